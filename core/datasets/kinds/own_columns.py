@@ -42,13 +42,20 @@ class OwnColumn:
         """Which rows have a value, ``[m] bool``."""
         return np.asarray(self.codes == self.values.index(value))
 
+    def groups(self, rows: Int64) -> list[tuple[str, Bool]]:
+        """The values of some rows, and which of them have each, ``[k] bool``: the largest first, without one last."""
+        codes = self.codes[rows]
+        counts = np.bincount(codes, minlength=len(self.values))
+        order = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (self.values[code] == EMPTY, -counts[code]))
+        return [(self.values[code], np.asarray(codes == code)) for code in order]
+
     @property
     def cells(self) -> list[str]:
         """The value of each row."""
         return [self.values[code] for code in self.codes.tolist()]
 
 
-def choices_of(columns: Sequence[OwnColumn], taken: Collection[str]) -> dict[str, OwnColumn]:
+def choices_of(columns: Sequence[OwnColumn], taken: Collection[str] = ()) -> dict[str, OwnColumn]:
     """Columns by the name under which they are chosen beside ``taken`` names: their own unless that is one of these."""
     out: dict[str, OwnColumn] = {}
     for column in columns:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.datasets import word_frequency as frequency
 from core.datasets.kinds import own_columns
-from core.datasets.kinds.own_columns import EMPTY, OwnColumn
+from core.datasets.kinds.own_columns import OwnColumn
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources
 from core.numerics.statistics.estimate import Estimate
@@ -121,10 +121,7 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
 
 def grouping_of(column: OwnColumn, item_numbers: Int64) -> Grouping:
     """Group pairs ``[m]`` by an own column of their file: a group per value, the largest first, without one last."""
-    codes = column.codes[item_numbers]
-    counts = np.bincount(codes, minlength=len(column.values))
-    order = sorted(np.flatnonzero(counts).tolist(), key=lambda code: (column.values[code] == EMPTY, -counts[code]))
-    groups = tuple(Group("pair", column.values[code], np.asarray(codes == code)) for code in order)
+    groups = tuple(Group("pair", value, inside) for value, inside in column.groups(item_numbers))
     return Grouping({"pair": column.name}, False, groups)
 
 

@@ -81,7 +81,10 @@ class Outcomes:
 
     def without_overlap(self) -> Outcomes:
         """The examples that are not in the training part and do not repeat."""
-        kept = ~self.repeated
+        return self.part(~self.repeated)
+
+    def part(self, kept: Bool) -> Outcomes:
+        """Some of the examples, ``kept [m] bool``."""
         return replace(
             self,
             numbers=self.numbers[kept],

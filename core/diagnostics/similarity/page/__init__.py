@@ -17,7 +17,7 @@ from core.store.records import RunRecord
 from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
-from core.ui.widgets import missing_runs, tables
+from core.ui.widgets import missing_runs, own_columns, tables
 from core.ui.widgets.views import View, choose_view
 
 OFFERED = {"stsb-test": "sentences", "ws353": "words"}
@@ -67,7 +67,8 @@ def _selected(picks: Picks) -> SimilarityView | None:
             icon=":material/balance:",
         )
         return None
-    return SimilarityView(picks, runs, table, variant_styles(r.plan.variant for r in runs), scheme())
+    styles = variant_styles(r.plan.variant for r in runs)
+    return SimilarityView(picks, runs, table, styles, scheme(), own_columns.columns_of(runs[0]))
 
 
 def _other_kind(dataset: str) -> None:

@@ -16,7 +16,7 @@ from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
-from core.ui.widgets import downloads
+from core.ui.widgets import downloads, own_columns
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -26,6 +26,7 @@ from core.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
 TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
+COLUMN = "sim_column"
 ALL_SETS = "all"
 MEANING_OF_TABS = (
     f"A pair is misjudged where the score predicted from its similarity is off by more than {pairs.OFF:.0%} of the "
@@ -44,12 +45,14 @@ def show(shown: SimilarityView) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         fit = one_of("Fit", Fit, "sim_fit", "\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()))
         set_name = _set(shown)
+        numbers = shown.table.frame["item_no"].to_numpy(dtype=np.int64)
+        of_column = own_columns.only_rows(shown.own, numbers, COLUMN, on_change=TABLE.to_first_page)
     rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit)
     became = pairs.became(rows) if "B" in sides else None  # by the range of all scores, whichever set is shown
-    in_set = np.ones(len(rows), dtype=np.bool_) if set_name == ALL_SETS else (rows[SET] == set_name).to_numpy()
-    here = rows[in_set]
+    wanted = of_column if set_name == ALL_SETS else of_column & (rows[SET] == set_name).to_numpy()
+    here = rows[wanted]
     if became is not None:
-        became = Outcomes(became.codes[in_set])
+        became = Outcomes(became.codes[wanted])
         verdict(
             became,
             sides["A"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from core.datasets.kinds.own_columns import OwnColumn
 from core.diagnostics.similarity.definition import ENTRY
 from core.diagnostics.similarity.pairs import ScoredTable, scored_table
 from core.figures.theme import Scheme, Style
@@ -19,13 +20,17 @@ BY_RUNS: Keys = {ScoredTable: lambda table: table.run_ids}  # a finished run nev
 
 @dataclass(frozen=True, eq=False)
 class SimilarityView:
-    """One run per variant on the picked dataset, the best first, and the pairs that all of them scored."""
+    """One run per variant on the picked dataset, the best first, and the pairs that all of them scored.
+
+    ``own`` are the columns of the user's file, if it is one.
+    """
 
     picks: Picks
     runs: Sequence[RunRecord]
     table: ScoredTable
     styles: Mapping[Variant, Style]
     scheme: Scheme
+    own: Sequence[OwnColumn] = ()
 
 
 def runs_of(picks: Picks, dataset: str) -> list[RunRecord]:

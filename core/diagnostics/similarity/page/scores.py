@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.kinds.own_columns import OwnColumn, choices_of
 from core.diagnostics.similarity import figures, intervals
 from core.diagnostics.similarity.definition import ENTRY, NAMES
 from core.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
@@ -23,9 +24,16 @@ from core.types import Variant
 from core.ui import headline
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets.addressed import tab_named
 from core.ui.widgets.choices import one_of
 
 Rows = Mapping[Variant, Sequence[Row]]
+SETS = "set"
+GROUPS_HELP = "The sets of the dataset, or a column of your file. A pair without a value counts as (empty)."
+GROUPS_CAPTION = (
+    f"**{ALL}**: one correlation over the pairs of every group together. **{MEAN}**: the mean of the groups' "
+    "correlations, weighted by their pairs. Papers use one name for both; they can differ by points."
+)
 
 
 def show(shown: SimilarityView) -> None:
@@ -47,8 +55,9 @@ def show(shown: SimilarityView) -> None:
             _order(shown, rows)
         _say_whether_they_agree(shown)
     st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
-    if len(shown.table.sets) > 1:
-        _per_set(shown, rows)
+    if shown.own or len(shown.table.sets) > 1:
+        rows = _grouped(shown)
+        _per_group(shown, rows)
     _table(rows)
 
 
@@ -83,8 +92,12 @@ def _independent(table: ScoredTable) -> str:
 
 
 @cached(64, "Computing intervals …", keys=BY_RUNS)
-def _rows(table: ScoredTable, run_id: str) -> tuple[Row, ...]:
-    return intervals.rows_of(table.similarity[run_id], table.gold, table.frame["set_name"].tolist(), table.ends)
+def _rows(table: ScoredTable, run_id: str, of_column: str = "", _column: OwnColumn | None = None) -> tuple[Row, ...]:  # noqa: ARG001 - of the key
+    if _column is None:
+        groups = table.frame["set_name"].tolist()
+    else:
+        groups = _column.part(table.frame["item_no"].to_numpy(dtype=np.int64)).cells
+    return intervals.rows_of(table.similarity[run_id], table.gold, groups, table.ends)
 
 
 def _order(shown: SimilarityView, rows: Rows) -> None:
@@ -141,12 +154,23 @@ def _signed(estimate: Estimate) -> str:
     return f"{estimate.value:+.4f}" + ("" if ends is None else f" [{ends.low:+.4f}, {ends.high:+.4f}]")
 
 
-# --- per set
+# --- per set, or per value of an own column
 
 
-def _per_set(shown: SimilarityView, rows: Rows) -> None:
+def _grouped(shown: SimilarityView) -> Rows:
+    """The scores by the chosen way to group pairs."""
+    own = choices_of(shown.own, [SETS])
+    ways = [*([SETS] if len(shown.table.sets) > 1 else ()), *own]
+    column = None
+    if len(ways) > 1 or own:
+        column = own.get(tab_named("Group pairs by", ways, key="sim_by", name=as_text, help=GROUPS_HELP))
+    of_column = column.digest if column else ""
+    return {run.plan.variant: _rows(shown.table, run.run_id, of_column, column) for run in shown.runs}
+
+
+def _per_group(shown: SimilarityView, rows: Rows) -> None:
     in_words = "\n".join(f"- **{name}**: {words}" for name, words in NAMES.items())
-    kind = one_of("Correlation per set", KINDS, "sim_kind", in_words, default="spearman")
+    kind = one_of("Correlation per group", KINDS, "sim_kind", in_words, default="spearman")
     lines = [
         dot(variant, row.of, estimate.value, estimate.interval)
         for variant, of_variant in rows.items()
@@ -155,10 +179,7 @@ def _per_set(shown: SimilarityView, rows: Rows) -> None:
     ]
     figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis=NAMES[kind])
     st.plotly_chart(figure, key="sim_sets")
-    st.caption(
-        f"**{ALL}**: one correlation over the pairs of every set together. **{MEAN}**: the mean of the sets' "
-        "correlations, weighted by their pairs. Papers use one name for both; they can differ by points."
-    )
+    st.caption(GROUPS_CAPTION)
 
 
 def _table(rows: Rows) -> None:

@@ -27,7 +27,7 @@ from core.numerics.statistics.confusion import class_scores
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached
-from core.ui.widgets import downloads
+from core.ui.widgets import downloads, own_columns
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -36,6 +36,7 @@ from core.ui.widgets.two_variants import two_variants
 
 SIDES = ("transfer_a", "transfer_b")  # keys of the two variants
 LISTED = 12  # kinds of mistake
+COLUMN = "transfer_column"
 ALL_CLASSES = "all"
 TABLE = BrowseTable("examples", key="example", unit="example", number=NUMBER)
 MEANING_OF_TABS = (
@@ -47,7 +48,7 @@ Sides = dict[str, RunRecord]  # by "A" and, with two variants, "B"
 
 
 def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
-    """The examples that all sides were tested on; without any, what to do about it and None."""
+    """The examples that all sides were tested on, of those the wanted rows; without any, what to do and None."""
     if not (runs := runs_of_task(shown)):
         return None
     sides = two_variants(runs, SIDES).by_letter
@@ -55,7 +56,8 @@ def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
     if not len(found):
         st.warning("No examples left: each is also in the training part, or repeats.", icon=":material/info:")
         return None
-    return found, sides
+    columns = own_columns.columns_of(sides["A"])
+    return found.part(own_columns.only_rows(columns, found.numbers, COLUMN, on_change=TABLE.to_first_page)), sides
 
 
 # --- confusion
@@ -135,7 +137,10 @@ def items(shown: TransferView) -> None:
     else:
         _table(listed, shown, sides)
         _downloads(listed, shown, sides)
-    left_out = f"is not among the {len(rows):,} shown here: it is not tested, overlaps, or a model has no vector for it"
+    left_out = (
+        f"is not among the {len(rows):,} shown here: it is not tested, overlaps, is filtered out, or a model has no "
+        "vector for it"
+    )
     number = TABLE.chosen(listed, shown.picks.dataset, set(rows[NUMBER].tolist()), left_out)
     if number is not None:
         _example(rows, number, sides)
