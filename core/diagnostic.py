@@ -280,6 +280,8 @@ class DiagnosticEntry:
         version: raised whenever its numbers can change; part of every run's identity.
         question: what a reader can learn, as one sentence.
         how: how it is computed, as markdown with formulas.
+        how_to_read: what its scores mean and what to do next, as markdown.
+        limits: what its scores do not say, as markdown.
         headline: the metric shown where there is room for one.
         headline_instead: the metric shown for a run without ``headline``, or "".
         compute_on: computation on a GPU, if it pays.
@@ -304,6 +306,8 @@ class DiagnosticEntry:
     title: str
     question: str
     how: str
+    how_to_read: str
+    limits: str
     citation: str
     dataset_kind: DatasetKind
     parameters: tuple[Parameter, ...]

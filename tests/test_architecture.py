@@ -22,13 +22,19 @@ from core.settings import ROOT
 # The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
     "errors settings policy names types texts / files numerics / datasets / encoders / transforms / figures / "
-    "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / benchmarks / cli"
+    "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / benchmarks / "
+    "cli / documentation"
 ).split(" / ")
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 # A diagnostic knows no other, but the view *bands* shows EvalRank's rows by the frequency of their words.
 BETWEEN_DIAGNOSTICS = {("frequency", "evalrank")}
 # Library: what a module's path below core contains, one of these, where it may be imported.
-HOMES = {"streamlit": "ui page workspace server", "plotly": "figures flow_figure", "duckdb": "store", "typer": "cli"}
+HOMES = {
+    "streamlit": "ui page workspace server",
+    "plotly": "figures flow_figure",
+    "duckdb": "store",
+    "typer": "cli documentation",
+}
 # Libraries that take seconds to import, or memory that a page has no use for.
 HEAVY = ("torch", "sentence_transformers", "transformers", "umap", "sklearn", "numba", "zuko")
 Rule = Callable[[Path], list[str]]  # what breaks it

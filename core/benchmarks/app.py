@@ -34,7 +34,7 @@ PAGES = (
         "transfer",
         "evidence",
     ),
-    *("neighbours", "frequency", "map", "intruder", "compare_votes", "models", "data"),
+    *("neighbours", "frequency", "map", "intruder", "compare_votes", "models", "data", "docs"),
 )
 FIRST_FINDING = ".st-key-finding_0"
 

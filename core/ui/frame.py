@@ -7,7 +7,7 @@ import streamlit as st
 from core.diagnostic import DiagnosticEntry
 from core.ui import tour
 from core.ui.boundary import tell_failure
-from core.ui.navigation import configure, navigate, ran_through_app
+from core.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
 from core.ui.options import begin_row
 from core.ui.pickers import Picks, current_page, stale_link_notice
 from core.ui.widgets.work import job_panel
@@ -25,6 +25,7 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.title(title, anchor=False, width="content")
         st.markdown(question, width="content")
+        _link_to_documentation()
     tell_failure()
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
     # time, greyed, until the whole page is drawn.
@@ -39,8 +40,22 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     return Picks.current()
 
 
+def _link_to_documentation() -> None:
+    path = entry_of(current_page()).documentation
+    if current_page() != DOCUMENTATION:
+        st.page_link(
+            f"pages/{DOCUMENTATION}.py",
+            label="Docs",
+            icon=":material/menu_book:",
+            help="What this page shows and how to read it",
+            query_params={TOPIC: path},
+            width="content",
+        )
+
+
 def how_computed(entry: DiagnosticEntry) -> None:
     """The expander that every diagnostic's page ends with."""
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(entry.how)
+        st.markdown(f"**How to read it**\n{entry.how_to_read}\n**Limits**\n{entry.limits}")
         st.caption(f"Source: {entry.citation}. Diagnostic `{entry.id}`, version {entry.version}.")

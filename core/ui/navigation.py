@@ -23,40 +23,65 @@ class PageEntry:
     """A page; ``stem`` is its file and its address.
 
     Attributes:
+        documentation: its page of documentation, without ``.md``.
         pickers: that change what the page shows; none where people judge without knowing the models.
     """
 
     stem: str
     title: str
     icon: str
+    documentation: str
     pickers: tuple[Picker, ...] = ()
 
 
 APP = "Blindspot"
+DOCUMENTATION = "docs"  # the stem of the page that shows it
+TOPIC = "topic"  # its parameter: which part
 _DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
 # Pages that belong to no diagnostic. Sections are menus of the top bar, those of "" are links in it: few of either, so
 # that all of them fit beside the pickers where the window is 1280 pixels wide.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
-        PageEntry("findings", "Findings", ":material/lightbulb:", (_DATASET, _MODELS, _SIMILARITY)),
-        PageEntry("compare", "Compare", ":material/balance:", (_MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL)),
-        PageEntry("overview", "Overview", ":material/dashboard:", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)),
-        PageEntry("run", "Run", ":material/play_circle:", (_DATASET, _MODELS)),
+        PageEntry("findings", "Findings", ":material/lightbulb:", "guides/findings", (_DATASET, _MODELS, _SIMILARITY)),
+        PageEntry(
+            "compare",
+            "Compare",
+            ":material/balance:",
+            "guides/compare",
+            (_MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL),
+        ),
+        PageEntry(
+            "overview",
+            "Overview",
+            ":material/dashboard:",
+            "guides/quote",
+            (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
+        ),
+        PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET, _MODELS)),
     ),
     "Diagnostics": (),
     "Space": (
-        PageEntry("neighbours", "Neighbours", ":material/hub:", (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY)),
-        PageEntry("map", "Map", ":material/scatter_plot:", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)),
+        PageEntry(
+            "neighbours",
+            "Neighbors",
+            ":material/hub:",
+            "guides/space",
+            (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
+        ),
+        PageEntry(
+            "map", "Map", ":material/scatter_plot:", "guides/space", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)
+        ),
     ),
     "Studies": (
-        PageEntry("lab", "Lab", ":material/science:", (_DATASET,)),
-        PageEntry("evidence", "Evidence", ":material/query_stats:", (_MODELS,)),
-        PageEntry("intruder", "Intruder", ":material/person_search:"),
-        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:"),
+        PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
+        PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
+        PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgement"),
+        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgement"),
     ),
     "Library": (
-        PageEntry("models", "Models", ":material/deployed_code:", (_DATASET, _SIMILARITY)),
-        PageEntry("data", "Data", ":material/database:", (_DATASET,)),
+        PageEntry("models", "Models", ":material/deployed_code:", "guides/encoders", (_DATASET, _SIMILARITY)),
+        PageEntry("data", "Data", ":material/database:", "guides/data", (_DATASET,)),
+        PageEntry(DOCUMENTATION, "Documentation", ":material/menu_book:", "index"),
     ),
 }
 
@@ -76,7 +101,8 @@ def sections() -> Mapping[str, tuple[PageEntry, ...]]:
 
 
 def _entry(page: DiagnosticPage) -> PageEntry:
-    return PageEntry(page.stem, page.title, page.icon, page.pickers)
+    diagnostic = next(entry for entry in all_diagnostics().values() if entry.page == page)
+    return PageEntry(page.stem, page.title, page.icon, f"diagnostics/{diagnostic.id}", page.pickers)
 
 
 def pages() -> dict[str, list[Page]]:
@@ -101,10 +127,15 @@ def navigate() -> Page:
     return page
 
 
+def entry_of(page: str) -> PageEntry:
+    """The entry of the page of an address; an unknown one is the first page's."""
+    every = [entry for entries in sections().values() for entry in entries]
+    return next((entry for entry in every if entry.stem == page), every[0])
+
+
 def pickers_of(page: str) -> frozenset[Picker]:
     """The shared pickers of the page of an address; an unknown one is the first page's."""
-    every = [entry for entries in sections().values() for entry in entries]
-    return frozenset(next((entry for entry in every if entry.stem == page), every[0]).pickers)
+    return frozenset(entry_of(page).pickers)
 
 
 def _file(entry: PageEntry) -> Path:

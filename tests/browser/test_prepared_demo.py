@@ -22,7 +22,8 @@ from tests.support.app_client import AppServer
 PAGES = [entry.stem for entries in sections().values() for entry in entries]
 PATIENCE_SECONDS = 900  # beside the other tests; alone two minutes
 # What draws a page's content: figures, tables, lists in HTML, cards for raters.
-CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml], [class*=st-key-judge]"
+CONTENT = "[data-testid=stPlotlyChart], [data-testid=stDataFrame], [data-testid=stHtml]"
+CONTENT += ", [class*=st-key-judge], .st-key-docs_text"
 EMPTY = ["empty", "doors", "run_demo", "no_scores", "no_runs_of_task", "to_encode"]  # containers and buttons
 
 

@@ -253,6 +253,21 @@ and, for cosine, normalized; words are lower-cased and unknown ones get one shar
 the number of texts whose similarity is strictly above that of the match, the query included. The match's similarity
 comes from a separate product, which is rounded differently, so a match often outranks itself.
 """,
+    how_to_read="""
+- **Hits@1** of 60% means: for 6 of 10 queries the match is the nearest text of all. **MRR** counts a second
+  place half, a third place a third.
+- A score belongs to its dataset: more texts, or texts that are more alike, make it lower. Compare models on one
+  dataset, never scores of two.
+- Significant differences first, then *A against B*: the pairs that changed, and what outranks their matches.
+  Near-misses (negations, antonyms, shared words) tell more than the mean.
+""",
+    limits="""
+- The only right answer is the dataset's match. A text that means the same but is not labeled counts as a
+  mistake; filtered ranks remove only near-duplicates.
+- Every text of the dataset competes, other queries included. Where queries and matches are different kinds of
+  text (questions and passages), a low score may only mean that questions resemble questions.
+- A model that was trained on the pairs can score well without understanding them: see *trust*.
+""",
     citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
     dataset_kind=DatasetKind.PAIR_SET,
     parameters=(

@@ -157,6 +157,14 @@ R² below {neighbours.POWER_LAW} it is called no power law. b well above 0 means
 rare ones whatever the query. Intervals are 95% t intervals over the query words. The null has random other words in
 place of neighbours.
 """,
+    how_to_read="""
+- Accuracy of 0.5 is chance. Above the control with shuffled labels, the vectors reveal how frequent a word is.
+- Then look at the neighbors of frequent and rare words, and at the ranks by frequency band: does it do harm?
+""",
+    limits="""
+- That frequency can be read does not mean that it does harm. Check whether rare words have worse neighbors.
+- Counts come from one corpus. Words that it does not have are left out.
+""",
     citation="Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
     "section 6, figures 3 and 4",
     dataset_kind=DatasetKind.VOCABULARY,

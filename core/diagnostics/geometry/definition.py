@@ -168,6 +168,16 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
 - The sample is the same for every encoder and transform. A zero vector has no direction: its cosine with anything
   is 0, and by cosine it is nobody's neighbour.
 """,
+    how_to_read="""
+- **Alignment** low and **uniformity** low together are good: matches near, everything else spread out. Either alone is
+  easy to reach.
+- **Anisotropy** near 1 means that all texts look alike; centering or whitening may help. Try it on *Lab*.
+- High **hubness** means that a few texts are near everything and crowd out right answers.
+""",
+    limits="""
+- These numbers describe the space; better numbers need not mean better answers. No test says which model is better.
+- They depend on the dataset's texts: compare models on one dataset only.
+""",
     citation="Wang and Isola 2020, Understanding Contrastive Representation Learning through Alignment and Uniformity "
     "on the Hypersphere, section 4; Wang, Kuo and Li 2022, Just Rank, appendix C.2; Radovanović, Nanopoulos and "
     "Ivanović 2010, Hubs in Space",

@@ -326,6 +326,18 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 - Post-processing is fitted on all sentences, originals and rewrites.
 - An encoder must have a vector for every sentence.
 """,
+    how_to_read="""
+- Look at the order of the kinds of rewrite, not at the values: paraphrases and synonyms should be nearer to the
+  original than antonyms and negations.
+- An **ordering rate** below 50% means that the wrong rewrite is usually nearer. Open *sentences* to see which.
+- The normalized similarity of a subset shows how far the model moves a sentence when one word changes; models
+  spread their cosines differently, so compare orders between models first.
+""",
+    limits="""
+- Whether an antonym should be far away depends on the task: topic search may want it near.
+- The sentences are short and differ in one word. Long texts, other edits and other languages are not tested.
+- The paper has no intervals or ordering rates; these are ours.
+""",
     citation="Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS, "
     "section 3 and appendix D",
     dataset_kind=DatasetKind.MINIMAL_PAIR_SET,

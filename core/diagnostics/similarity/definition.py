@@ -129,6 +129,19 @@ it.
 The `toolkit` protocol treats word vectors as the published EvalRank toolkit does: lower-cased, centered over the whole
 file, the mean vector for unknown words. Only these scores are comparable with the toolkit's.
 """,
+    how_to_read="""
+- Higher means that the model orders pairs as people do. 0 means no relation.
+- Read Spearman's correlation first; Pearson's is lower where the relation is bent, which is no fault for
+  ranking.
+- Then look at the pairs on which the model and people disagree most, and at the bands of scores: a high
+  correlation over all pairs can hide that similar pairs are in random order.
+""",
+    limits="""
+- People agree with each other only so far; a correlation of 1 is not to be expected.
+- Similarity tests predict downstream performance poorly (Faruqui et al. 2016): do not choose a model by them
+  alone.
+- Scores over all pairs and weighted means over sets differ; check which one a paper reports.
+""",
     citation="Wang, Kuo and Li 2022, Just Rank, section 2; Eger, Rücklé and Gurevych 2019, Pitfalls in the Evaluation "
     "of Sentence Embeddings, section 3",
     dataset_kind=DatasetKind.SCORED_PAIRS,

@@ -361,6 +361,17 @@ accuracies; it tries $C$ from $2^{{-2}}$ to $2^{{5}}$ on features that are not s
 training part; its MLP has sigmoid units, and a weight decay that is chosen like $C$. Published scores of these tasks
 are near, but not the same.
 """,
+    how_to_read="""
+- Accuracy or macro F1 of a simple classifier on frozen embeddings, against the majority class. Macro F1 is fairer where
+  classes differ in size.
+- Look at the difference between two models with its interval, then at the examples that only one of them gets right.
+""",
+    limits="""
+- A simple classifier finds what is linearly readable. A model that is fine-tuned may do better.
+- Classifier, regularization and normalization change the order of models (Eger et al. 2019): compare under
+  one protocol, and see whether the order holds under another.
+- Scores without what overlaps between training and test are shown beside the usual ones.
+""",
     citation="Conneau and Kiela 2018, SentEval; Wang, Kuo and Li 2022, Just Rank, section 5.1; Eger, Rücklé and "
     "Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings",
     dataset_kind=DatasetKind.LABELLED_TEXTS,

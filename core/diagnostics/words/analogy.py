@@ -212,6 +212,15 @@ length 1 first.
 - **Semantic** and **syntactic** accuracies are shares of all questions of the group, not means of sections. All
   questions of MSR are syntactic.
 """,
+    how_to_read="""
+- Accuracy is the share of questions "a is to b as c is to ?" whose answer is the nearest word. Chance is near zero.
+- Compare relations, not only the total: capitals and plurals are different skills.
+""",
+    limits="""
+- The three given words are excluded; without that most models answer with one of them (Rogers et al. 2017).
+- The vocabulary decides how hard a question is: compare models on the words that all of them have.
+- Analogies say little about sentence encoders.
+""",
     citation="Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space; "
     "Levy and Goldberg 2014, Linguistic Regularities in Sparse and Explicit Word Representations; "
     "Schnabel, Labutov, Mimno and Joachims 2015, section 3.1",

@@ -171,6 +171,15 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
 - Words without a vector and classes without words are left out. Compare models on the words that all of them cover.
 - Published purities come from another program (Baroni et al. 2014 used CLUTO); k-means is usual now.
 """,
+    how_to_read="""
+- **Purity** is the share of words that are in the majority category of their cluster. 1 is perfect; what a random
+  clustering reaches depends on the number and sizes of the categories.
+- Look at the categories that are mixed up, and at the words in the wrong cluster.
+""",
+    limits="""
+- k-means finds round clusters of similar size; categories need not be round.
+- The datasets have a few hundred concrete nouns: nothing is said of other words.
+""",
     citation="Baroni, Dinu and Kruszewski 2014, Don't count, predict!; Schnabel, Labutov, Mimno and Joachims 2015, "
     "section 3.1",
     dataset_kind=DatasetKind.CATEGORIES,

@@ -78,7 +78,7 @@ neighbours.
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Neighbours", "What does each model retrieve, and where do models disagree?")
+    picks = ui.page("Neighbors", "What does each model retrieve, and where do models disagree?")
     opened = open_picked(picks)
     if opened is not None and len(opened.spaces[0].items) < 2:
         st.info("This dataset has only one item. Pick a larger one.", icon=":material/info:")

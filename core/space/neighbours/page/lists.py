@@ -49,7 +49,7 @@ class Answer:
 def depth_picker(opened: Opened) -> int:
     """How many neighbours to list: no more than the dataset has."""
     asked = options().slider(
-        "Neighbours (k)",
+        "Neighbors (k)",
         min_value=FEWEST,
         max_value=neighbours.LONGEST,
         value=DEFAULT_K,
@@ -258,7 +258,7 @@ def _at_ranks(opened: Opened, found: Answer) -> None:
         f"{opened.names[one.variant]} · {one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks]
         for one in found.lists
     }
-    st.html(ranks_table(columns, ranks, opened.scheme, "Neighbours at chosen ranks"))
+    st.html(ranks_table(columns, ranks, opened.scheme, "Neighbors at chosen ranks"))
     st.caption(
         "The ranks that raters compared in Schnabel et al. (2015), section 3.3. A model that is better at rank 1 may "
         "be worse at rank 50."

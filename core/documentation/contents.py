@@ -1,0 +1,76 @@
+"""Table of contents of the documentation, and the text of each page.
+
+The site (``make docs``) and the app's page *Documentation* show the same pages in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from core.documentation import generated
+from core.settings import ROOT
+
+DOCS = ROOT / "docs"
+CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
+    "Start": {
+        "Blindspot": "index.md",
+        "From the demo to your own model": "start.md",
+    },
+    "Guides": {
+        "Your own encoder": "guides/encoders.md",
+        "Your own data": "guides/data.md",
+        "Run diagnostics": "guides/run.md",
+        "Read the findings": "guides/findings.md",
+        "Compare two models": "guides/compare.md",
+        "Look inside the space": "guides/space.md",
+        "Try post-processing": "guides/lab.md",
+        "Ask people": "guides/judgement.md",
+        "Sweep many models": "guides/sweeps.md",
+        "Does a score predict use?": "guides/evidence.md",
+        "Quote a number": "guides/quote.md",
+        "Run it in CI": "guides/ci.md",
+        "Host a demo": "hosting.md",
+        "When something is wrong": "guides/troubleshooting.md",
+    },
+    "Diagnostics": {
+        "All diagnostics": "diagnostics/index.md",
+        "EvalRank": "diagnostics/evalrank.md",
+        "HEROS": "diagnostics/heros.md",
+        "Similarity": "diagnostics/similarity.md",
+        "Analogy": "diagnostics/analogy.md",
+        "Categorization": "diagnostics/categorization.md",
+        "Geometry": "diagnostics/geometry.md",
+        "Frequency": "diagnostics/frequency.md",
+        "Transfer": "diagnostics/transfer.md",
+    },
+    "Reference": {
+        "Command line": "reference/cli.md",
+        "Settings": "reference/settings.md",
+        "Datasets": "reference/datasets.md",
+        "Encoders and transforms": "reference/encoders.md",
+        "Store": "reference/store.md",
+    },
+    "Design": {
+        "Layers": "design/layers.md",
+        "How a run comes to be": "design/runs.md",
+        "Exact ranks": "design/ranks.md",
+        "Intervals and tests": "statistics.md",
+        "How fast": "design/benchmarks.md",
+    },
+}
+HOME = "index.md"
+
+
+def titles() -> Mapping[str, str]:
+    """Title by path, in reading order."""
+    return {path: title for pages in CONTENTS.values() for title, path in pages.items()}
+
+
+@cache
+def markdown(path: str) -> str:
+    """The Markdown of a page; raises ``KeyError`` if the contents do not list it."""
+    if path not in titles():
+        raise KeyError(path)
+    make = generated.makers().get(path)
+    return make() if make else (DOCS / path).read_text("utf-8")

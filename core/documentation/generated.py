@@ -1,0 +1,123 @@
+"""Pages of the documentation that are made from the code: diagnostics, command line, catalogs, the store's schema."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+
+from core.datasets import catalog as datasets
+from core.diagnostic import DiagnosticEntry, Score, all_diagnostics
+from core.documentation import command_line
+from core.documentation.markdown import table
+from core.encoders import catalog as encoders
+from core.settings import ASSETS
+from core.store import schema
+from core.transforms.chain import STEPS
+
+_BIBLIOGRAPHY = ASSETS / "reference" / "papers.bib"
+_EXAMPLE_QUERY = """\
+SELECT run.encoder, run.transform, run.dataset, metric.value AS mrr
+FROM run JOIN metric USING (run_seq)
+WHERE run.diagnostic = 'evalrank' AND metric.name = 'mrr'
+ORDER BY mrr DESC;"""
+
+
+@cache
+def makers() -> Mapping[str, Callable[[], str]]:
+    """Path of every generated page in the documentation, and the function that makes its Markdown."""
+    entries = tuple(all_diagnostics().values())
+    return {
+        "diagnostics/index.md": partial(_diagnostics, entries),
+        **{f"diagnostics/{entry.id}.md": partial(_diagnostic, entry) for entry in entries},
+        "reference/cli.md": command_line.page,
+        "reference/datasets.md": _datasets,
+        "reference/encoders.md": _encoders,
+        "reference/store.md": _store,
+    }
+
+
+def _diagnostics(entries: Sequence[DiagnosticEntry]) -> str:
+    rows = [[f"[{e.title}]({e.id}.md)", e.question, e.citation.split(",")[0]] for e in entries]
+    return f"# Diagnostics\n\n{table(['diagnostic', 'question', 'paper'], rows)}\n"
+
+
+def _diagnostic(entry: DiagnosticEntry) -> str:
+    parts = [f"# {entry.title}", entry.question]
+    parts.append(f"```sh\npython -m core run {entry.id} --encoder minilm --dataset {_a_dataset(entry)}\n```")
+    parts.append(f"Needs a {entry.dataset_kind}.")
+    parts += ["## How to read it", entry.how_to_read]
+    parts += ["## Limits", entry.limits]
+    parts += ["## Definition", entry.how]
+    if entry.parameters:
+        parameters = [
+            [f"`{p.name}`", ", ".join(f"`{c}`" for c in p.choices), f"`{p.default}`", p.description]
+            for p in entry.parameters
+        ]
+        parts += ["## Parameters", table(["parameter", "choices", "default", "what it changes"], parameters)]
+    scores = [[f"`{s.name}`", _better(s), _range(s), s.description] for s in entry.metrics]
+    parts += ["## Scores", table(["score", "better", "range", "what it is"], scores)]
+    columns = [[f"`{c.name}`", f"`{c.type}`", c.description] for c in entry.columns]
+    parts += ["## Stored per item", f"Table `{entry.table}`.", table(["column", "type", "what it is"], columns)]
+    parts += ["## Citation", f"{entry.citation}.", *(f"```bibtex\n{one}\n```" for one in _cited(entry.citation))]
+    return "\n\n".join(part.strip("\n") for part in parts) + "\n"
+
+
+def _better(score: Score) -> str:
+    if score.is_count:
+        return "count"
+    return {True: "higher", False: "lower", None: "neither"}[score.higher_is_better]
+
+
+def _range(score: Score) -> str:
+    low, high = score.bounds
+    return f"{'−∞' if low == -math.inf else f'{low:g}'} to {'∞' if high == math.inf else f'{high:g}'}"
+
+
+def _a_dataset(entry: DiagnosticEntry) -> str:
+    fitting = [d.id for d in datasets.DATASETS.values() if d.kind is entry.dataset_kind]
+    return next((name for name in fitting if name.startswith("demo")), fitting[0])
+
+
+def _cited(citation: str) -> list[str]:
+    """The entries of the bibliography that a citation names by first author and year."""
+    found = []
+    for entry in re.split(r"\n(?=@)", _BIBLIOGRAPHY.read_text("utf-8").strip()):
+        (author,) = re.findall(r"author = \{([^,}]+)", entry)
+        (year,) = re.findall(r"year = \{(\d+)", entry)
+        if any(author in part and year in part for part in citation.split(";")):
+            found.append(entry.strip())
+    return found
+
+
+def _datasets() -> str:
+    rows = [[f"`{e.id}`", str(e.kind), e.description, e.citation] for e in datasets.DATASETS.values()]
+    return f"# Datasets\n\n{table(['id', 'kind', 'what it is', 'source'], rows)}\n"
+
+
+def _encoders() -> str:
+    built_in = [[f"`{e.id}`", e.description] for e in encoders.ENCODERS.values()]
+    steps = [[f"`{name}`", step.description] for name, step in STEPS.items()]
+    parts = [
+        "# Encoders and transforms",
+        "Built in. For your own, see [Your own encoder](../guides/encoders.md).",
+        "## Encoders",
+        table(["id", "what it is"], built_in),
+        "## Transforms",
+        "Steps of a chain, joined by `+`: `center+whiten:128`.",
+        table(["step", "what it does"], steps),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _store() -> str:
+    parts = [
+        "# Store",
+        "All results are in one DuckDB file, `cache/results.duckdb`. Read it with any DuckDB client while nothing is "
+        "writing; the app and the command line take turns by themselves.",
+        f"```sql\n{_EXAMPLE_QUERY}\n```",
+    ]
+    for name, columns in schema.tables(_EXAMPLE_QUERY).items():  # a query that no longer runs fails the build
+        parts += [f"## `{name}`", table(["column", "type"], ([f"`{cell}`" for cell in row] for row in columns))]
+    return "\n\n".join(parts) + "\n"
