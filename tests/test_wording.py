@@ -176,13 +176,11 @@ def quoted_twice(root: Path = ROOT) -> list[str]:
     for path in _files("tests/**/*.py", root=root):
         for place, text in _quotes(path, root):
             for piece in map(_words, text.split("{}")):
-                if len(piece.split()) >= SENTENCE and piece in interface:
+                if len(piece.split()) >= SENTENCE and piece in interface and not piece.startswith("python -m"):
                     places[piece].add(place)
     # "not found here" within "The file was not found here." is the same sentence.
-    for short in places:
-        for long in places:
-            if short in long:
-                places[short] |= places[long]
+    for short, found in places.items():
+        found.update(*(wheres for long, wheres in places.items() if short in long))
     return [f'"{text}" in {", ".join(sorted(where))}' for text, where in sorted(places.items()) if len(where) > 1]
 
 
