@@ -163,5 +163,5 @@ def _items_of_rows(dataset: Dataset) -> list[Int64]:
     elif dataset.item_columns:
         arrays = [getattr(dataset, name) for name in dataset.item_columns]
     else:  # its rows are its items
-        arrays = [np.arange(len(dataset.items))]
+        arrays = [np.arange(len(dataset.items), dtype=np.int32)]
     return [array.astype(np.int64) for array in arrays if len(array)]

@@ -1,4 +1,4 @@
-"""The results of votes in sentences: the best variant, whether that could be chance, how far raters agree."""
+"""Sentences about votes: the best model, whether that could be chance, how far raters agree."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Name = Callable[[Variant], str]
 
 
 def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
-    """The best variant, or that none is separable, with numbers; "" without votes. ``name`` writes a variant."""
+    """The best model and which others are significantly worse; "" without votes. ``name`` writes a variant."""
     ranked = sorted((s for s in scores.variants if s.value is not None), key=_value, reverse=True)
     if not ranked:
         return ""
@@ -31,15 +31,15 @@ def headline(scores: Scores, tests: Sequence[PairTest], name: _Name) -> str:
     untold = [s for s in level if (test := _test(s, best, tests)) is None or test.refusal]
     if untold:
         listed = _listed(untold, best, tests, name)
-        return f"Ahead is {led}. No verdict yet against {listed}. {_guessing(best)}".rstrip()
+        return f"{led} leads. No verdict yet against {listed}. {_guessing(best)}".rstrip()
     if not level:
-        said = f"Best is {led}: more than chance ahead of {_listed(apart, best, tests, name)}."
+        said = f"Best is {led}, significantly better than {_listed(apart, best, tests, name)}."
     elif not apart:
-        said = f"Not separable: ahead is {led}, but by no more than chance: {_listed(level, best, tests, name)}."
+        said = f"No significant difference: {led} leads {_listed(level, best, tests, name)}."
     else:
         said = (
-            f"Ahead is {led}: more than chance ahead of {_listed(apart, best, tests, name)}, not separable from "
-            f"{_listed(level, best, tests, name)}."
+            f"Best is {led}, significantly better than {_listed(apart, best, tests, name)}; no significant difference "
+            f"from {_listed(level, best, tests, name)}."
         )
     return f"{said} {_guessing(best)}"
 
@@ -49,7 +49,7 @@ def _value(score: VariantScore) -> float:
 
 
 def _with_interval(score: VariantScore) -> str:
-    between = f" (95%: {score.interval:.0%})" if score.interval else ""
+    between = f" (95% CI {score.interval:.0%})" if score.interval else ""
     return f"{_value(score):.0%}{between}"
 
 
@@ -83,29 +83,29 @@ def _listed(found: Sequence[VariantScore], best: VariantScore, tests: Sequence[P
 def intervals(scores: Scores) -> str:
     """What the intervals cover, or why there are none."""
     if refusal := next((s.refusal for s in scores.variants if s.refusal), ""):
-        return f"No interval where queries are too few: {refusal}."
+        return f"No interval with too few queries: {refusal}."
     return f"Bars: 95% intervals. {speaks_of(scores)}"
 
 
 def speaks_of(scores: Scores) -> str:
-    """Whom intervals and tests are about: raters in general, or those who voted."""
+    """Population of the intervals and tests: raters in general, or those who voted."""
     if scores.population is Population.RATERS:
         return (
-            f"Intervals and tests hold for raters in general ({scores.raters:,} here) and queries in general "
+            f"Intervals and tests generalize to other raters ({scores.raters:,} here) and other queries "
             f"({scores.queries:,} here)."
         )
     who = "this rater" if scores.raters == 1 else f"these {scores.raters:,} raters"
     what = "Intervals and tests" if scores.tests is Population.THESE else "Intervals"
-    only = f"{what} hold for {who} only, over queries in general ({scores.queries:,} here): {scores.why_these}."
-    return only if scores.tests is Population.THESE else f"{only} Tests hold for raters in general."
+    only = f"{what} cover {who} only, and generalize to other queries ({scores.queries:,} here): {scores.why_these}."
+    return only if scores.tests is Population.THESE else f"{only} Tests generalize to other raters."
 
 
 def agreement_in_words(found: Agreement | None) -> str:
     if found is None:
-        return "Agreement cannot be told yet: no item has the votes of two raters."
-    between = f" (95%: {found.interval:.2f})" if found.interval else ""
+        return "No agreement yet: no question has votes of two raters."
+    between = f" (95% CI {found.interval:.2f})" if found.interval else ""
     return (
-        f"Two raters of an item choose the same option {found.observed:.0%} of the time, where guessing gives "
-        f"{found.by_chance:.0%} ({counted(found.items, 'item')} with two or more votes): "
+        f"Two raters choose the same option {found.observed:.0%} of the time (guessing: {found.by_chance:.0%}; "
+        f"{counted(found.items, 'question')} with two or more votes): "
         f"kappa {found.kappa:.2f}{between}."
     )

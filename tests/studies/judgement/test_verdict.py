@@ -36,12 +36,12 @@ def said_of(found: list[int]) -> str:
 @pytest.mark.parametrize(
     ("found", "begins", "holds"),
     [
-        ([19, 4], "Best is <X> with precision 95%", "more than chance ahead of <Y> (20%, p"),
+        ([19, 4], "Best is <X> with precision 95%", "significantly better than <Y> (20%, p"),
         ([4, 19, 3], "Best is <Y> with precision 95%", "<X> (20%, p"),
-        ([12, 11], "Not separable: ahead is <X> with precision 60%", "by no more than chance: <Y> (55%, p = "),
-        ([19, 18, 2], "Ahead is <X>", "more than chance ahead of <Z> (10%, p"),
-        ([19, 18, 2], "Ahead is <X>", "not separable from <Y> (90%, p ="),
-        ([15], "<X>: precision 75% (95%: ", "Guessing gives 25%."),
+        ([12, 11], "No significant difference: <X> with precision 60%", "<Y> (55%, p = "),
+        ([19, 18, 2], "Best is <X>", "significantly better than <Z> (10%, p"),
+        ([19, 18, 2], "Best is <X>", "no significant difference from <Y> (90%, p ="),
+        ([15], "<X>: precision 75% (95% CI ", "Guessing gives 25%."),
     ],
 )
 def test_who_is_best(found: list[int], begins: str, holds: str) -> None:
@@ -54,7 +54,8 @@ def test_who_is_best(found: list[int], begins: str, holds: str) -> None:
 def test_nothing_is_said_without_votes() -> None:
     counted = tally(intruder_set(2), [])
     assert verdict.headline(scores(counted), pair_tests(counted), str) == ""
-    assert "no item has the votes of two raters" in verdict.agreement_in_words(agreement(counted))
+    assert agreement(counted) is None
+    assert verdict.agreement_in_words(None)
 
 
 def test_variants_without_a_common_item_are_not_separable() -> None:
@@ -70,24 +71,23 @@ def test_whom_results_speak_of_in_words() -> None:
     assert "only 3 queries" in verdict.intervals(few)
     assert "this rater only" in verdict.intervals(scores(tally_of([3], raters=1)))
     assert "these 4 raters only" in verdict.intervals(scores(tally_of([3], raters=4)))
-    assert "raters in general (5 here)" in verdict.intervals(scores(tally_of([9], raters=5)))
+    assert "other raters (5 here)" in verdict.intervals(scores(tally_of([9], raters=5)))
     near = verdict.intervals(scores(tally_of([19], raters=5)))
-    assert "Intervals hold for these 5 raters only" in near
-    assert "near 100%. Tests hold for raters in general." in near
+    assert "these 5 raters only" in near
+    assert "near 100%. Tests generalize" in near
 
 
 def test_there_is_no_verdict_of_few_queries() -> None:
-    """Of nine queries neither "best" nor "not separable" is said, however far apart two are."""
+    """Of nine queries neither "best" nor "no significant difference" is said, however far apart two are."""
     counted = tally_of([9, 0], queries=9)
     said = verdict.headline(scores(counted), pair_tests(counted), lambda v: f"<{v.encoder}>")
-    assert said.startswith("Ahead is <X>")
+    assert said.startswith("<X>")
     assert "No verdict yet" in said
-    assert "chance" not in said
+    assert "ignifican" not in said
+    assert "Best" not in said
 
 
 def test_agreement_in_words() -> None:
     said = verdict.agreement_in_words(Agreement(3, 0.625, 0.25, 0.5, Interval(0.4, 0.61)))
-    assert said == (
-        "Two raters of an item choose the same option 62% of the time, where guessing gives 25% (3 items with two or "
-        "more votes): kappa 0.50 (95%: 0.40 to 0.61)."
-    )
+    for number in ("62%", "25%", "3 questions", "kappa 0.50", "0.40 to 0.61"):
+        assert number in said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -43,7 +43,7 @@ sentence, the mean over its words
 - **cluster**: k-means in the full space, not on the picture
 - **source**: where the text's pairs come from
 """
-NAMES = {Colour.MATE: "rank of the match"}  # of others, what the address has
+NAMES: Mapping[str, str] = {Colour.MATE: "rank of the match"}  # of others, what the address has
 
 
 def choose(opened: Opened, place: DeltaGenerator) -> list[Colouring | None]:

@@ -1,4 +1,4 @@
-"""The pages of human judgement: the session, the set of items, and the views on them."""
+"""Pages Intruder and Compare votes: the session, the set of questions, and the views on them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import streamlit as st
 
 from core import ui
-from core.studies.judgement.page import answer, exchange, form, results, sessions, votes
+from core.studies.judgement.page import answer, exchange, form, results, sessions, texts, votes
 from core.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
 from core.studies.judgement.types import Session, SetSummary, Task
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.widgets.views import View, choose_view
 from core.ui.widgets.work import job_panel
 
@@ -31,33 +32,24 @@ class Place:
 
 def show_compare_votes() -> None:
     """The page compare_votes."""
-    ui.page(
-        "Compare votes",
-        "Whose neighbours do people find most similar? They choose, without knowing whose is whose.",
-        show_jobs=False,
-    )
     _show(Task.COMPARATIVE)
 
 
 def show_intruder() -> None:
     """The page intruder."""
-    ui.page(
-        "Intruder",
-        "Do an encoder's neighbours belong together? People look for the one that does not.",
-        show_jobs=False,
-    )
     _show(Task.INTRUDER)
 
 
 def _show(task: Task) -> None:
+    ui.page(texts.TITLES[task], texts.PAGE_QUESTIONS[task], show_jobs=False)
     place = _place(task)
     if place is None:
         return
     views = {
-        "answer": View[Place]("What do you say? One item at a time.", lambda p: _with_set(p, answer.show, True)),
-        "results": View[Place]("What did people say of each variant?", _results),
-        "sessions": View[Place]("Who answers together?", lambda p: _open_view(p, sessions.show)),
-        "items": View[Place]("Which items are there, and how do I make others?", _items),
+        "answer": View[Place](texts.ANSWER[task], lambda p: _with_set(p, answer.show, True)),
+        "results": View[Place](texts.RESULTS, _results),
+        "sessions": View[Place](texts.SESSIONS, lambda p: _open_view(p, sessions.show)),
+        "items": View[Place](texts.ITEMS, _items),
     }
     if place.session and not place.facilitates:
         del views["sessions"], views["items"]
@@ -78,7 +70,7 @@ def _items(place: Place) -> None:
 
 
 def _open_view(place: Place, show_judged: Callable[[Judged], None]) -> None:
-    """A view that may name encoders."""
+    """A view that may name models."""
     job_panel()
     _with_set(place, show_judged, False)
 
@@ -103,15 +95,17 @@ def _place(task: Task) -> Place | None:
     facilitates = bool(key) and judgements().is_facilitator(name, key)
     st.session_state[_SESSION] = (name, key)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        st.caption(f"Session **{as_text(name)}**{': you are its facilitator' if facilitates else ''}", width="content")
+        st.caption(
+            f"Session **{as_text(name)}**{', and you are its facilitator' if facilitates else ''}", width="content"
+        )
         st.button("Leave", key="judge_leave", type="tertiary", on_click=_leave_session)
     if key and not facilitates:
-        st.warning("The key in this link is not that of the session's facilitator: you see what raters see.")
+        st.warning("This link does not have the facilitator's key: you see what raters see.")
     if task not in session.sets:
-        st.info("This session has no items of this kind.")
+        st.info("This session has no questions for this page.")
         for other in session.sets:
             link = link_for(name) | ({"facilitator": key} if key else {})
-            st.page_link(PAGES[other], label="To its items", query_params=link)
+            st.page_link(PAGES[other], label="Go to its questions", query_params=link)
         return None
     return Place(task, session, facilitates, key)
 
@@ -133,16 +127,16 @@ def _leave_session() -> None:
 
 def _unknown_session(task: Task, name: str) -> None:
     st.warning(
-        f"There is no session '{as_text(name[:80])}' here: it may have been removed, or be on another machine.",
+        f"No session '{as_text(name[:80])}' here: it may have been removed, or be on another machine.",
         icon=":material/link_off:",
     )
     st.session_state.pop(_SESSION, None)
     offered = [session for session in judgements().sessions() if task in session.sets][:_OFFERED]
     if offered:
-        st.markdown("Sessions that there are:")
+        st.markdown("Sessions on this machine:")
     for session in offered:
         st.page_link(PAGES[task], label=as_text(session.name), query_params=link_for(session.name))
-    st.button("Go on without a session", key="judge_leave", on_click=_leave_session)
+    st.button("Continue without a session", key="judge_leave", on_click=_leave_session)
 
 
 # --- which set
@@ -159,7 +153,7 @@ def _with_set(place: Place, show_judged: Callable[[Judged], None], blind: bool) 
             show_judged(Judged(place.task, items, place.session, place.key))
         elif set_id:
             item_set.clear()  # they may be imported again
-            st.warning("The items of this session are no longer here.", icon=":material/link_off:")
+            st.warning("The questions of this session were removed.", icon=":material/link_off:")
 
 
 def _pick_set(task: Task, blind: bool) -> str | None:
@@ -172,19 +166,21 @@ def _pick_set(task: Task, blind: bool) -> str | None:
     if wanted and wanted not in sets:
         _unknown_set(task, wanted)
     if not sets:
-        st.button("See how to make items", key="judge_make", on_click=_forget_set)
+        st.button("Make questions", key="judge_make", on_click=_forget_set)
         return None
     if len(sets) > 1 or wanted not in sets:
         ids = list(sets)
         key = f"judge_set_{'blind' if blind else 'open'}"
         st.session_state[key] = wanted if wanted in sets else (None if wanted else ids[0])
         if len(sets) > 1 or wanted:
-            st.selectbox(
-                "Items",
+            # While people answer, the choice of questions only distracts, unless the link names none of these.
+            place = options() if blind and wanted in sets else st.container()
+            place.selectbox(
+                "Questions",
                 ids,
                 key=key,
                 format_func=lambda set_id: _describe(sets[set_id], blind),
-                placeholder="Choose other items",
+                placeholder="Choose others",
                 on_change=_choose_set,
                 args=(key,),
             )
@@ -198,19 +194,19 @@ def _pick_set(task: Task, blind: bool) -> str | None:
 
 def _unknown_set(task: Task, wanted: str) -> None:
     if wanted in {found.set_id for found in judgements().sets(other_task(task))}:
-        st.info("The items in this link are of the other task.")
-        st.page_link(PAGES[other_task(task)], label="To these items", query_params=link_for(set_id=wanted))
+        st.info("This link is to questions of the other page.")
+        st.page_link(PAGES[other_task(task)], label="Go there", query_params=link_for(set_id=wanted))
         return
     st.warning(
-        f"This link names a set of items that is not here: '{as_text(wanted[:80])}'. It may have been removed, or made "
-        "on another machine.",
+        f"The questions of this link are not here: '{as_text(wanted[:80])}'. They may have been removed, or made on "
+        "another machine.",
         icon=":material/link_off:",
     )
 
 
 def _describe(found: SetSummary, blind: bool) -> str:
-    """A set in the picker; without its title, which may name encoders, while the reader answers."""
-    made = f"{found.items} items of {found.created_at:%Y-%m-%d %H:%M} UTC ({found.set_id[:4]})"
+    """A set in the picker; without its title, which may name models, while the reader answers."""
+    made = f"{found.items} questions of {found.created_at:%Y-%m-%d %H:%M} UTC ({found.set_id[:4]})"
     return made if blind else f"{found.title}: {made}"
 
 

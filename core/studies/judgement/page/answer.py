@@ -1,8 +1,8 @@
-"""Answering: one item at a time, by click or by key, without a hint on screen of whose neighbours these are.
+"""Answering: one question at a time, by click or by key, with no hint of which model its neighbors come from.
 
-A key that is held down fires repeatedly, and the second click of a double click falls on the next item. Only the
-browser can tell: ``cards.js`` drops events that repeat, and those in the first moment of an item. The server refuses
-such early answers too, by its own clock.
+A key kept down fires repeatedly, and the second click of a double click falls on the next question. Only the browser
+can tell: ``cards.js`` drops repeated events and those in the first moment of a question. The server refuses such early
+answers too, by its own clock.
 """
 
 from __future__ import annotations
@@ -15,18 +15,16 @@ import streamlit as st
 from core.errors import BlindspotError
 from core.settings import ASSETS
 from core.studies.judgement.page.shown import PAGES, Judged, judgements, link_for, other_task
+from core.studies.judgement.page.texts import DONT_KNOW, EXAMPLES, KEPT, PRIVACY, QUESTIONS, TO_DO
 from core.studies.judgement.page.votes import wait_for_reveal
 from core.studies.judgement.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key
 from core.studies.judgement.types import Ballot, Item, Recorded, Task
+from core.texts import counted
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import allowed
 
-QUESTIONS = {
-    Task.INTRUDER: "Which one does not belong with the others?",
-    Task.COMPARATIVE: "Which of these is most similar to it?",
-}
-DONT_KNOW = "I don't know these words"
+SECONDS_EACH = 10  # that a question takes, about
 LONG = 16  # characters: longer options need wide cards
 KEYS = 9  # cards with a key; others are clicked
 SETTLE_SECONDS = 0.25  # no answer is taken before: nobody reads four words in that time
@@ -81,21 +79,21 @@ class RaterState:
             self.problem = str(error)
 
     def vote(self, ballot: Ballot, item_no: int, option: int | None) -> None:
-        """Write an answer at once. If that fails, the item stays on screen."""
+        """Save an answer at once. If that fails, the question stays on screen."""
         if item_no != self.item_no or ballot != self.ballot:
             return  # the second click of a double click
         seconds = time.monotonic() - self.shown_at
         if seconds < SETTLE_SECONDS:
-            self.toast = "That was too soon after the item came up: not taken. Please answer again."
+            self.toast = "That was too soon after the question appeared, so it was not counted. Please answer again."
             return
         try:
             recorded = judgements().vote(ballot, item_no, option, seconds)
         except BlindspotError as error:
-            self.problem = f"The answer was not kept: {error}"
+            self.problem = f"The answer was not saved: {error}"
             return
         self.problem = ""
         if recorded is Recorded.ALREADY and item_no not in self.mine:
-            self.toast = "Answered in another tab already; that answer stands."
+            self.toast = "Already answered in another tab; that answer counts."
         self.mine.add(item_no)
 
     def undo(self, ballot: Ballot, shown: int) -> None:
@@ -104,14 +102,14 @@ class RaterState:
         try:
             opened = judgements().undo(ballot)
         except BlindspotError as error:
-            self.problem = f"Nothing was taken back: {error}"
+            self.problem = f"Not undone: {error}"
             return
         self.problem = ""
         if opened is None:
-            self.toast = "There is no answer to take back."
+            self.toast = "There is no answer to undo."
             return
         self.mine.discard(opened)
-        self.toast = "Your last answer is taken back."
+        self.toast = "Your last answer was undone."
         self.item_no = None
         self.shown += 1
 
@@ -130,11 +128,11 @@ class RaterState:
 
 @fragment
 def show(judged: Judged) -> None:
-    """Ask for a nickname, then show one item after the other."""
+    """Say what to do, ask for a nickname, then show one question after the other."""
     state: RaterState = st.session_state.setdefault(_STATE, RaterState())
     try:
         if not state.rater:
-            _ask_nickname(state)
+            _begin(judged, state)
             return
         ballot = Ballot(judged.items.set_id, judged.session_name, state.rater)
         answered = judgements().answered(ballot)  # in whichever tab
@@ -148,18 +146,23 @@ def show(judged: Judged) -> None:
         st.button("Try again", key="judge_retry")
 
 
-def _ask_nickname(state: RaterState) -> None:
-    with st.form("judge_who", enter_to_submit=True):
-        st.text_input(
-            "Your nickname",
-            key="nickname",
-            help=f"Any name of at most {LONGEST_NAME} characters: no account, no password. Your answers are kept under "
-            "it; to go on later, give the same one.",
-        )
+def _begin(judged: Judged, state: RaterState) -> None:
+    """The task, how long it takes, and a nickname to start with."""
+    total = len(judged.items.items)
+    minutes = max(1, round(total * SECONDS_EACH / 60))
+    st.markdown(TO_DO[judged.task])
+    st.markdown(EXAMPLES[judged.task])
+    facts = [counted(total, "question"), f"about {counted(minutes, 'minute')}"]
+    if judged.session is None:
+        found = next((one for one in judgements().sets(judged.task) if one.set_id == judged.items.set_id), None)
+        facts += [f"{counted(found.votes, 'vote')} by {counted(found.raters, 'rater')} so far"] if found else []
+    st.caption(" · ".join(facts))
+    with st.form("judge_who", enter_to_submit=True, width=480):
+        st.text_input("Your nickname", key="nickname", help=f"{PRIVACY} At most {LONGEST_NAME} characters.")
         st.form_submit_button("Start", type="primary", on_click=state.enter)
     if state.problem:
         st.error(as_text(state.problem), icon=":material/error:")
-    st.caption("You can stop at any time; what you answered is kept.")
+    st.caption(f"{PRIVACY} {KEPT}")
 
 
 def _go_on(judged: Judged, state: RaterState, ballot: Ballot, answered: frozenset[int]) -> None:
@@ -182,15 +185,15 @@ def _go_on(judged: Judged, state: RaterState, ballot: Ballot, answered: frozense
     _ask(judged.task, item, state, ballot)
     if state.problem:
         st.error(as_text(state.problem), icon=":material/error:")
-        if st.button("Look for other items", key="judge_look", on_click=state.forget_problem):
+        if st.button("Look for other questions", key="judge_look", on_click=state.forget_problem):
             st.rerun()  # the set is chosen outside of this fragment
     if state.found and not state.mine:
         st.info(
             f"Welcome back, {as_text(state.rater)}: {state.found} of {total} answered. If that was not you, choose "
             "another nickname."
         )
-        st.button("Another nickname", key="judge_other", on_click=state.leave)
-    st.caption(f"{as_text(state.rater)}: you can stop at any time; what you answered is kept.")
+        st.button("Use another nickname", key="judge_other", on_click=state.leave)
+    st.caption(f"{as_text(state.rater)}: {KEPT[0].lower()}{KEPT[1:]}")
     _guard(str(state.shown), f"{done} of {total} answered. {QUESTIONS[judged.task]}")
 
 
@@ -203,7 +206,7 @@ def _ask(task: Task, item: Item, state: RaterState, ballot: Ballot) -> None:
     with st.container(key="answers", gap="small"):
         with st.container(key="cards_long" if long else "cards_short"):
             for place, option in enumerate(option_order(item, ballot), start=1):
-                # The arguments hold the item: a late click is about the item that was clicked.
+                # The item is an argument: a late click counts for the item that was clicked.
                 st.button(
                     as_text(" ".join(item.options[option].split())),
                     key=f"choice_{place}_{state.shown}",
@@ -245,26 +248,23 @@ def _rest(judged: Judged, state: RaterState, answered: frozenset[int]) -> None:
     total = len(judged.items.items)
     st.progress(len(answered) / total, text=f"{len(answered)} of {total} answered")
     st.subheader("Paused", anchor=False)
-    st.markdown(
-        f"What you answered is kept. To go on later, here or after a reload, give the nickname "
-        f"**{as_text(state.rater)}** again."
-    )
+    st.markdown(f"Your answers are saved. To continue later, enter the nickname **{as_text(state.rater)}** again.")
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Go on",
+            "Continue",
             key="judge_resume",
             type="primary",
             shortcut="p",
             icon=":material/play_arrow:",
             on_click=state.resume,
         )
-        st.button("Somebody else answers", key="judge_other", on_click=state.leave)
+        st.button("Let someone else answer", key="judge_other", on_click=state.leave)
 
 
 def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> None:
     st.progress(1.0, text=f"{total} of {total} answered")
-    st.subheader(f"Thank you, {as_text(state.rater)}: that was all", anchor=False)
-    st.markdown(f"You answered {'the one item' if total == 1 else f'all {total} items'}.")
+    st.subheader(f"Thank you, {as_text(state.rater)}: that was the last question", anchor=False)
+    st.markdown(f"You answered {'the only question' if total == 1 else f'all {total} questions'}.")
     if judged.session and not judged.sees_votes:
         wait_for_reveal(judged.session.name)
     with st.container(horizontal=True, gap="small"):
@@ -284,7 +284,7 @@ def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> Non
             on_click=state.undo,
             args=(ballot, state.shown),
         )
-        st.button("Somebody else answers", key="judge_other", on_click=state.leave)
+        st.button("Let someone else answer", key="judge_other", on_click=state.leave)
     other = other_task(judged.task)
     if other in judged.session.sets if judged.session else judgements().sets(other):
         what = "Find intruders" if other is Task.INTRUDER else "Compare votes"
@@ -294,7 +294,7 @@ def _thank(judged: Judged, state: RaterState, ballot: Ballot, total: int) -> Non
             icon=":material/arrow_forward:",
             query_params=link_for(judged.session_name),
         )
-    _guard("end", "All items are answered.")
+    _guard("end", "All questions are answered.")
 
 
 def _guard(showing: str, said: str) -> None:

@@ -1,4 +1,4 @@
-"""Export of items and votes as files, and their import from another machine."""
+"""Export of questions and votes as files, and their import from another machine."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ def show(task: Task, keys: Mapping[str, str]) -> None:
 
 
 def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
-    with st.expander("Take items and votes along", icon=":material/download:"):
+    with st.expander("Export questions and votes", icon=":material/download:"):
         by_id = {one.set_id: one for one in sets}
         chosen = st.selectbox(
-            "Set of items",
+            "Questions",
             list(by_id),
             format_func=lambda set_id: _named(by_id[set_id]),
             key=f"exchange_set_{sets[0].task}",
@@ -58,28 +58,26 @@ def _export(sets: list[SetSummary], keys: Mapping[str, str]) -> None:
             required=True,
             key="exchange_format",
             persist_state="session",
-            help="Parquet keeps texts as they are. In CSV a text that a spreadsheet would take for a formula has an "
-            "apostrophe in front; the import takes it away again.",
+            help="Parquet keeps texts unchanged. In CSV, a text that a spreadsheet would run as a formula gets a "
+            "leading apostrophe, which the import removes.",
         )
         one = by_id.get(str(chosen), sets[0])
         _buttons(one, TableFormat(str(form)), keys)
         names = (
-            "Raters' nicknames are in the votes"
+            "Votes include the raters' nicknames"
             if allowed().raters_names
-            else "Raters stand in the votes under pseudonyms, but for those of a session that is yours"
+            else "Votes have pseudonyms in place of nicknames, except in sessions of yours"
         )
         st.caption(
-            "The zip holds everything that another Blindspot needs to go on with it; the tables alone are for analysis "
-            f"of your own. {names}; facilitators' keys are in none of them."
+            "The zip has everything another Blindspot needs to continue; the tables alone are for your own analysis. "
+            f"{names}. No file contains a facilitator's key."
         )
         if not hidden_sessions(keys).isdisjoint(judgements().sessions_with_votes(one.set_id)):
-            st.info(
-                "Votes of a session whose results are not revealed yet are left out.", icon=":material/visibility_off:"
-            )
+            st.info("Votes of sessions not revealed yet are left out.", icon=":material/visibility_off:")
 
 
 def _named(one: SetSummary) -> str:
-    size = f"{counted(one.items, 'item')}, {counted(one.votes, 'vote')}"
+    size = f"{counted(one.items, 'question')}, {counted(one.votes, 'vote')}"
     return f"{one.title} · {size} · {one.created_at:%Y-%m-%d} · {one.set_id}"
 
 
@@ -123,21 +121,21 @@ def _table(set_id: str, keys: Mapping[str, str], part: Part, form: TableFormat) 
 
 def _import() -> None:
     number = st.session_state.setdefault(_ROUND, 0)
-    with st.expander("Bring items and votes from another machine", icon=":material/upload_file:", key=f"take_{number}"):
+    with st.expander(
+        "Import questions and votes from another machine", icon=":material/upload_file:", key=f"take_{number}"
+    ):
         if not allowed().changes:
             st.info(
-                "This is a demo that strangers share, so it takes no uploads. Run Blindspot on a machine of your own "
-                "to bring items and votes there.",
+                "This public demo takes no uploads. Run Blindspot on your own machine to import questions and votes.",
                 icon=":material/block:",
             )
             return
         file = st.file_uploader(
-            "A .zip that a Blindspot wrote",
+            "A .zip exported by Blindspot",
             type=["zip"],
             max_upload_size=bundles.MOST_BYTES // 2**20,
             key=f"exchange_upload_{number}",
-            help="Votes that are here already are not counted twice; where a rater answered differently, the answer "
-            "that is here stands.",
+            help="Known votes are not counted twice. If a rater answered differently here, the answer here is kept.",
         )
         if file is not None:
             st.button("Import", type="primary", key="exchange_import", on_click=_take_in, args=(file,))
@@ -145,7 +143,7 @@ def _import() -> None:
 
 def _take_in(file: UploadedFile) -> None:
     try:
-        allowed().check_change("items and votes are not taken in")
+        allowed().check_change("questions and votes are not imported")
         bundle, merged = bundles.take_in(file.getvalue(), judgements())
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(f"Nothing was imported: {error}"))
@@ -157,9 +155,9 @@ def _take_in(file: UploadedFile) -> None:
 def _told(bundle: Bundle, merged: Merged) -> str:
     title = as_text(bundle.items.title)
     where = "on the page *Intruder*" if bundle.items.task is Task.INTRUDER else "on the page *Compare votes*"
-    came = "is new" if merged.new_set else "was here already"
-    text = f"The set **{title}** ({counted(len(bundle.items.items), 'item')}, {where}) {came}. "
+    came = "is new" if merged.new_set else "was already here"
+    text = f"The set **{title}** ({counted(len(bundle.items.items), 'question')}, {where}) {came}. "
     text += f"Votes: {merged.new:,} new, {merged.known:,} known"
     if merged.differing:
-        text += f", {merged.differing:,} with another answer than the one that is here, which stands"
+        text += f", {merged.differing:,} that differ from the answer here, which is kept"
     return text + "."

@@ -1,4 +1,4 @@
-"""The form that makes items, whose defaults work with one click, and the list of sets."""
+"""Form that makes questions, whose defaults work with one click, and the list of sets."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from core.studies.judgement.making import LONGEST_TITLE, SEED, ItemsRequest
 from core.studies.judgement.own_queries import LONGEST, MAX_ROWS
 from core.studies.judgement.page import sets
 from core.studies.judgement.page.shown import judgements
+from core.studies.judgement.page.texts import ABOUT
 from core.studies.judgement.rules import COUNT_TOLERANCE, INTRUDERS_FROM, LOG10_TOLERANCE, RANKS, Closeness, Rule
 from core.studies.judgement.types import Task
 from core.types import Variant
@@ -29,14 +30,8 @@ DEFAULT_VARIANTS = ("minilm", "minilm-static", "random-projection")
 DEFAULT_DATASET = "vocab-wordfreq"
 OFFERED_RANKS = (1, 2, 5, 10, 20, 50, 100)
 OWN = "own"
-ABOUT = {
-    Task.INTRUDER: "People see four cards: a word, its two nearest neighbours by one encoder, and an intruder from far "
-    "down the same list that is about as frequent. Where they find the intruder, the neighbours belong together.",
-    Task.COMPARATIVE: "People see a word and what each encoder returns as its first, fifth or fiftieth neighbour, and "
-    "choose what they find most similar. They do not learn whose it is.",
-}
 RULES = {
-    Closeness.LOG10: f"within {LOG10_TOLERANCE:g} of the mean's log10",
+    Closeness.LOG10: f"within {LOG10_TOLERANCE:g} of the mean, in log10",
     Closeness.COUNT: f"within {COUNT_TOLERANCE:g} counts of the mean, as in the paper",
 }
 
@@ -44,11 +39,11 @@ RULES = {
 def show(task: Task) -> None:
     """The form, then the stored sets of the task."""
     if found := judgements().sets(task):
-        with st.expander("Make other items", icon=":material/add:", key=f"make_{task}"):
+        with st.expander("Make other questions", icon=":material/add:", key=f"make_{task}"):
             st.caption(ABOUT[task])
             _form(task, first=False)
     else:
-        st.info(f"There are no items yet. {ABOUT[task]}", icon=":material/group:")
+        st.info(f"No questions yet. {ABOUT[task]}", icon=":material/group:")
         _form(task, first=True)
     sets.show(found)
 
@@ -66,8 +61,8 @@ def _form(task: Task, *, first: bool) -> None:
                 key=f"make_{task}_dataset",
                 persist_state="session",
                 format_func=title_of,
-                help="Whose items are queries, neighbours and intruders: words, or sentences. The page *Data* shows "
-                "each of them, and takes files of your own.",
+                help="Its words or sentences are the queries, neighbors and intruders. The page *Data* shows each "
+                "dataset and takes your own files.",
             )
         )
     try:
@@ -86,23 +81,21 @@ def _form(task: Task, *, first: bool) -> None:
                 rule = _rule()
         metric, seed, title = _more(task)
         if inventory is None:
-            task_button("Make items", "Making …", "", [], key=f"make_{task}_start")
+            task_button("Make questions", "Making …", "", [], key=f"make_{task}_start")
             return
         asked = ItemsRequest(task, variants, dataset, metric, inventory, queries, rule, ranks, seed, title)
         request = making.check(asked, settings())
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
-        task_button("Make items", "Making …", "", [], key=f"make_{task}_start")
+        task_button("Make questions", "Making …", "", [], key=f"make_{task}_start")
         return
-    task_button("Make items", "Making …", request.label, [request], key=f"make_{task}_start")
+    task_button("Make questions", "Making …", request.label, [request], key=f"make_{task}_start")
     if first:
-        st.caption(
-            "The first time the dataset is encoded, which takes a minute or two; this page then goes on by itself."
-        )
+        st.caption("The first time, the dataset is encoded, which takes a minute or two. The page continues by itself.")
 
 
 def _variants(task: Task) -> tuple[Variant, ...]:
-    least = "One is enough." if task is Task.INTRUDER else "At least two, since they are compared."
+    least = "One is enough." if task is Task.INTRUDER else "At least two."
     known = [str(v) for s in judgements().sets() for v in s.variants] + [str(v) for v in repository().variants()]
     known += [str(Variant(reference, "none")) for reference in known_references(settings(), repository())]
     offered = [*DEFAULT_VARIANTS, *(_short(Variant.parse(name)) for name in known)]
@@ -114,10 +107,10 @@ def _variants(task: Task) -> tuple[Variant, ...]:
         key=f"make_{task}_variants",
         persist_state="session",
         accept_new_options=True,
-        placeholder="Choose, or type ENCODER~TRANSFORM",
-        help=f"{least} Choose some, or type an encoder, or an encoder and a transform with `~` between, for "
+        placeholder="Choose, or type MODEL~POST-PROCESSING",
+        help=f"{least} Choose from the list, or type a model, or a model and its post-processing with `~` between, for "
         "example `minilm~center`, and press Enter.\n\n"
-        f"Encoders:\n\n{encoders_in_words()}\n\nSteps of a transform:\n\n{steps_in_words()}",
+        f"Models:\n\n{encoders_in_words()}\n\nPost-processing:\n\n{steps_in_words()}",
     )
     return tuple(Variant.parse(name) for name in chosen)
 
@@ -127,12 +120,12 @@ def _short(variant: Variant) -> str:
 
 
 def _inventory(task: Task, of_sentences: bool) -> Ready | Inventory | None:
-    """The choice of queries; None while a list is empty, ``InputError`` if something is wrong with it."""
+    """Choice of queries; None while a list is empty, ``InputError`` if something is wrong with it."""
     names = {
         Ready.DEFAULT: "100 words of ten kinds, balanced",
         Ready.SIMLEX: "Words of SimLex-999",
         Ready.SENTENCES: "Sentences of the dataset",
-        OWN: "A list of my own",
+        OWN: "My own list",
     }
     if not allowed().changes:  # all visitors would see it
         del names[OWN]
@@ -146,7 +139,7 @@ def _inventory(task: Task, of_sentences: bool) -> Ready | Inventory | None:
         help="- **100 words**: ours, in the design of Schnabel et al. 2015: adjectives, adverbs, nouns and verbs, half "
         "abstract and half concrete, three of each ten rare\n- **SimLex-999**: about a thousand, with part of speech "
         f"and concreteness\n- **Sentences**: items of the dataset of at least {SHORTEST_SENTENCE} words, drawn at "
-        "random\n- **A list of my own**: words or sentences that the dataset has",
+        "random\n- **My own list**: words or sentences that the dataset has",
     )
     return _own(task) if chosen == OWN else Ready(str(chosen))
 
@@ -156,7 +149,7 @@ def _own(task: Task) -> Inventory | None:
         "One word or sentence a line",
         key=f"make_{task}_own",
         persist_state="session",
-        placeholder="honesty\nhammer\nto be found in the dataset",
+        placeholder="honesty\nhammer",
         max_chars=own_queries.MAX_BYTES // 4,
     )
     file = st.file_uploader(
@@ -187,10 +180,10 @@ def _how_many(task: Task, inventory: Ready | Inventory | None) -> int | None:
         key=f"make_{task}_queries",
         persist_state="session",
         placeholder=whole,
-        help=f"Left empty: {whole}. Otherwise so many, drawn at random. A query makes an item per variant, which takes "
-        "a rater about ten seconds."
+        help=f"Empty: {whole}. Otherwise this many, drawn at random. Each query makes one question per model, which "
+        "takes a rater about ten seconds."
         if task is Task.INTRUDER
-        else f"Left empty: {whole}. Otherwise so many, drawn at random. A query makes an item per rank.",
+        else f"Empty: {whole}. Otherwise this many, drawn at random. Each query makes one question per rank.",
     )
     return None if chosen is None else int(chosen)
 
@@ -202,21 +195,21 @@ def _rule() -> Rule:
         key="make_intruder_rule",
         persist_state="session",
         format_func=lambda name: RULES[Closeness(name)],
-        help="How near it must be to the mean of the three words', so that frequency does not give it away. The "
-        f"intruder is the first such word from rank {INTRUDERS_FROM} of the neighbour list on. Counts depend on the "
-        "size of the corpus, and rare words have many others within 500 counts, frequent ones few.",
+        help="How close it must be to the mean of the other three words, so that frequency does not give it away. The "
+        f"intruder is the first such word from rank {INTRUDERS_FROM} of the neighbor list. Counts depend on the size "
+        "of the corpus: rare words have many others within 500 counts, frequent ones few.",
     )
     return Rule.of(Closeness(str(chosen)))
 
 
 def _ranks() -> tuple[int, ...]:
     chosen: Sequence[int] = st.multiselect(
-        "Ranks k of the neighbours",
+        "Neighbor ranks (k)",
         OFFERED_RANKS,
         default=RANKS,
         key="make_comparative_ranks",
         persist_state="session",
-        help="Each query is asked once per rank: whose k-th neighbour is most similar?",
+        help="One question per query and rank: which model's k-th neighbor is most similar?",
     )
     return tuple(chosen)
 
@@ -229,8 +222,8 @@ def _more(task: Task) -> tuple[Similarity, int, str]:
             persist_state="session",
             max_chars=LONGEST_TITLE,
             disabled=not allowed().changes,
-            placeholder="what is in it",
-            help="Raters see it: it should not tell which encoders are compared.",
+            placeholder="What is in it",
+            help="Raters see it: do not name the models here.",
         )
         metric = st.selectbox(
             "Similarity",
@@ -246,6 +239,6 @@ def _more(task: Task) -> tuple[Similarity, int, str]:
             value=SEED,
             key=f"make_{task}_seed",
             persist_state="session",
-            help="Of the sample of queries. The same choice and the same seed give the same items.",
+            help="Seed of the sample of queries. The same settings and seed give the same questions.",
         )
     return Similarity(str(metric)), int(seed), str(title)

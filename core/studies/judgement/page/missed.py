@@ -1,4 +1,4 @@
-"""The items that people most often missed, with their options and votes."""
+"""Questions that people most often missed, with their options and votes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _OPEN = "_missed_open"  # items whose expander is open
 
 
 def show(tally: Tally, names: Mapping[Variant, str]) -> None:
-    """Show a page of items, those with the smallest share of votes for the variant's own option first."""
+    """Show a page of questions: first those with the smallest share of votes for the model's own option."""
     chosen = str(tally.variants[0])
     if len(tally.variants) > 1:
         chosen = str(
             st.selectbox(
-                "Of variant",
+                "Model",
                 [str(v) for v in tally.variants],
                 key="missed_of",
                 persist_state="session",
@@ -33,13 +33,13 @@ def show(tally: Tally, names: Mapping[Variant, str]) -> None:
     place = [str(v) for v in tally.variants].index(chosen)
     found = most_missed(tally, place)
     if not found:
-        st.caption("There are no votes on its items yet.")
+        st.caption("No votes on its questions yet.")
         return
     missed = sum(m.own == 0 for m in found)
     st.caption(
-        f"Nobody chose its own option in {missed:,} of the {len(found):,} items that have votes."
+        f"In {missed:,} of the {len(found):,} questions with votes, nobody chose this model's option."
         if missed
-        else f"In each of the {len(found):,} items that have votes somebody chose its own option."
+        else f"In each of the {len(found):,} questions with votes, somebody chose this model's option."
     )
     pages = Pages.of("missed_page", len(found))
     for one in found[pages.rows]:
@@ -70,7 +70,7 @@ def _item(one: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
         for option in order:
             whose = ", ".join(names[v] for v, own in zip(tally.variants, item.own, strict=True) if own == option)
             is_query = tally.task is Task.INTRUDER and item.options[option] == item.query.text
-            noted = f" (intruder of {whose})" if tally.task is Task.INTRUDER else f" (neighbour of {whose})"
+            noted = f" (intruder of {whose})" if tally.task is Task.INTRUDER else f" (neighbor of {whose})"
             about = noted if whose else " (query)" if is_query else ""
             votes, text = one.per_option[option], item.options[option]
             st.text(f"{counted(votes, 'vote')}: {text}{about}")

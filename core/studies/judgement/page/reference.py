@@ -1,4 +1,4 @@
-"""The automatic rater on screen: the choice of its reference variant, and its answers."""
+"""Automatic rater on screen: the choice of its reference model, and its answers."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ def choose(judged: Judged) -> Automatic | None:
     ids = list(dict.fromkeys(str(v) for v in variants))
     called = names_of_variants(ids)
     chosen = one_named(
-        "Automatic rater, going by",
+        "Automatic rater",
         [NOBODY, *ids],
         key="judge_reference",
         name=lambda one: one if one == NOBODY else called(one),
         index=0,
-        help="It answers every item by this variant's similarities: the option least similar to the others, or the "
-        "candidate most similar to the query. It stands beside people's votes, hollow, and is never counted with them.",
+        help="This model answers every question by its own similarities: it picks the option least similar to the "
+        "others, or the candidate most similar to the query. Shown hollow next to people's votes, never counted with "
+        "them.",
     )
     if chosen == NOBODY:
         return None
@@ -52,14 +53,14 @@ def choose(judged: Judged) -> Automatic | None:
 def _answers(items: ItemSet, reference: Variant) -> Automatic | None:
     entry = find_dataset(str(items.manifest.get("dataset", "")))
     if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:
-        st.info(f"{tables.dataset_title(entry.id)}, whose texts these are, is not on this machine yet.")
+        st.info(f"The texts come from {tables.dataset_title(entry.id)}, which is not on this machine yet.")
         fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_judged")
         return None
     prepare_runtime(settings())
     try:
         (space,) = open_spaces([reference], fetch.load(entry, settings()), settings())
     except NotEncoded:
-        st.info(f"{tables.dataset_title(entry.id)} is not encoded by {as_text(reference.encoder)} yet.")
+        st.info(f"{tables.dataset_title(entry.id)} is not encoded by {as_text(reference.label)} yet.")
         encode_button("Encode it", [reference.encoder], entry.id, key="encode_reference")
         return None
     return _answered(items, space)
@@ -70,9 +71,9 @@ _answered = cached(16, "The automatic rater answers …", keys={ItemSet: lambda 
 
 def _say(found: Automatic, items: int) -> None:
     name = as_text(found.reference.label)
-    said = [f"Hollow: what an automatic rater that goes by {name} would say of all {items:,} items."]
+    said = [f"Hollow: what {name} would answer to all {items:,} questions."]
     if found.is_judged:
-        said.append(f"**{name} is itself judged here: it judges its own neighbours, which is no independent opinion.**")
+        said.append(f"**{name} is itself judged here: it rates its own neighbors, so its opinion is not independent.**")
     if found.unanswered:
-        said.append(f"It cannot answer {found.unanswered:,} of them: {name} has no vector for one of their texts.")
+        said.append(f"It cannot answer {found.unanswered:,} of them, where {name} has no vector for a text.")
     st.caption(" ".join(said))

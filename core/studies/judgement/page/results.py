@@ -1,4 +1,4 @@
-"""The results: shares of votes for each variant, with intervals, tests and agreement, live while votes come in."""
+"""Results: share of votes for each model, with intervals, tests and agreement, live while votes come in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BY = {By.BAND: "frequency band", By.K: "rank k", By.PART_OF_SPEECH: "part of sp
 
 
 def show(judged: Judged) -> None:
-    """Show the results, and follow the votes as they come in."""
+    """Show the results and refresh them as votes come in."""
     _results(judged)
     _watch()
     _how(judged.task)
@@ -82,11 +82,11 @@ def _results(judged: Judged) -> None:
     with top:
         rows = _rows([(None, found.scores)], names, automatic)
         _figure(rows, judged.task, legend=False)
-        st.caption(f"{verdict.intervals(found.scores)} Dotted: what guessing gives.")
+        st.caption(f"{verdict.intervals(found.scores)} Dotted: guessing.")
         with st.expander("The numbers", icon=":material/table:"):
             _table(rows, judged.task, key="judged_numbers")
     if len(tally.variants) > 1:
-        st.subheader("Do they differ?", anchor=False)
+        st.subheader("Do the models differ?", anchor=False)
         _tests(found.tests, judged.task, names)
     _broken_down(judged, tally, votes, names)
     st.subheader("Most often missed", anchor=False)
@@ -102,14 +102,14 @@ def _names(variants: Sequence[Variant]) -> dict[Variant, str]:
 def _nothing_yet(tally: Tally) -> None:
     if tally.unknown:
         st.info(
-            f'All {tally.unknown:,} answers so far are "I don\'t know these words": they are counted, and left out of '
-            "every score. Items with commoner words would get votes.",
+            f'All {tally.unknown:,} answers so far are "I don\'t know these words", which no score counts. Try '
+            "questions "
+            "with more common words.",
             icon=":material/info:",
         )
         return
     st.info(
-        "Nobody has voted on these items yet. Choose the view *answer* above and be the first; results appear here "
-        "as votes come in.",
+        "No votes yet. Be the first: choose *answer* above. Results appear here as votes come in.",
         icon=":material/how_to_vote:",
     )
 
@@ -120,11 +120,11 @@ def _said(found: Findings, tally: Tally, names: Mapping[Variant, str]) -> None:
     parts = [
         counted(scores.votes, "vote"),
         counted(scores.raters, "rater"),
-        f"{scores.items:,} of {len(tally.items):,} items",
+        f"{scores.items:,} of {len(tally.items):,} questions",
         f'{scores.unknown:,} × "I don\'t know these words", left out',
     ]
     if tally.repeated:
-        parts.append(f"{tally.repeated:,} second answers of a rater to an item, in another session, left out")
+        parts.append(f"{tally.repeated:,} repeated answers of a rater in another session, left out")
     st.caption(" · ".join(parts))
     st.markdown(verdict.agreement_in_words(found.agreement))
 
@@ -170,10 +170,12 @@ def _figure(rows: pd.DataFrame, task: Task, *, legend: bool, key: str = "own_vot
 
 def _table(rows: pd.DataFrame, task: Task, *, key: str) -> None:
     more = (
-        {"item_mean": "mean of items"} if task is Task.INTRUDER else {"normalised": "normalised", "micro": "all votes"}
+        {"item_mean": "mean of questions"}
+        if task is Task.INTRUDER
+        else {"normalised": "normalized", "micro": "all votes"}
     )
     shares = {"value": verdict.MEASURE[task], "low": "from", "high": "to", "chance": "guessing", **more}
-    titles = {"group": "group", "name": "variant", **shares, "own": "for its own", "votes": "votes", "items": "items"}
+    titles = {"group": "group", "name": "model", **shares, "own": "for its own", "votes": "votes", "items": "questions"}
     if rows["group"].isna().all():
         del titles["group"]
     if rows["automatic"].notna().any():
@@ -212,7 +214,7 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
     )
     if not any(t.refusal for t in tests):
         frame = frame.drop(columns="no verdict")
-    unit = "queries" if task is Task.INTRUDER else "items"
+    unit = "queries" if task is Task.INTRUDER else "questions"
     column = st.column_config.NumberColumn
     st.dataframe(
         frame,
@@ -233,19 +235,19 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
     apart = sum(p < ALPHA for p in made)
     if made:
         st.caption(
-            f"{apart} of {len(made)} pair{'s' if len(made) > 1 else ''} differ by more than chance (p after Holm below "
-            f"{ALPHA:g}). What both share has difference 0."
+            f"{apart} of {counted(len(made), 'pair')} differ significantly (p after Holm below {ALPHA:g}). An option "
+            "that both models returned counts as difference 0."
         )
 
 
-# --- by what the queries are
+# --- by kind of query
 
 
 def _broken_down(judged: Judged, tally: Tally, votes: Votes, names: Mapping[Variant, str]) -> None:
     choices = [by for by in By if scoring.groups(tally.items, by)]
     if not choices:
         return
-    st.subheader("By what the query is", anchor=False)
+    st.subheader("By kind of query", anchor=False)
     about = "; ".join(f"**{by.value}**: {_BY[by]}" for by in choices)
     chosen = one_of("Broken down by", [OVERALL, *choices], "judged_by", about)
     if chosen == OVERALL:
@@ -255,7 +257,7 @@ def _broken_down(judged: Judged, tally: Tally, votes: Votes, names: Mapping[Vari
     rows = _rows(named, names, None)
     _figure(rows, tally.task, legend=True, key="own_votes_by")
     if any(score.refusal for _, scores in named for score in scores.variants):
-        st.caption(f"No interval where a group has fewer than {FEWEST_QUERIES} queries or {FEWEST_VOTES} votes.")
+        st.caption(f"No interval for groups of fewer than {FEWEST_QUERIES} queries or {FEWEST_VOTES} votes.")
     with st.expander("The numbers of the groups", icon=":material/table:"):
         _table(rows, tally.task, key="judged_numbers_by")
 
@@ -274,31 +276,30 @@ def _how(task: Task) -> None:
 
 _HOW = {
     Task.INTRUDER: """
-- **Precision** of a variant, micro-averaged: $\\sum_i h_i / \\sum_i n_i$ over its items, where $n_i$ raters chose an
-  option of item $i$ and $h_i$ of them its intruder (section 4). *Mean of items* is the mean of $h_i/n_i$. Guessing
-  finds one of four: 25%.
+- **Precision** of a model, micro-averaged: $\\sum_i h_i / \\sum_i n_i$ over its questions, where $n_i$ raters chose
+  an option of question $i$ and $h_i$ of them chose the intruder (section 4). *Mean of questions* is the mean of
+  $h_i/n_i$. Guessing finds one of four: 25%.
 """,
     Task.COMPARATIVE: """
-- **Win ratio** of a variant: the mean over items of $h_i / n_i$, where $n_i$ raters chose a candidate of item $i$ and
-  $h_i$ of them the variant's own (section 3.3). A candidate that several variants returned is shown once, and a vote
-  for it counts for each of them, so that win ratios can add up to more than 1; *normalised*, they add up to 1. Guessing
+- **Win ratio** of a model: the mean over questions of $h_i / n_i$, where $n_i$ raters chose a candidate of question $i$
+  and $h_i$ of them chose the model's own (section 3.3). A candidate that several models returned is shown once, and a
+  vote for it counts for each of them, so win ratios can add up to more than 1; *normalized*, they add up to 1. Guessing
   gives the mean of 1 / number of candidates.
 """,
 }
 _HOW_BOTH = """
-- "I don't know these words" is counted and left out.
-- **Intervals** count neither the items of one query nor the votes of one rater as independent: the variance is what
-  single votes contribute by chance, plus what queries and what raters add to it (two-way clustering: Cameron, Gelbach
-  and Miller 2011), each by leaving one out, with Satterthwaite's degrees of freedom. The interval is Wilson's with that
-  variance and Student's t. From five raters on, none of whom gave most of the votes, it speaks of **raters in
-  general**; nearer to 0 or 1 it takes more of them (raters times what is missing to 1, or to 0, at least 1.5). Else the
-  raters are taken as they are, only queries vary, and it speaks of **these raters**. Below ten queries or twenty votes
-  there is none.
-- **Tests**: of two variants, the mean over queries (comparative: and ranks) of the difference of $h_i/n_i$, over its
-  standard error from the same variance. Two-sided; corrected after Holm over all pairs.
-- **Agreement**: $\\kappa = (P_o - P_e)/(1 - P_e)$, where $P_o$ is the mean over items of the share of pairs of raters
-  that chose the same option, and $P_e$ the mean of 1 / number of options (free-marginal kappa: Brennan and Prediger
-  1981, Randolph 2005). Cards are shuffled for every rater, so it is over what they say, not where it stands.
+- "I don't know these words" is left out of every score.
+- **Intervals** treat neither the questions of one query nor the votes of one rater as independent: the variance is
+  that of single votes plus what queries and raters add (two-way clustering: Cameron, Gelbach and Miller 2011), each
+  estimated by leaving one out, with Satterthwaite's degrees of freedom. The interval is Wilson's with that variance and
+  Student's t. With five or more raters, none of whom gave most of the votes, it covers **raters in general**; close to
+  0 or 1 that takes more raters (raters times the distance to 1, or to 0, at least 1.5). Otherwise only queries vary,
+  and it covers **these raters** only. With fewer than ten queries or twenty votes there is no interval.
+- **Tests** compare two models by the mean over queries (comparative: and ranks) of the difference of $h_i/n_i$, over
+  its standard error from the same variance. Two-sided; corrected after Holm over all pairs.
+- **Agreement**: $\\kappa = (P_o - P_e)/(1 - P_e)$, where $P_o$ is the mean over questions of the share of pairs of
+  raters that chose the same option, and $P_e$ the mean of 1 / number of options (free-marginal kappa: Brennan and
+  Prediger 1981, Randolph 2005). Cards are shuffled for every rater, so agreement is about texts, not places.
 - The **automatic rater** chooses the option that is on average least similar to the others, or the candidate most
-  similar to the query; options within 1e-6 share its vote. It answers all items and is counted with nobody.
+  similar to the query; options within 1e-6 share its vote. It answers every question and is never counted with people.
 """

@@ -12,6 +12,7 @@ import streamlit as st
 
 from core.errors import BlindspotError, InputError
 from core.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
+from core.studies.judgement.page.texts import TITLES
 from core.studies.judgement.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
 from core.texts import counted
 from core.ui.boundary import repeated
@@ -21,7 +22,6 @@ from core.ui.resources import allowed
 REFRESH_SECONDS = 2
 _OPENED = "_judge_opened"
 _MINE = "_judge_my_sessions"  # names of the sessions that this visitor opened
-_TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Compare votes"}
 _DONT_KNOW = "don't know"
 
 
@@ -50,21 +50,30 @@ def _open(judged: Judged) -> None:
     st.subheader("Open a session", anchor=False)
     other = other_task(judged.task)
     titles = {"": "none"} | {
-        found.set_id: f"{found.title}: {found.items} items ({found.set_id[:4]})" for found in judgements().sets(other)
+        found.set_id: f"{found.title}: {found.items} questions ({found.set_id[:4]})"
+        for found in judgements().sets(other)
     }
     with st.form("judge_open"):
         st.text_input(
-            "Name", key="session_name", help=f"1 to {LONGEST} letters (A to Z), digits, - and _: it stands in the link."
+            "Name",
+            key="session_name",
+            help=f"1 to {LONGEST} letters (A to Z), digits, - and _. It becomes part of the link.",
         )
-        st.text(f"Items: {judged.items.title}: {len(judged.items.items)} items ({judged.items.set_id[:4]})")
+        st.text(f"Questions: {judged.items.title}: {len(judged.items.items)} questions ({judged.items.set_id[:4]})")
         st.selectbox(
-            f"Items for the page {_TITLES[other]} as well",
+            f"Questions for the page {TITLES[other]} as well",
             list(titles),
             key="session_other",
             format_func=titles.__getitem__,
-            help="With them, one session has both tasks, and raters find the way from one to the other.",
+            help="Then the session has both tasks, and raters get a link from one to the other.",
         )
-        st.form_submit_button("Open it", type="primary", on_click=_opening, args=(judged.task, judged.items.set_id))
+        st.form_submit_button(
+            "Open session",
+            key="session_open",
+            type="primary",
+            on_click=_opening,
+            args=(judged.task, judged.items.set_id),
+        )
     opened: _Opened | None = st.session_state.get(_OPENED)
     if opened is None:
         return
@@ -72,15 +81,14 @@ def _open(judged: Judged) -> None:
         st.error(as_text(opened.problem), icon=":material/error:")
         return
     st.success(f"The session {as_text(opened.name)} is open.", icon=":material/check:")
-    st.markdown("**For the raters:** they see items only, and the results once you reveal them.")
+    st.markdown("**For the raters:** they see the questions only, and the results once you reveal them.")
     st.code(_address(judged.task, link_for(opened.name)), language=None, wrap_lines=True)
     st.markdown(
-        "**For you, the facilitator:** keep this link, and keep it to yourself. It is shown only here and only now; "
-        "its key is stored nowhere."
+        "**For you, the facilitator:** save this link and keep it secret. It is shown only once; its key is not stored."
     )
     mine = link_for(opened.name) | {"facilitator": opened.key}
     st.code(_address(judged.task, mine | {"judge": "sessions"}), language=None, wrap_lines=True)
-    st.page_link(PAGES[judged.task], label="Go there", icon=":material/arrow_forward:", query_params=mine)
+    st.page_link(PAGES[judged.task], label="Open it", icon=":material/arrow_forward:", query_params=mine)
 
 
 def _opening(task: Task, set_id: str) -> None:
@@ -93,7 +101,7 @@ def _opening(task: Task, set_id: str) -> None:
             sets[other_task(task)] = other
         key = secrets.token_urlsafe(24)
         if not judgements().add_session(name, sets, key, allowed().sessions_in_all):
-            raise InputError(f"there is a session '{name}' already", remedy="choose another name")
+            raise InputError(f"a session '{name}' already exists", remedy="choose another name")
     except BlindspotError as error:
         st.session_state[_OPENED] = _Opened(problem=str(error))
     else:
@@ -112,7 +120,7 @@ def _list(task: Task) -> None:
     sessions = judgements().sessions()
     st.subheader("Sessions", anchor=False)
     if not sessions:
-        st.markdown("There are none yet.")
+        st.markdown("None yet.")
         return
     rows = []
     for session in sessions:
@@ -122,7 +130,7 @@ def _list(task: Task) -> None:
             {
                 "session": session.name,
                 "link": _address(page, link_for(session.name)),
-                "tasks": ", ".join(_TITLES[t] for t in session.sets),
+                "tasks": ", ".join(TITLES[t] for t in session.sets),
                 "raters": len({rater.rater for raters in progress for rater in raters}),
                 "answers": sum(rater.answered for raters in progress for rater in raters),
                 "results": "revealed" if session.revealed else "hidden",
@@ -144,7 +152,7 @@ def _list(task: Task) -> None:
 
 
 def _facilitate(judged: Judged, session: Session) -> None:
-    st.markdown("**Link for the raters.** Yours has a key in it: it is yours alone.")
+    st.markdown("**Link for the raters.** Do not share yours: it contains the facilitator's key.")
     st.code(_address(judged.task, link_for(session.name)), language=None, wrap_lines=True)
     state, button = st.columns([3, 1], vertical_alignment="center")
     state.markdown("Raters see the results." if session.revealed else "The results are hidden from raters.")
@@ -162,7 +170,7 @@ def _facilitate(judged: Judged, session: Session) -> None:
 def _reveal(judged: Judged, revealed: bool) -> None:
     try:
         if judged.session is None or not judged.facilitates:
-            raise InputError("this session is not yours any more", remedy="open its link anew")
+            raise InputError("this session is no longer yours", remedy="open its link again")
         judgements().reveal(judged.session.name, revealed)
     except BlindspotError as error:
         st.toast(as_text(f"Not changed: {error}"), icon=":material/error:")
@@ -184,9 +192,9 @@ def _progress(judged: Judged, session: Session) -> None:
         if items is None:
             continue
         raters = judgements().progress(set_id, session.name)
-        st.subheader(f"{_TITLES[task]}: {counted(len(raters), 'rater')}", anchor=False)
+        st.subheader(f"{TITLES[task]}: {counted(len(raters), 'rater')}", anchor=False)
         if not raters:
-            st.markdown("Nobody has answered yet. Send them the link.")
+            st.markdown("No answers yet. Send raters the link.")
             continue
         st.dataframe(
             _raters(raters, len(items.items)),
@@ -223,11 +231,11 @@ def _answers(items: ItemSet, session: str) -> pd.DataFrame:
         rows.append(
             {
                 "rater": vote.rater,
-                "item": vote.item_no,
+                "question": vote.item_no,
                 "query": item.query.text,
                 "options": " · ".join(item.options),
                 "chosen": _DONT_KNOW if vote.option is None else item.options[vote.option],
                 "seconds": None if vote.seconds is None else round(vote.seconds, 1),
             }
         )
-    return pd.DataFrame(rows, columns=["rater", "item", "query", "options", "chosen", "seconds"])
+    return pd.DataFrame(rows, columns=["rater", "question", "query", "options", "chosen", "seconds"])

@@ -1,4 +1,4 @@
-"""The stored sets of items: their content, how they were made, and their removal."""
+"""Stored sets of questions: their content, how they were made, and their removal."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ def show(sets: Sequence[SetSummary]) -> None:
         st.success(as_text(said), icon=":material/check:")
     if not sets:
         return
-    st.subheader("Sets of items", anchor=False)
+    st.subheader("Sets of questions", anchor=False)
     st.dataframe(
         pd.DataFrame(
             [
                 {
                     "title": s.title,
-                    "items": s.items,
+                    "questions": s.items,
                     "raters": s.raters,
                     "votes": s.votes,
-                    "variants": ", ".join(v.label for v in s.variants),
+                    "models": ", ".join(v.label for v in s.variants),
                     "made at (UTC)": s.created_at.replace(tzinfo=None),
                     "id": s.set_id,
                 }
@@ -59,7 +59,7 @@ def show(sets: Sequence[SetSummary]) -> None:
 def _detail(chosen: SetSummary) -> None:
     items = item_set(judgements(), chosen.set_id)
     if items is None:
-        st.warning("This set was removed meanwhile.", icon=":material/delete:")
+        st.warning("This set was removed in the meantime.", icon=":material/delete:")
         return
     st.markdown(as_text(making.in_words(items)))
     st.caption(as_text(str(items.manifest.get("about") or items.manifest.get("inventory") or "")))
@@ -70,7 +70,7 @@ def _detail(chosen: SetSummary) -> None:
         column_config={"": st.column_config.Column(width=110)},
     )
     if not allowed().changes:
-        st.caption("This is a demo that strangers share: nothing can be removed.")
+        st.caption("In this public demo nothing can be removed.")
         return
     if st.session_state.get(_ASKED) != chosen.set_id:
         st.button(
@@ -81,7 +81,7 @@ def _detail(chosen: SetSummary) -> None:
         st.markdown(f"**Remove {as_text(chosen.title)}?** {_consequences(chosen)}")
         with st.container(horizontal=True):
             st.button("Remove", key="judgement_remove_yes", type="primary", on_click=_remove, args=(chosen,))
-            st.button("Keep", key="judgement_remove_no", on_click=_ask, args=(None,))
+            st.button("Cancel", key="judgement_remove_no", on_click=_ask, args=(None,))
 
 
 def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -93,7 +93,7 @@ def _facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
         "frequencies": f"{manifest['frequencies']}{corpus}" if "frequencies" in manifest else None,
         "rule": _rule(manifest.get("rule") or {}),
         "similarity": manifest.get("metric"),
-        "shared items": f"{manifest['support']:,}" if "support" in manifest else None,
+        "texts that all models cover": f"{manifest['support']:,}" if "support" in manifest else None,
         "seed": manifest.get("seed"),
     }
     return [(name, str(value)) for name, value in facts.items() if value not in (None, "")]
@@ -113,9 +113,11 @@ def _rule(rule: Mapping[str, Any]) -> str:
 
 def _consequences(chosen: SetSummary) -> str:
     if not chosen.votes:
-        return f"Its {chosen.items:,} items go; nobody has answered any."
+        return f"Its {chosen.items:,} questions are deleted; nobody has answered any."
     votes = f"{counted(chosen.votes, 'vote')} by {counted(chosen.raters, 'rater')}"
-    return f"**{votes}** go with its {chosen.items:,} items, from sessions too. There is no way back."
+    return (
+        f"**{votes}** are deleted with its {chosen.items:,} questions, also those of sessions. This cannot be undone."
+    )
 
 
 def _ask(set_id: str | None) -> None:

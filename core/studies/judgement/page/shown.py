@@ -1,4 +1,4 @@
-"""The set, session and rights that the parts of the pages of human judgement share."""
+"""Set of questions, session and rights that the parts of Intruder and Compare votes share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The votes that the results count, computed again only when they change."""
+"""Votes that the results count, computed again only when they change."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def choose(judged: Judged) -> Votes:
 
 def _chosen_session(set_id: str, without: Collection[str]) -> str | None:
     if without:
-        st.caption("Votes of sessions whose results are not revealed yet are left out.")
+        st.caption("Votes of sessions not revealed yet are left out.")
     names = [name for name in judgements().sessions_with_votes(set_id) if name not in without]
     if not any(names):
         return None
@@ -107,7 +107,7 @@ def leave_out(judged: Judged, votes: Votes) -> Votes:
     if doubtful:
         what = counted(len(doubtful), "rater is", "raters are")
         st.warning(
-            f"{what} in doubt: their answers came faster than one can read, or from the same place on the screen.",
+            f"{what} in doubt: answers faster than anyone can read, or always from the same place on the screen.",
             icon=":material/speed:",
         )
     keys: set[str] = set()
@@ -123,7 +123,7 @@ def leave_out(judged: Judged, votes: Votes) -> Votes:
                 key="judged_leave_out",
                 format_func=lambda key: as_text(names.get(key) or key),
                 placeholder="Nobody",
-                help="Here and now, in what you see; what is stored stays, and others see all raters.",
+                help="Only in your view: nothing is deleted, and others still see all raters.",
             )
             keys |= set(chosen)
             if doubtful:
@@ -146,16 +146,16 @@ def _table(doubtful: Sequence[Doubt]) -> pd.DataFrame:
         {
             "rater": [doubt.rater for doubt in doubtful],
             "answers": [doubt.answers for doubt in doubtful],
-            "seconds per item": [None if doubt.seconds is None else round(doubt.seconds, 1) for doubt in doubtful],
+            "seconds per question": [None if doubt.seconds is None else round(doubt.seconds, 1) for doubt in doubtful],
             "same card": [f"card {d.place}: {d.at_place} times" if d.place else "" for d in doubtful],
         }
     )
 
 
 DOUBTS_IN_WORDS = (
-    f"From {LEAST_ANSWERS} answers on, a rater is in doubt whose median time per item is below {FAST_SECONDS:g} s, or "
-    "who chose the same place on the screen more often than chance gives one rater in a million (the cards are "
-    "shuffled for every rater)."
+    f"With {LEAST_ANSWERS} answers or more, a rater is in doubt if the median time per question is below "
+    f"{FAST_SECONDS:g} s, or if they chose the same place on the screen more often than one rater in a million would "
+    "by chance (cards are shuffled for every rater)."
 )
 
 

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.studies.judgement.page import form as judgement_form
+from core.studies.judgement.page.texts import ABOUT
 from core.studies.judgement.store import Judgements
 from core.studies.judgement.types import Ballot, Task
 from core.ui import resources
@@ -35,7 +36,8 @@ def make(app: AppTest, task: Task) -> tuple[AppTest, str]:
 def test_an_empty_store_offers_items_that_one_press_makes(open_app: OpenApp, store: Judgements, tmp_path: Path) -> None:
     """The words of ours that are among the 300."""
     app = open_app(tmp_path, "intruder")
-    assert "There are no items yet. People see four cards" in written(app)
+    assert ABOUT[Task.INTRUDER] in written(app)
+    assert app.button(key="make_intruder_start")
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
     app, _ = make(app, Task.INTRUDER)
     (made,) = store.sets(Task.INTRUDER)
@@ -95,9 +97,9 @@ def test_a_set_is_removed_with_its_votes_after_asking(open_app: OpenApp, store: 
     app = open_app(tmp_path, "intruder", judge="items")
     assert r"\<i\>Six" not in written(app), "nothing is asked yet"
     table = next(frame.value for frame in app.dataframe if "raters" in frame.value)
-    assert table.loc[0, ["title", "items", "raters", "votes"]].tolist() == ["<i>Six</i> *words*", 11, 2, 2]
+    assert table.loc[0, ["title", "questions", "raters", "votes"]].tolist() == ["<i>Six</i> *words*", 11, 2, 2]
     app.button(key="judgement_remove").click().run()
-    assert "**2 votes by 2 raters** go with its 11 items" in written(app)
+    assert "**2 votes by 2 raters**" in written(app)
     assert r"\<i\>Six" in written(app)
     app.button(key="judgement_remove_no").click().run()
     assert [s.set_id for s in store.sets(Task.INTRUDER)] == [gone.set_id]

@@ -162,7 +162,7 @@ def test_two_tabs_each_show_the_next_item_not_answered(answering: OpenApp, store
     first, second, third = item_order(INTRUDER, ballot())
     store.vote(ballot(), first, 1)  # in another tab, while this one shows the first item
     press(app, "choice_2")
-    assert "Answered in another tab already" in written(app)
+    assert "in another tab" in written(app)
     store.vote(ballot(), third, None)
     assert [(v.item_no, v.option) for v in store.votes(INTRUDER.set_id)] == [(first, 1), (third, None)]
     press(app, "choice_2")
@@ -206,8 +206,7 @@ def test_a_store_that_cannot_be_written(answering: OpenApp, store: Judgements, m
 
     monkeypatch.setattr(Judgements, "vote", full)
     press(app, "choice_1")
-    assert "was not kept" in written(app)
-    assert "free some space" in written(app)
+    assert "free some space" in app.error[0].value
     assert cards(app) == shown
     monkeypatch.setattr(Judgements, "vote", true)
     press(app, "choice_1")
@@ -267,14 +266,14 @@ def test_a_link_to_an_unknown_set_says_so_and_offers_others(visit: OpenApp, stor
     assert app.text_input(key="nickname")
     assert not app.warning
     other = visit("intruder", set=COMPARATIVE.set_id)
-    assert "of the other task" in written(other)
-    assert other.get("page_link")
+    (link,) = other.get("page_link")
+    assert f"set={COMPARATIVE.set_id}" in link.proto.query_string
 
 
 def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     app = visit("intruder", session="gone")
-    assert "no session 'gone'" in written(app)
+    assert "'gone'" in app.warning[0].value
     assert [link.proto.label for link in app.get("page_link")] == ["team"]
     app.button(key="judge_leave").click().run()
     assert app.text_input(key="nickname")
@@ -289,7 +288,7 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgements
     for typed, told in (("a b", "cannot be a session's name"), ("team", "is open"), ("team", "already")):
         app.text_input(key="session_name").set_value(typed)
         app.selectbox(key="session_other").set_value(COMPARATIVE.set_id)
-        next(button for button in app.button if button.label == "Open it").click()
+        app.button(key="session_open").click()
         app.run()
         assert told in written(app)
         if typed == "team" and "is open" in told:
@@ -370,7 +369,7 @@ def test_a_visitor_of_a_demo_opens_a_few_sessions(
     most = policy.DEMO.sessions_by_one or 0
     for number in range(most + 1):
         app.text_input(key="session_name").set_value(f"team{number}")
-        next(button for button in app.button if button.label == "Open it").click()
+        app.button(key="session_open").click()
         app.run()
     assert f"at most {most}" in written(app)
     assert len(store.sessions()) == most
