@@ -346,6 +346,11 @@ class DiagnosticEntry:
         return self.overview.page or (self.page.stem if self.page else "")
 
     @property
+    def place(self) -> tuple[str, dict[str, str]]:
+        """Stem of the page that shows its scores, and the parameters that open them there."""
+        return (self.page.stem, {}) if self.page else ("overview", {"scores": self.id})
+
+    @property
     def headline_is_lower_better(self) -> bool:
         return any(m.name == self.headline and m.higher_is_better is False for m in self.metrics)
 

@@ -119,11 +119,13 @@ def rows_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repos
 def finding(
     entry: DiagnosticEntry, runs: Sequence[RunRecord], *, address: Mapping[str, str] | None = None, **said: Any
 ) -> Finding:
-    """A finding of these runs, on the entry's page; parameters that are not the default are added to the address."""
+    """A finding of these runs, at the entry's place; parameters that are not the default are added to the address."""
     plan = runs[0].plan
     defaults = {parameter.name: parameter.default for parameter in entry.parameters}
     chosen = {name: value for name, value in plan.params.items() if name in defaults and value != defaults[name]}
-    said = {"page": entry.deeper, **said}
+    page, there = entry.place
+    if said.setdefault("page", page) == page:
+        chosen |= there
     return Finding(
         diagnostic=entry.id, dataset=plan.dataset, runs=tuple(runs), address={**chosen, **(address or {})}, **said
     )

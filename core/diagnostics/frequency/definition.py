@@ -1,7 +1,7 @@
-"""The diagnostic frequency: how much of an encoder's space is about how often a word is used?
+"""Frequency: how much of an encoder's space is about how often a word is used.
 
 Schnabel 2015, section 6, figures 3 and 4. The computation is in ``classes`` and ``corpus_ranks``, which the page also
-applies to datasets that are no vocabulary.
+applies to datasets that are not vocabularies.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 
+import numpy as np
 import pyarrow as pa
 
 from core.datasets.kinds.base import DatasetKind
@@ -16,6 +17,7 @@ from core.datasets.kinds.vocabulary import Vocabulary
 from core.diagnostic import (
     ANY,
     NOT_NEGATIVE,
+    SIGNED,
     Column,
     Cost,
     DiagnosticEntry,
@@ -25,13 +27,19 @@ from core.diagnostic import (
     Picker,
     Score,
 )
-from core.diagnostics.frequency import classes
+from core.diagnostics.frequency import classes, norms
 from core.diagnostics.frequency import corpus_ranks as neighbours
 from core.diagnostics.frequency.classes import Accuracy
 from core.errors import BlindspotError
 from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity
+from core.numerics.neighbours.hubness import occurrences
+from core.numerics.similarity import Similarity, row_norms
+from core.numerics.statistics.association import spearman
 from core.types import CancelToken, Float32, Float64, Progress
+
+HUB_K = 10
+HUB_WORDS = 5_000  # a second or two in 384 dimensions
+HUB_SEED = 2_010
 
 
 def compute(
@@ -60,11 +68,16 @@ def compute(
         metrics |= {name: one.mean, f"{name}_sd": one.sd}
     metrics |= {"words": float(len(dataset.items)), "words_per_class": float(design.per_class)}
     metrics |= _power_law(embeddings, dataset, progress)
+    metrics |= _lengths(embeddings, dataset) | _hubs(embeddings, dataset, progress)
     return DiagnosticResult(
         metrics=metrics,
         items=rows_of(accuracies, design.per_class),
         coverage={"items": len(dataset.items), "items_covered": len(dataset.items)},
-        seeds={"classes, folds and shuffles": classes.SEED, "null and drawn query words": neighbours.SEED},
+        seeds={
+            "classes, folds and shuffles": classes.SEED,
+            "null and drawn query words": neighbours.SEED,
+            "words whose hubs are counted": HUB_SEED,
+        },
     )
 
 
@@ -86,6 +99,26 @@ def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Pro
         "neighbour_r2_null": null.r2,
         "query_words": float(len(queries.rows)),
     }
+
+
+def _lengths(embeddings: Float32 | Float64, dataset: Vocabulary) -> dict[str, float]:
+    """Rank correlation of vector length and count; empty where all lengths are the same."""
+    found = norms.correlation(embeddings, dataset.counts)
+    return {} if np.isnan(found.value) else {"length_rho": found.value, "length_words": float(found.n)}
+
+
+def _hubs(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
+    """Rank correlation of k-occurrence and count among at most ``HUB_WORDS`` words; empty for too few of them."""
+    known = np.flatnonzero((row_norms(embeddings) > 0) & ~np.isnan(dataset.counts))
+    rows = np.sort(np.random.default_rng(HUB_SEED).permutation(known)[:HUB_WORDS])
+    n = len(rows)
+    if n <= HUB_K:
+        return {}
+    progress("counting hubs", 0, 1)
+    nearest = ExactIndex(embeddings[rows].astype("float32", copy=False), Similarity.COS).of_rows(np.arange(n), HUB_K)
+    found = spearman(dataset.counts[rows], occurrences(nearest.rows, HUB_K, n).astype(np.float64))
+    progress("counting hubs", 1, 1)
+    return {} if np.isnan(found.value) else {"hub_rho": found.value, "hub_words": float(n)}
 
 
 def rows_of(accuracies: Sequence[Accuracy], per_class: int) -> pa.Table:
@@ -116,16 +149,26 @@ def _metrics() -> Sequence[Score]:
             )
         )
     out += [
+        Score("length_rho", "rank correlation of vector length and frequency", None, range=SIGNED),
+        Score(
+            "hub_rho",
+            f"rank correlation of frequency and {HUB_K}-occurrence: how many words have a word among their "
+            f"{HUB_K} nearest",
+            None,
+            range=SIGNED,
+        ),
         Score("words", "words with a vector", None, is_count=True),
         Score("words_per_class", "words of each class at every threshold", None, is_count=True),
-        Score("query_words", "words whose neighbours were looked at", None, is_count=True),
+        Score("query_words", "words whose neighbors are in the curve", None, is_count=True),
+        Score("length_words", "words whose lengths are correlated", None, is_count=True),
+        Score("hub_words", "words whose neighbors are counted for hubs", None, is_count=True),
     ]
     return out
 
 
 ENTRY = DiagnosticEntry(
     id="frequency",
-    version=2,
+    version=3,
     title="Frequency",
     question="How much of the space is about how often a word is used, rather than what it means?",
     how=rf"""
@@ -143,6 +186,10 @@ at least so often, and is asked about words that it has not seen.
 - The **control** is the same with shuffled labels: what stands clearly above it is information about frequency.
 - A zero vector has no direction and stays zero. A word without a vector is left out; compare encoders on the words
   that all of them have.
+
+**Do lengths and hubs follow frequency?** Spearman's ρ of a word's frequency with the length of its vector (where
+lengths differ), and with its {HUB_K}-occurrence: how many of at most {HUB_WORDS:,} words, drawn with a seed, have it
+among their {HUB_K} nearest by cosine.
 
 **How frequent are neighbours?** For every word of WordSim-353 that the vocabulary has (of fewer than
 {neighbours.FEW_QUERIES}, for {neighbours.DRAWN_QUERIES} words drawn with a seed), its nearest neighbours by cosine

@@ -7,8 +7,9 @@ them more than halfway from chance to certainty is a blind spot: then the space 
 from __future__ import annotations
 
 from core.diagnostics.frequency.corpus_ranks import POWER_LAW
-from core.diagnostics.frequency.definition import ENTRY
+from core.diagnostics.frequency.definition import ENTRY, HUB_K
 from core.numerics.statistics.against import stored_against
+from core.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_correlation_against, rank_interval
 from core.numerics.statistics.intervals import wilson_interval
 from core.runs.finding_parts import ci, clipped, coverage, finding, number, one_way
 from core.runs.findings import Finding, Level, Material
@@ -17,13 +18,14 @@ from core.store.records import RunRecord
 CHANCE, HALFWAY = 0.5, 0.75
 CERTAIN = 0.005  # p of the blind spot: with it nobody needs the caution, which would say the same
 BENT = 0.05  # exponent of the neighbors' corpus ranks below which they are level
+LEAST = 0.2  # rank correlation with frequency: less is worth no warning
 
 
 def findings(material: Material) -> list[Finding]:
     """See ``core.runs.findings.FindingsOf``."""
     out = coverage(ENTRY, material.runs)
     for run in material.runs:
-        out += [*_readable(run), *_neighbours(run)]
+        out += [*_readable(run), *_neighbours(run), *_lengths(run), *_hubs(run)]
     return out
 
 
@@ -83,5 +85,62 @@ def _neighbours(run: RunRecord) -> list[Finding]:
             n=words,
             severity=clipped(abs(bend)),
             address={"frequency_view": "neighbours"},
+        )
+    ]
+
+
+def _lengths(run: RunRecord) -> list[Finding]:
+    m = run.metrics
+    if "length_rho" not in m:
+        return []
+    who = "frequent" if m["length_rho"] > 0 else "rare"
+    return _correlated(
+        run,
+        m["length_rho"],
+        int(m["length_words"]),
+        kind="length-by-frequency",
+        said=f"{{A}} gives {who} words longer vectors",
+        means=f"Dot products and averages of vectors favor {who} words.",
+        address={"frequency_view": "norms"},
+    )
+
+
+def _hubs(run: RunRecord) -> list[Finding]:
+    m = run.metrics
+    if "hub_rho" not in m:
+        return []
+    return _correlated(
+        run,
+        m["hub_rho"],
+        int(m["hub_words"]),
+        kind="hubs-by-frequency",
+        said=f"{{A}} has hubs that tend to be {'frequent' if m['hub_rho'] > 0 else 'rare'} words",
+        means=f"A hub is among the {HUB_K} nearest neighbors of many words.",
+        address={"frequency_view": "hubs", "hubs_of": str(run.plan.variant)},
+    )
+
+
+def _correlated(
+    run: RunRecord, rho: float, words: int, *, kind: str, said: str, means: str, address: dict[str, str]
+) -> list[Finding]:
+    """A rank correlation with frequency, tested against ``LEAST`` on its side of 0."""
+    if words < FEWEST_FOR_INTERVAL or abs(rho) >= 1:
+        return []
+    interval = rank_interval(rho, words)
+    p = rank_correlation_against(rho, words, LEAST if rho > 0 else -LEAST)
+    return [
+        finding(
+            ENTRY,
+            [run],
+            kind=kind,
+            level=Level.CAUTION,
+            sentence=f"{said}: Spearman's ρ with frequency is {number(rho)}{ci(interval)}. {means}",
+            value=rho,
+            interval=interval,
+            p=one_way(p, is_news=abs(rho) > LEAST),
+            test=f"Fisher's z of the rank correlation against {LEAST} over {words:,} words",
+            n=words,
+            severity=clipped(abs(rho)),
+            address=address,
         )
     ]

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.numerics.similarity import row_norms
 from core.numerics.statistics.association import Correlation, Medians, binned_medians, spearman
-from core.types import Float32, Float64, Int64
+from core.types import Bool, Float32, Float64, Int64
 
 SAME = 1e-3  # lengths that differ by no more than this share of the longest are the same
 BIN = 0.5  # of Zipf frequency: half a power of ten
@@ -47,11 +47,24 @@ def against_frequency(vectors: Float32, zipf: Float64) -> Norms:
     norms = row_norms(vectors)
     others = norms[norms > 0]
     shortest, longest = (float(others.min()), float(others.max())) if len(others) else (float("nan"), float("nan"))
-    # Rounding would decide both the ranks and the medians of equal lengths.
-    both = (norms > 0) & ~np.isnan(zipf) & (longest - shortest > SAME * longest)
+    both = _comparable(norms, zipf)
     x, y = zipf[both], norms[both]
     zeros = len(norms) - len(others)
     return Norms(norms, zeros, shortest, longest, spearman(x, y), binned_medians(x, y, BIN, FEWEST))
+
+
+def correlation(vectors: Float32 | Float64, frequency: Float64) -> Correlation:
+    """Spearman's, of the lengths of ``[k, d]`` and any measure of frequency ``[k]``; as ``Norms.correlation``."""
+    norms = row_norms(vectors)
+    both = _comparable(norms, frequency)
+    return spearman(frequency[both], norms[both])
+
+
+def _comparable(norms: Float64, frequency: Float64) -> Bool:
+    """Which items have a length and a frequency, ``[k]``; none where rounding would decide the order of lengths."""
+    others = norms[norms > 0]
+    differ = len(others) > 0 and bool(np.ptp(others) > SAME * others.max())
+    return np.asarray((norms > 0) & ~np.isnan(frequency) & differ)
 
 
 def sample(zipf: Float64, charts: int) -> Int64:

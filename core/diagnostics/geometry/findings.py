@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from core.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
@@ -20,8 +18,6 @@ NEARER = 0.1  # share of the way from random texts to one point that matches sho
 FAR = 0.1  # share of matches that may be as far apart as random texts
 COMMON = 0.4  # mean cosine of two texts from which on a common direction is worth a warning
 SKEWED = 3.0  # skewness of the k-occurrence, likewise
-# Geometry has no page of its own, and what Evidence says of it takes several models.
-SCORES: dict[str, Any] = {"page": "overview", "address": {"scores": ENTRY.id}}
 
 
 def findings(material: Material) -> list[Finding]:
@@ -52,7 +48,6 @@ def _space(run: RunRecord) -> list[Finding]:
                 test=f"computed over all pairs of {counted(texts, 'text')}",
                 n=texts,
                 severity=clipped(m["anisotropy"]),
-                **SCORES,
             )
         )
     skewness = m.get("hubness_cos_sample", 0.0)
@@ -87,7 +82,6 @@ def _space(run: RunRecord) -> list[Finding]:
                 test=f"counted over {counted(texts, 'text')}",
                 n=texts,
                 severity=clipped(zeros / texts),
-                **SCORES,
             )
         )
     return out
@@ -131,7 +125,6 @@ def _nearer(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: D
             test=in_test(f"t test against {NEARER:.0%}", found),
             n=found.units,
             severity=clipped(1 - value),
-            **SCORES,
             examples=_farthest(rows, places, nearer) if weak and p < ALPHA else (),
         )
     ]
@@ -157,7 +150,6 @@ def _far(run: RunRecord, rows: Rows, places: Int64, nearer: Float64, known: Depe
             test=in_test(f"score test against {FAR:.0%}", found),
             n=found.units,
             severity=clipped(found.value),
-            **SCORES,
             examples=_farthest(rows, places, nearer) if p < ALPHA else (),
         )
     ]

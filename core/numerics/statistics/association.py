@@ -46,8 +46,25 @@ def spearman(x: Float64, y: Float64) -> Correlation:
     r = float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1.0, 1.0))
     if n < FEWEST_FOR_INTERVAL or 1 - abs(r) < 1e-12:
         return Correlation(r, none, n)
-    half = Z_95 * float(np.sqrt((1 + r * r / 2) / (n - 3)))
-    return Correlation(r, Interval(float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))), n)
+    return Correlation(r, rank_interval(r, n), n)
+
+
+def rank_interval(r: float, n: int) -> Interval:
+    """The 95% interval of ``spearman`` from the correlation, within -1 to 1, of n items, more than three."""
+    half = Z_95 * _spread(r, n)
+    return Interval(float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half)))
+
+
+def rank_correlation_against(r: float, n: int, null: float) -> float:
+    """The two-sided p-value of a rank correlation's being ``null``; below 0.05 where that is outside the interval."""
+    from scipy.special import ndtr
+
+    return float(2 * ndtr(-abs(np.arctanh(r) - np.arctanh(null)) / _spread(r, n)))
+
+
+def _spread(r: float, n: int) -> float:
+    """Standard error of Fisher's z of a rank correlation (Bonett and Wright 2000)."""
+    return float(np.sqrt((1 + r * r / 2) / (n - 3)))
 
 
 def median_interval(values: Float64) -> Interval:

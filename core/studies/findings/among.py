@@ -78,7 +78,8 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
             test=f"{closest.test} over {closest.n:,} {closest.unit}, corrected for {counted(len(known), 'comparison')}",
             n=closest.n,
             severity=len(alike) / len(others),
-            page=entry.deeper,
+            page=entry.place[0],
+            address=entry.place[1],
         )
     ]
 
@@ -118,7 +119,8 @@ def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository
                 test=f"{after.test} over {after.n:,} {after.unit}, both before and after",
                 n=after.n,
                 severity=min(1.0, abs(before.advantage - after.advantage) / 2) if is_turned else 0.0,
-                page=entry.deeper,
+                page=entry.place[0],
+                address=entry.place[1],
                 p=max(before.p, after.p) if is_turned else 1.0,
             )
         )

@@ -59,7 +59,8 @@ def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> l
                 test="counted: models tested on different texts",
                 n=len(runs) + others,
                 severity=len(runs) / (len(runs) + others),
-                page=entry.deeper,
+                page=entry.place[0],
+                address=entry.place[1],
             )
         )
     return out
@@ -159,7 +160,8 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
                 test="counted by the model's own tokenizer",
                 n=n,
                 severity=min(1.0, share),
-                page=entry.deeper,
+                page=entry.place[0],
+                address=entry.place[1],
                 examples=tuple(_ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)),
             )
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
 from core.datasets import fetch
 from core.datasets.catalog import find_dataset
@@ -15,7 +16,7 @@ from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published import vocabularies
 from core.diagnostic import find_diagnostic
 from core.diagnostics.frequency import classes as frequency_classes
-from core.diagnostics.frequency import corpus_ranks
+from core.diagnostics.frequency import corpus_ranks, definition
 from core.errors import BlindspotError, InputError
 from core.numerics.neighbours.exact import ExactIndex
 from core.numerics.similarity import Similarity
@@ -98,6 +99,35 @@ def test_what_is_stored_is_what_the_numerics_say(
     fit = corpus_ranks.fit_power_law(curve)
     assert (metrics["neighbour_exponent"], metrics["neighbour_r2"]) == (fit.b, fit.r2)
     assert record.manifest["seeds"]
+
+
+def test_lengths_and_hubs_against_frequency_are_those_of_a_loop(
+    words: Vocabulary, encoders: tuple[str, str], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors = Counting(counts=dict(zip(words.items, words.counts, strict=True))).encode(words.items, CancelToken())
+    metrics = run("counting", settings).metrics
+    lengths = [float(np.sqrt(sum(float(x) ** 2 for x in row))) for row in vectors]
+    assert metrics["length_rho"] == pytest.approx(spearmanr(lengths, words.counts).statistic)
+    units = vectors.astype(np.float64) / np.array(lengths)[:, None]
+    often = [0] * N
+    for i in range(N):
+        nearest = sorted((j for j in range(N) if j != i), key=lambda j, i=i: -(units[i] @ units[j]))
+        for j in nearest[: definition.HUB_K]:
+            often[j] += 1
+    assert metrics["hub_rho"] == pytest.approx(spearmanr(often, words.counts).statistic, abs=0.01)  # near ties
+    assert (metrics["length_words"], metrics["hub_words"]) == (N, N)
+
+    @dataclass
+    class Unit(Counting):
+        def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+            out = super().encode(texts, cancel)
+            return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True), dtype=np.float32)
+
+    register_encoder(monkeypatch, Unit("unit"))
+    monkeypatch.setattr(definition, "HUB_WORDS", 100)
+    metrics = run("unit", settings).metrics
+    assert "length_rho" not in metrics
+    assert metrics["hub_words"] == 100
 
 
 def test_words_without_a_vector_leave_it(

@@ -9,6 +9,7 @@ import pytest
 from core.diagnostics.frequency.classes import Design, Threshold, classify
 from core.diagnostics.frequency.definition import ENTRY
 from core.diagnostics.frequency.findings import findings
+from core.numerics.statistics.association import spearman
 from core.runs.findings import Level
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
@@ -49,6 +50,36 @@ def test_neighbors_by_frequency(bend: float, fit: float, null: float, who: str) 
     scores = {"neighbour_exponent": bend, "neighbour_r2": fit, "neighbour_r2_null": null, "query_words": 300.0}
     found = shown(made_up(0.5, **scores), findings, "neighbors")
     assert [who in one.sentence for one in found] == ([True] if who else [])
+
+
+@pytest.mark.parametrize(
+    ("score", "kind", "view"), [("length", "length-by-frequency", "norms"), ("hub", "hubs-by-frequency", "hubs")]
+)
+@pytest.mark.parametrize(
+    ("rho", "words", "who"),
+    [(0.6, 1_000, "frequent"), (-0.6, 1_000, "rare"), (0.22, 1_000, ""), (0.1, 100_000, ""), (0.9, 5, "")],
+)
+def test_lengths_and_hubs_by_frequency(score: str, kind: str, view: str, rho: float, words: int, who: str) -> None:
+    store = made_up(0.5, **{f"{score}_rho": rho, f"{score}_words": float(words)})
+    found = shown(store, findings, kind)
+    assert [who in one.sentence for one in found] == ([True] if who else [])
+    for one in found:
+        assert (one.level, one.value, one.n) == (Level.CAUTION, rho, words)
+        assert one.interval is not None
+        assert one.interval.low < rho < one.interval.high
+        assert (one.page, one.address["frequency_view"]) == ("frequency", view)
+
+
+def test_correlations_that_are_worth_no_warning_hardly_ever_give_one() -> None:
+    """Words whose lengths follow frequency with a rank correlation of just 0.2."""
+    wrong = 0
+    for seed in range(200):
+        rng = np.random.default_rng([3, seed])
+        x = rng.normal(size=(300, 2))
+        r = 2 * np.sin(np.pi * 0.2 / 6)  # Pearson's of a Spearman's of 0.2
+        rho = spearman(x[:, 0], r * x[:, 0] + np.sqrt(1 - r * r) * x[:, 1]).value
+        wrong += bool(shown(made_up(0.5, length_rho=rho, length_words=300.0), findings))
+    assert wrong <= 10
 
 
 def test_false_blind_spots_are_rare() -> None:

@@ -61,6 +61,8 @@ def test_hubs_and_zero_vectors_are_counted() -> None:
     assert found["hubs"].p is None
     assert found["hubs"].page == "frequency"
     assert found["zero-vectors"].value == pytest.approx(0.05)
+    shown_at = {(one.page, one.address.get("scores")) for one in found.values() if one.kind != "hubs"}
+    assert shown_at == {("overview", ENTRY.id)}  # it has no page of its own
 
 
 def test_a_pair_and_its_reverse_are_one_example() -> None:

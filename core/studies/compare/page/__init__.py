@@ -105,13 +105,12 @@ def _forest(shown: CompareView) -> None:
     with st.container(horizontal=True, key="row_links"):
         for row in shown.found.rows[:LINKS]:
             entry = row.entry
-            # Geometry has no page of its own, and what is said of it on Evidence takes more than two models.
-            address = row.difference.address if entry.page else {"scores": entry.id}
+            page, address = entry.place
             st.page_link(
-                f"pages/{entry.page.stem if entry.page else 'overview'}.py",
+                f"pages/{page}.py",
                 label=as_text(f"{entry.title}: {title_of(row.dataset)}"),
                 icon=":material/arrow_forward:",
-                query_params=shown.link(row.dataset, address),
+                query_params=shown.link(row.dataset, {**row.difference.address, **address}),
             )
 
 

@@ -74,14 +74,15 @@ def _frame(listed: list[Item], shown: CompareView) -> pd.DataFrame:
 def _item(item: Item, shown: CompareView) -> None:
     """All of an item's texts, what either says, and the way to where it is explained."""
     change, entry = item.change, item.row.entry
+    page, address = entry.place
     rows = [(quiet(role, shown.scheme), text) for role, text in change.texts]
     rows += [(quiet(name, shown.scheme), said) for name, said in zip(shown.names, (change.a, change.b), strict=True)]
     wraps = "overflow-wrap:anywhere;white-space:pre-wrap"
     columns = (Column("", style="width:11rem", names_rows=True), Column("", style=wraps))
     st.html(html_table(columns, rows, shown.scheme, "The chosen item", has_head=False))
     st.page_link(
-        f"pages/{entry.deeper}.py",
+        f"pages/{page}.py",
         label=f"Open in {entry.title}",
         icon=":material/arrow_forward:",
-        query_params=shown.link(item.row.dataset, change.address),
+        query_params=shown.link(item.row.dataset, {**address, **change.address}),
     )
