@@ -136,9 +136,9 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
 
 
 def outcomes(described: pd.DataFrame) -> Outcomes:
-    """Per pair which of A and B ranks the mate higher; of equal ranks the first is right."""
+    """What became of each pair from A to B; right is rank 1 (Hits@1), a tie for the first place is not."""
     a, b = (described[f"rank in {side}"].to_numpy(dtype=np.float64) for side in "AB")
-    return Outcomes.of_scores(-a, -b, a <= 1)
+    return Outcomes.of_right(a <= 1, b <= 1, ~np.isnan(a + b))
 
 
 def orders(described: pd.DataFrame) -> list[str]:

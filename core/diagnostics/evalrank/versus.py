@@ -11,7 +11,7 @@ from core.diagnostics.evalrank.pairs import pair_table
 from core.diagnostics.evalrank.uncertainty import one_sample
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.outcomes import Outcome
+from core.numerics.statistics.outcomes import Outcome, Outcomes
 from core.runs.comparison import Change, Changes, Difference, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -55,14 +55,15 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     one, other = (table.reciprocal_ranks(run_id, filtered=False) for run_id in (a, b))
     gain = np.where(both, one - other, 0.0)
     frame = table.frame
+    became = Outcomes.of_right(ranks[0] <= 1, ranks[1] <= 1, both)
+    tabs = {place: str(tab) for tab in Outcome for place in np.flatnonzero(became.of(tab)).tolist()}
     rows = []
     for place in np.concatenate(largest(gain, most)).tolist():
         number = int(frame["item_no"].iloc[place])
         texts = (("query", frame["query"].iloc[place]), ("match", frame["mate"].iloc[place]))
         said = [f"rank {rank[place]:,g}" for rank in ranks]
         sides = {"a": str(first.plan.variant), "b": str(second.plan.variant)}
-        outcome = Outcome.BROKEN if gain[place] > 0 else Outcome.FIXED
-        address = {"pair": str(number), "outcome": str(outcome), **sides}
+        address = {"pair": str(number), "outcome": tabs[place], **sides}
         rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     return Changes("pairs", "ranks the match higher", won, lost, int(both.sum()) - won - lost, tuple(rows))

@@ -172,18 +172,17 @@ def _all_above(found: Sentences, above: Sequence[Above], run_id: str) -> Bool:
     return np.asarray((np.array(leads) > TAU).all(axis=0))
 
 
-def became(found: Sentences, a: str, b: str, demanded: Sequence[Above]) -> Outcomes:
-    """What became of each original from run ``a`` to run ``b``: in which more of the demanded orders hold.
+def orders_right(found: Sentences, run_id: str, demanded: Sequence[Above]) -> Float64:
+    """How many of the demanded orders a run has in each original, ``[n]``: a tie counts half, NaN without a cosine."""
+    cosine = found.cosine[run_id]
+    leads = np.array([cosine[:, found.column(o.nearer)] - cosine[:, found.column(o.farther)] for o in demanded])
+    right = np.where(leads > TAU, 1.0, np.where(leads < -TAU, 0.0, 0.5))
+    return np.asarray(np.where(np.isnan(leads), np.nan, right).sum(axis=0), dtype=np.float64)
 
-    A tie counts half; of equal counts all is right. Where a cosine is missing there is no result.
-    """
-    counts = []
-    for run_id in (a, b):
-        cosine = found.cosine[run_id]
-        leads = np.array([cosine[:, found.column(o.nearer)] - cosine[:, found.column(o.farther)] for o in demanded])
-        held = np.where(leads > TAU, 1.0, np.where(leads < -TAU, 0.0, 0.5))
-        counts.append(np.where(np.isnan(leads), np.nan, held).sum(axis=0))
-    return Outcomes.of_scores(counts[0], counts[1], counts[0] == len(demanded))
+
+def became(a: Float64, b: Float64, demanded: int) -> Outcomes:
+    """What became of each original from A to B, by ``orders_right``; right has all of the demanded orders."""
+    return Outcomes.of_right(a == demanded, b == demanded, ~np.isnan(a + b))
 
 
 # --- a description of every original, and orders

@@ -1,4 +1,7 @@
-"""Items that a second model fixed or broke: what becomes of each from A, the baseline, to B."""
+"""Items that a second model fixed or broke: what becomes of each from A, the baseline, to B.
+
+Fixed is wrong in A and right in B, broken the other way round; a change among the wrong is neither.
+"""
 
 from __future__ import annotations
 
@@ -33,22 +36,13 @@ class Outcomes:
     @classmethod
     def of_right(cls, a: Bool, b: Bool, known: Bool | None = None) -> Outcomes:
         """By whether A and B get each item right, ``[m]``; ``known`` is False where one has no result."""
-        return cls.of_scores(a.astype(np.float64), b.astype(np.float64), a & b, known)
-
-    @classmethod
-    def of_scores(cls, a: Float64, b: Float64, right: Bool, known: Bool | None = None) -> Outcomes:
-        """By which score of each item is higher, ``[m]``: fixed where B's is, broken where A's is.
-
-        Args:
-            a, b: where one is NaN, there is no result.
-            right: whether an item on which both score alike is right.
-        """
-        alike = np.where(right, _CODES[Outcome.BOTH_RIGHT], _CODES[Outcome.BOTH_WRONG])
-        codes = np.where(b > a, _CODES[Outcome.FIXED], np.where(b < a, _CODES[Outcome.BROKEN], alike))
-        lacking = np.isnan(a) | np.isnan(b)
+        codes = np.full(len(a), _CODES[Outcome.BOTH_WRONG])
+        codes[a & b] = _CODES[Outcome.BOTH_RIGHT]
+        codes[b & ~a] = _CODES[Outcome.FIXED]
+        codes[a & ~b] = _CODES[Outcome.BROKEN]
         if known is not None:
-            lacking |= ~known
-        return cls(np.where(lacking, -1, codes).astype(np.int8))
+            codes[~known] = -1
+        return cls(codes.astype(np.int8))
 
     def of(self, outcome: Outcome) -> Bool:
         """Which items have an outcome, ``[m] bool``."""
@@ -57,6 +51,26 @@ class Outcomes:
     @property
     def counts(self) -> Mapping[Outcome, int]:
         return {outcome: int(np.count_nonzero(self.codes == code)) for outcome, code in _CODES.items()}
+
+
+@dataclass(frozen=True)
+class Leads:
+    """On how many items B scores higher than A, lower, and the same; items without a score in one do not count."""
+
+    higher: int
+    lower: int
+    equal: int
+
+    @classmethod
+    def of_scores(cls, a: Float64, b: Float64) -> Leads:
+        """Of scores ``[m]``; NaN is no score."""
+        return cls(*(int(np.count_nonzero(mask)) for mask in (b > a, b < a, a == b)))
+
+    @classmethod
+    def of(cls, outcomes: Outcomes) -> Leads:
+        """Of items that are right or wrong."""
+        n = outcomes.counts
+        return cls(n[Outcome.FIXED], n[Outcome.BROKEN], n[Outcome.BOTH_WRONG] + n[Outcome.BOTH_RIGHT])
 
 
 _CODES = {outcome: code for code, outcome in enumerate(Outcome)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 
 import numpy as np
 import streamlit as st
 
-from core.numerics.statistics.outcomes import Outcome, Outcomes
+from core.numerics.statistics.outcomes import Leads, Outcome, Outcomes
 from core.store.records import RunRecord
 from core.types import Bool
 from core.ui.markdown import as_text
@@ -23,16 +24,13 @@ _TITLES = {
 }
 
 
-def verdict(found: Outcomes, a: RunRecord, b: RunRecord, sentence: str) -> None:
+def verdict(found: Leads, a: RunRecord, b: RunRecord, sentence: str) -> None:
     """The sentence above a comparison's figure, counts first.
 
     Args:
-        sentence: Markdown with places for ``{a}`` and ``{b}``, the models, and ``{fixed}``, ``{broken}``, ``{equal}``.
+        sentence: Markdown with places for ``{a}`` and ``{b}``, the models, and ``{higher}``, ``{lower}``, ``{equal}``.
     """
-    counts = found.counts
-    fixed, broken = counts[Outcome.FIXED], counts[Outcome.BROKEN]
-    equal = counts[Outcome.BOTH_WRONG] + counts[Outcome.BOTH_RIGHT]
-    numbers = {name: f"**{n:,}**" for name, n in (("fixed", fixed), ("broken", broken), ("equal", equal))}
+    numbers = {name: f"**{n:,}**" for name, n in asdict(found).items()}
     names = {side: f"**{as_text(run.plan.variant.label)}**" for side, run in (("a", a), ("b", b))}
     st.markdown(sentence.format(**names, **numbers))
 

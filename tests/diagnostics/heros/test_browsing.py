@@ -267,7 +267,7 @@ def test_outcomes_count_the_demanded_orders_that_hold_as_a_loop_does() -> None:
         np.arange(n), [""] * n, np.arange(n), subsets, [[""] * 3] * n, np.zeros((n, 3), dtype=np.int64), cosine, cosine
     )
     demanded = [Above("synonym", "antonym"), Above("synonym", "negation_main")]
-    became = browsing.became(found, "a", "b", demanded)
+    became = browsing.became(*(browsing.orders_right(found, run, demanded) for run in "ab"), len(demanded))
     expected = []
     for place in range(n):
         held = {"a": 0.0, "b": 0.0}
@@ -278,10 +278,10 @@ def test_outcomes_count_the_demanded_orders_that_hold_as_a_loop_does() -> None:
                 held[run] += math.nan if math.isnan(lead) else 1.0 if lead > TAU else 0.0 if lead < -TAU else 0.5
         if math.isnan(held["a"] + held["b"]):
             expected.append("")
-        elif held["a"] == held["b"]:
-            expected.append("both-right" if held["a"] == 2 else "both-wrong")
+        elif held["a"] == 2:
+            expected.append("both-right" if held["b"] == 2 else "broken")
         else:
-            expected.append("fixed" if held["b"] > held["a"] else "broken")
+            expected.append("fixed" if held["b"] == 2 else "both-wrong")
     assert {str(o): n for o, n in became.counts.items()} == {str(o): expected.count(str(o)) for o in became.counts}
     for outcome in became.counts:
         assert became.of(outcome).tolist() == [one == str(outcome) for one in expected]

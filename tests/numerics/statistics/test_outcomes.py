@@ -8,29 +8,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.numerics.statistics.outcomes import Outcome, Outcomes
+from core.numerics.statistics.outcomes import Leads, Outcome, Outcomes
 
 _SCORE = st.one_of(st.sampled_from([0.0, 0.5, 1.0, math.nan]), st.floats(0, 1))
 
 
-def slow(a: float, b: float, right: bool) -> Outcome | None:
-    if math.isnan(a) or math.isnan(b):
-        return None
-    if b > a:
-        return Outcome.FIXED
-    if b < a:
-        return Outcome.BROKEN
-    return Outcome.BOTH_RIGHT if right else Outcome.BOTH_WRONG
-
-
-@given(st.lists(st.tuples(_SCORE, _SCORE, st.booleans()), max_size=30))
-def test_every_item_has_one_outcome_or_none(rows: list[tuple[float, float, bool]]) -> None:
-    a, b, right = (np.array([row[i] for row in rows], dtype=kind) for i, kind in enumerate((float, float, bool)))
-    found = Outcomes.of_scores(a, b, right)
-    expected = [slow(*row) for row in rows]
-    for outcome in Outcome:
-        assert found.of(outcome).tolist() == [one is outcome for one in expected]
-        assert found.counts[outcome] == expected.count(outcome)
+@given(st.lists(st.tuples(_SCORE, _SCORE), max_size=30))
+def test_leads_are_those_of_a_loop(rows: list[tuple[float, float]]) -> None:
+    a, b = (np.array([row[i] for row in rows], dtype=float) for i in range(2))
+    higher, lower = sum(y > x for x, y in rows), sum(y < x for x, y in rows)
+    assert Leads.of_scores(a, b) == Leads(higher, lower, sum(x == y for x, y in rows))
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=30))
@@ -46,3 +33,7 @@ def test_of_right_and_wrong(rows: list[tuple[bool, bool, bool]]) -> None:
     for place, (in_a, in_b, is_known) in enumerate(rows):
         of = [outcome for outcome in Outcome if found.of(outcome)[place]]
         assert of == ([named[in_a, in_b]] if is_known else [])
+    assert found.counts == {o: int(found.of(o).sum()) for o in Outcome}
+    counts = found.counts
+    equal = counts[Outcome.BOTH_RIGHT] + counts[Outcome.BOTH_WRONG]
+    assert Leads.of(found) == Leads(counts[Outcome.FIXED], counts[Outcome.BROKEN], equal)

@@ -6,6 +6,7 @@ A figure of the ranks in A and B, a table with filters, search, order and downlo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from core.figures.html_tables import TableRow, is_long, ranking_table
 from core.figures.theme import MANY_VARIANTS
 from core.numerics.neighbours.hubness import HUB
 from core.numerics.ranking.problem import Relation
+from core.numerics.statistics.outcomes import Leads
 from core.runs.embeddings import EmbeddingsGone
 from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
@@ -65,8 +67,9 @@ _HELP = {
 
 
 MEANING_OF_TABS = (
-    "- **Fixed**: B ranks the match higher than A\n- **Broken**: lower\n- **Both right**: both rank it first\n"
-    "- **Both wrong**: both give it the same rank below\n\nA pair without a vector in one of them is only in *All*."
+    "Right: the match is first, no other text as similar.\n\n- **Fixed**: first in B, not in A\n"
+    "- **Broken**: first in A, not in B\n- **Both wrong**: first in neither, whatever the ranks\n"
+    "- **Both right**: first in both\n\nA pair without a vector in one of them is only in *All*."
 )
 MAX_SIDE_BY_SIDE = 4
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
@@ -81,10 +84,10 @@ def show(shown: EvalRankView) -> None:
     if sides.b is not None:
         became = browsing.outcomes(described)
         verdict(
-            became,
+            Leads.of_scores(*(-described[f"rank in {side}"].to_numpy(dtype=np.float64) for side in "AB")),
             sides.a,
             sides.b,
-            "{b} ranks the match higher than {a} in {fixed} pairs, lower in {broken}, equal in {equal}.",
+            "{b} ranks the match higher than {a} in {higher} pairs, lower in {lower}, equal in {equal}.",
         )
     of_figure = _scatter(shown, sides, described)
     if sides.b is not None:
@@ -198,7 +201,7 @@ def _number(customdata: Any) -> int:
 def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure: Bool | None) -> pd.DataFrame:
     """The controls and a page of the table; returns all its rows, in order."""
     wanted, which = _filters(sides)
-    order, descending, extra = _order(described)
+    order, descending, extra = _order(described, shown)
     mask = browsing.kept(described, which) & browsing.containing(described, wanted)
     if in_figure is not None:
         mask &= in_figure
@@ -245,15 +248,16 @@ def _filter_chosen() -> None:
         st.session_state["order"], st.session_state["direction"] = order
 
 
-def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
+def _order(described: pd.DataFrame, shown: EvalRankView) -> tuple[str, bool, list[str]]:
     """The column to sort by, whether descending, and the additional columns."""
     left, middle, right = st.columns([2, 2, 3])
     names = browsing.orders(described)
+    title = partial(_title, shown=shown)
     order = left.selectbox(
         "Order",
         names,
         index=0,
-        format_func=_as_match,
+        format_func=title,
         key="order",
         bind="query-params",
         on_change=TABLE.to_first_page,
@@ -263,7 +267,7 @@ def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
     extra = right.multiselect(
         "More columns",
         [name for name in names if name not in usual],
-        format_func=_as_match,
+        format_func=title,
         key="cols",
         bind="query-params",
         placeholder="similarity, ties, overlap, lengths, frequency",
@@ -271,9 +275,9 @@ def _order(described: pd.DataFrame) -> tuple[str, bool, list[str]]:
     return str(order), direction == DOWN, extra
 
 
-def _as_match(name: str) -> str:
-    """A column as people read it."""
-    return name.replace("mate", "match")
+def _title(name: str, shown: EvalRankView) -> str:
+    """A column as people read it; the worst rank is that of every shown model, not of A and B alone."""
+    return f"worst rank of {len(shown.runs)} models" if name == DEFAULT_ORDER else name.replace("mate", "match")
 
 
 def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[str, str]:
@@ -285,7 +289,7 @@ def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[st
         ranks = {"rank in A": f"rank: {sides.a.plan.variant.label}"}
     else:
         ranks = {"rank in A": "rank in A", "rank in B": "rank in B", "rank difference": "A − B"}
-    more = {name: _as_match(name) for name in extra if name not in ranks}
+    more = {name: _title(name, shown) for name in extra if name not in ranks}
     # Many ranks come after the texts, so that these stay in sight.
     if len(shown.runs) < MANY_VARIANTS:
         more.pop(DEFAULT_ORDER, None)  # the ranks are all there

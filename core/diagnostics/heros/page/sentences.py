@@ -16,6 +16,7 @@ from core.diagnostics.heros.figures.profile import label
 from core.diagnostics.heros.findings import tested
 from core.diagnostics.heros.page import sentence_drill
 from core.diagnostics.heros.page.shown import BY_RUNS, HerosView
+from core.numerics.statistics.outcomes import Leads
 from core.types import Bool
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
@@ -69,19 +70,19 @@ def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
     demanded = [Above(ordering.near, ordering.far) for ordering in tested(shown.subsets)]
     if sides.b is None or not demanded:
         return np.ones(len(found.numbers), dtype=np.bool_)
-    became = browsing.became(found, sides.a.run_id, sides.b.run_id, demanded)
+    a, b = (browsing.orders_right(found, run_id, demanded) for run_id in (sides.a.run_id, sides.b.run_id))
     verdict(
-        became,
+        Leads.of_scores(a, b),
         sides.a,
         sides.b,
-        "{b} orders more rewrites by meaning than {a} in {fixed} sentences, fewer in {broken}; equal in {equal}.",
+        "{b} orders more rewrites by meaning than {a} in {higher} sentences, fewer in {lower}; equal in {equal}.",
     )
     orders = ", ".join(as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in demanded)
     means = (
-        f"Expected orders: {orders}.\n\n- **Fixed**: B has more of them right than A\n- **Broken**: B has fewer\n"
-        "- **Both right**: both have all of them\n- **Both wrong**: both have equally many, not all"
+        f"Expected orders: {orders}.\n\nRight: all of them, no ties.\n\n- **Fixed**: right in B, not in A\n"
+        "- **Broken**: right in A, not in B\n- **Both wrong**: right in neither\n- **Both right**: right in both"
     )
-    return outcome_tabs(became, means, on_change=TABLE.to_first_page)
+    return outcome_tabs(browsing.became(a, b, len(demanded)), means, on_change=TABLE.to_first_page)
 
 
 @cached(16, "Reading similarities …", keys=BY_RUNS)

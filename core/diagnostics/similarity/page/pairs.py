@@ -11,7 +11,7 @@ from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostics.similarity import figures, pairs
 from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from core.diagnostics.similarity.pairs import DISAGREEMENT, FIRST, PAIR, SCORE, SECOND, SET, Fit, Order, ScoredTable
-from core.numerics.statistics.outcomes import Outcomes
+from core.numerics.statistics.outcomes import Leads, Outcomes
 from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
@@ -54,10 +54,10 @@ def show(shown: SimilarityView) -> None:
     if became is not None:
         became = Outcomes(became.codes[wanted])
         verdict(
-            became,
+            Leads.of(became),
             sides["A"],
             sides["B"],
-            "{b} agrees with people in {fixed} pairs that {a} misjudges, and misjudges {broken} that {a} gets right; "
+            "{b} agrees with people in {higher} pairs that {a} misjudges, and misjudges {lower} that {a} gets right; "
             "equal in {equal}.",
         )
     chosen = TABLE.wanted(shown.picks.dataset)
