@@ -148,7 +148,7 @@ class GridRole(StrEnum):
     NONE = "none"
     TASK = "task"  # encoders are ranked by its scores
     # Describes the space. Its scores are shown even where neither more nor less is better, and none of them alone says
-    # that an encoder is good: mates are nearest in a space that has collapsed to a point.
+    # that an encoder is good: matches are nearest in a space that has collapsed to a point.
     DESCRIPTION = "description"
 
 

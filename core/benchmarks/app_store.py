@@ -74,7 +74,7 @@ def fill(
     encoder_ids: Sequence[str] = tuple(ENCODERS),
     diagnostic_ids: Sequence[str] = tuple(all_diagnostics()),
 ) -> FilledStore:
-    """Fill a store below a folder: encoders, the first of them centred too, under diagnostics.
+    """Fill a store below a folder: encoders, the first of them centered too, under diagnostics.
 
     With the nine encoders of the catalog these are ten variants.
     """
@@ -92,7 +92,7 @@ def fill(
 def _requests(
     settings: Settings, vocabulary: str, scored: str, encoder_ids: Sequence[str], diagnostic_ids: Sequence[str]
 ) -> list[RunRequest]:
-    """Every diagnostic on a dataset of its kind that needs no network; each encoder, and the first one centred."""
+    """Every diagnostic on a dataset of its kind that needs no network; each encoder, and the first one centered."""
     entries = [find_diagnostic(i) for i in diagnostic_ids]
     of_kind = {find_dataset(reference).kind: reference for reference in (vocabulary, scored)}
     for dataset in DATASETS.values():

@@ -61,7 +61,7 @@ def encode_backend(progress: Progress) -> list[BenchmarkResult]:
 
 
 def _exchange_layers(encoder: SentenceTransformerEncoder, openvino: Any) -> None:
-    """Put OpenVINO in the place of the transformer's layers; tokenizer, pooling and normalisation stay."""
+    """Put OpenVINO in the place of the transformer's layers; tokenizer, pooling and normalization stay."""
     import torch
     from transformers.modeling_outputs import BaseModelOutput
 

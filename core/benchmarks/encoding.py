@@ -36,7 +36,7 @@ RERUNS = {"metric": ("none", {"metric": "l2"}), "transform": ("center", {"metric
 def encode_vs_st(progress: Progress) -> list[BenchmarkResult]:
     """EvalRank sentences with MiniLM, encoded and stored: how many times as fast as ``SentenceTransformer.encode``.
 
-    What a run does is timed (tokenising, encoding, checking, writing chunks and matrix to disk), against the bare call
+    What a run does is timed (tokenizing, encoding, checking, writing chunks and matrix to disk), against the bare call
     with its default batches; the largest difference between the vectors comes with it.
 
     Raises:

@@ -19,7 +19,7 @@ OUT_OF_CORE = (1_000_000, 2_000)  # items, queries
 
 
 def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -> tuple[Float32, Int32, Int32]:
-    """Unit vectors of EvalRank's sizes: every query is one item, its mate lies near it."""
+    """Unit vectors of EvalRank's sizes: every query is one item, its match lies near it."""
     rng = np.random.default_rng(7)
     matrix = rng.standard_normal((items, dimension), dtype=np.float32)
     order = rng.permutation(items).astype(np.int32)
@@ -71,7 +71,7 @@ def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
 
 
 def rank_as_toolkit(matrix: Float32, query: int, mate: int) -> int:
-    """Rank of one mate by the operations of the published toolkit, on unit rows."""
+    """Rank of one match by the operations of the published toolkit, on unit rows."""
     one, other = matrix[query : query + 1], matrix[mate : mate + 1]
     score = np.dot(one, other.T).squeeze()
     scores = np.sort(np.squeeze(np.dot(matrix, one.T)))[::-1]

@@ -29,12 +29,13 @@ from core.cli import (
 from core.cli.studies import compare, findings, report
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
+from core.names import Names, in_force
 
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 app = typer.Typer(
     name="python -m core",
-    help="Blindspot: what an encoder gets wrong, pair by pair.",
+    help="Blindspot shows what a word or sentence encoder gets wrong, pair by pair.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -45,24 +46,25 @@ app.add_typer(judge.app, name="judge")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; its exit code. Every error becomes one line on stderr."""
+    """Run a command and return its exit code. Every error becomes one line on stderr."""
     args = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in args
     args = [a for a in args if a != "--debug"]
     try:
-        code = app(args, standalone_mode=False)
+        with in_force(Names()):  # commands that print tables replace these with the store's
+            code = app(args, standalone_mode=False)
     except BlindspotError as error:
         return _fail(str(error), error.exit_code, debug)
     except typer.TyperException as error:
         message = error.format_message()
-        if not message:  # the help was shown instead
+        if not message:  # Typer has shown the help instead
             return error.exit_code
         return _fail(f"{message} See: python -m core --help", error.exit_code, debug)
-    except Exception as error:  # noqa: BLE001 - the last line of defence; --debug shows the traceback
-        what = f"unexpected {type(error).__name__}: {error}; run it with --debug to see where"
+    except Exception as error:  # noqa: BLE001 - the last line of defense; --debug shows the traceback
+        what = f"unexpected {type(error).__name__}: {error}; add --debug to see the traceback"
         return _fail(str(disk_error(error) or what), 1, debug)
     if code == INTERRUPTED:
-        return _fail("interrupted; what was encoded so far is kept: run it again to continue", 1, debug)
+        return _fail("interrupted; embeddings made so far are kept: run the same command to continue", 1, debug)
     return code if isinstance(code, int) else 0
 
 

@@ -1,4 +1,4 @@
-"""``python -m core bench``: how fast Blindspot is here."""
+"""Command ``bench``: speed of Blindspot on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def bench(
     names: Annotated[list[str] | None, typer.Argument(help="benchmarks; all if left out")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how fast Blindspot is here: ratios within one run, medians of interleaved pairs, and times of the app."""
+    """Measure speed on this machine: ratios within one run, medians of interleaved pairs, response times of the app."""
     from core.benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
 
     with output.progress("benchmark") as progress:
@@ -27,7 +27,7 @@ def bench(
         return
     output.print_table(
         ", ".join(f"{k} {v}" for k, v in report.machine.items()),
-        ["benchmark", "value", "unit", "to reach", "is it", "samples"],
+        ["benchmark", "value", "unit", "target", "reached", "samples"],
         [
             (
                 r.name,
@@ -42,4 +42,4 @@ def bench(
     )
     for name in dict.fromkeys(benchmark_of(r.name).name for r in report.results):
         print(f"{name} ({report.seconds[name]:.0f} s): {BENCHMARKS[name].description}")
-    print(f"all of it took {sum(report.seconds.values()):.0f} s")
+    print(f"total: {sum(report.seconds.values()):.0f} s")

@@ -1,4 +1,4 @@
-"""``python -m core list``: contents of the catalogs."""
+"""Command ``list``: contents of the catalogs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def list_catalogs(
     kind: Annotated[str, typer.Argument(help="encoders, transforms, datasets or diagnostics; all if left out")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List what the catalogs have."""
+    """List encoders, transforms, datasets and diagnostics."""
     catalogs: dict[str, list[tuple[str, str]]] = {
         "encoders": [(e.id, e.description) for e in ENCODERS.values()],
         "transforms": [(s.name, s.help) for s in STEPS.values()],
@@ -34,9 +34,9 @@ def list_catalogs(
         output.print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
         return
     for name, rows in wanted.items():
-        output.print_table(name.capitalize(), ["id", "what it is"], rows)
+        output.print_table(name.capitalize(), ["id", "description"], rows)
         if name == "encoders":
             references = [(s.form, s.description) for s in forms]
-            output.print_table("Encoders by reference", ["form", "what it is"], references)
+            output.print_table("Encoders by reference", ["form", "description"], references)
     if "datasets" in wanted:
         print(f"Your own texts: {OWN_FILE}; {OWN_FORMS}.")

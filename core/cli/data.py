@@ -1,4 +1,4 @@
-"""``python -m core data``: datasets, the catalog's and a user's own."""
+"""Commands ``data``: datasets of the catalog and the user's own."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from core.store.repository import Repository
 from core.types import Progress
 from core.workspace import own_datasets
 
-app = typer.Typer(help="Datasets: what there is, download, verify.", no_args_is_help=True)
+app = typer.Typer(help="Datasets: list, show, download, verify, remove.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_datasets(as_json: AsJson = False) -> None:
-    """Datasets with their counts, licence and state on this machine."""
+    """List datasets with their size, license and state on this machine."""
     settings = Settings.from_environment()
     states = {entry.id: downloads.dataset_state(entry, settings) for entry in DATASETS.values()}
     if as_json:
@@ -43,7 +43,7 @@ def list_datasets(as_json: AsJson = False) -> None:
         return
     output.print_table(
         "Datasets",
-        ["id", "state", "size", "licence"],
+        ["id", "state", "size", "license"],
         [(e.id, states[e.id], e.size, e.licence) for e in DATASETS.values()],
     )
 
@@ -55,12 +55,12 @@ SHOWN_ROWS = 5
 @names_columns
 def show(
     dataset: Annotated[str, typer.Argument(help=f"dataset id or {OWN_FILE}")],
-    rows: Annotated[int, typer.Option(min=0, max=1_000, help="how many of its rows, from the first")] = SHOWN_ROWS,
+    rows: Annotated[int, typer.Option(min=0, max=1_000, help="number of rows to print")] = SHOWN_ROWS,
     as_json: AsJson = False,
     *,
     columns: NamedColumns | None,
 ) -> None:
-    """What a dataset holds: its first rows; of labelled texts also classes, splits, and what repeats or leaks."""
+    """Show a dataset's first rows; for labeled texts also classes, splits, repeated and leaked texts."""
     settings = Settings.from_environment()
     (reference,) = of_columns([dataset], columns)
     entry = find_dataset(reference)
@@ -80,7 +80,7 @@ def show(
         _print_classes(entry.id, counts)
     if first.cells:
         cells = [[f"{c:g}" if isinstance(c, float) else str(c) for c in row] for row in first.cells]
-        output.print_table(f"The first rows of {entry.id}", first.headings, cells)
+        output.print_table(f"First rows of {entry.id}", first.headings, cells)
 
 
 def _print_classes(dataset: str, counts: LabelledCounts) -> None:
@@ -96,14 +96,16 @@ def _print_classes(dataset: str, counts: LabelledCounts) -> None:
     ]
     output.print_table(f"Classes of {dataset}", ["class", "examples", "share", *parts], rows)
     where = "of the test part" if counts.is_split else "of all examples"
-    output.print_text(f"always saying '{counts.majority.name}': right in {counts.baseline:.1%} {where}")
-    for line in counts.caution or ("no text stands in it twice",):
+    output.print_text(
+        f"baseline: always predicting '{counts.majority.name}' is right for {counts.baseline:.1%} {where}"
+    )
+    for line in counts.caution or ("no text occurs twice",):
         output.print_text(line)
 
 
 @app.command()
 def fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) -> None:
-    """Download datasets, from BLINDSPOT_MIRROR where it is set; corrupt files are downloaded again."""
+    """Download datasets, from BLINDSPOT_MIRROR if set; corrupt files are downloaded again."""
     settings = Settings.from_environment()
     for entry in [find_dataset(i) for i in ids]:
         if not entry.files:
@@ -116,7 +118,7 @@ def fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) -> None
 
 @app.command()
 def verify(
-    ids: Annotated[list[str] | None, typer.Argument(help="dataset ids; all that are downloaded if left out")] = None,
+    ids: Annotated[list[str] | None, typer.Argument(help="dataset ids; default: all that are downloaded")] = None,
 ) -> None:
     """Compare downloaded files with their checksums."""
     settings = Settings.from_environment()
@@ -135,31 +137,31 @@ def verify(
     if bad := sorted({*corrupt, *missing}):
         raise BlindspotError(
             f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
-            remedy=f"download again with: python -m core data fetch {' '.join(bad)}",
+            remedy=f"download them again: python -m core data fetch {' '.join(bad)}",
         )
 
 
 @app.command()
 def remove(
-    dataset: Annotated[str, typer.Argument(help=f"{OWN_FILE}, an upload or a file that was run")],
+    dataset: Annotated[str, typer.Argument(help=f"{OWN_FILE} of an upload, or of a file that has runs")],
     purge: Annotated[bool, typer.Option("--purge", help="also delete its runs, texts and embeddings")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
 ) -> None:
-    """Delete an upload; with --purge all that Blindspot keeps of a file of yours. The file itself stays."""
+    """Delete an upload; --purge also deletes everything computed on it. Your own file is never deleted."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     found = own_datasets.kept(dataset, settings, repository)
     if found.is_nothing:
-        raise InputError(f"nothing is kept of '{found.reference}'", remedy="see: python -m core runs")
+        raise InputError(f"nothing is stored for '{found.reference}'", remedy="see: python -m core runs")
     if not purge and found.upload is None:
         raise InputError(
-            f"'{found.reference}' is no upload: the file is yours to delete",
+            f"'{found.reference}' is not an upload but a file of your own, which Blindspot never deletes",
             expected="--purge, to delete what was computed on it",
         )
-    what = found.in_words if purge else "the upload; runs on it and their texts stay (--purge deletes them, too)"
+    what = found.in_words if purge else "the upload; its runs and their texts stay (--purge deletes them too)"
     print(f"{found.reference}: {what}")
     if not yes and not output.is_confirmed("delete this", remedy="add --yes to delete without being asked"):
-        print("left as it is")
+        print("nothing was deleted")
         return
     if purge:
         own_datasets.purge(found.reference, settings, repository)
@@ -175,7 +177,7 @@ def overlap(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """ROUGE F1 (as the package rouge 1.0.1), Levenshtein distance and length over word pieces, per subset."""
+    """Print ROUGE F1 (as in the package rouge 1.0.1), Levenshtein distance and length in word pieces, per subset."""
     entry = find_dataset(dataset)
     with output.progress(entry.id) as progress:
         found = overlaps(downloads.load(entry, Settings.from_environment(), progress), progress)
@@ -189,13 +191,13 @@ def overlap(
     shown += [(name, o, "published") for name, o in PUBLISHED.items()]
     output.print_table(
         f"Lexical overlap of {entry.id}",
-        ["pairs of", "number", "R1", "R2", "RL", "Lev", "length", ""],
+        ["subset", "pairs", "R1", "R2", "RL", "Lev", "length", ""],
         [(name, f"{o.pairs:,}", *_overlap_cells(o), what) for name, o, what in shown],
     )
 
 
 def overlaps(dataset: Dataset, progress: Progress) -> dict[str, Overlap]:
-    """Per subset of minimal pairs, or per set of scored pairs; raises ``InputError`` for a dataset of another kind."""
+    """Lexical overlap per subset of minimal pairs, or per set of scored pairs; ``InputError`` for other datasets."""
     if isinstance(dataset, MinimalPairSet):
         return lexical_overlap.of_subsets(dataset, bert_uncased, progress)
     if isinstance(dataset, ScoredPairs):

@@ -1,4 +1,4 @@
-"""``python -m core doctor``: findings in a table per area, then remedies; mending; readiness."""
+"""Command ``doctor``: problems of this installation and their remedies; repairs; readiness."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from core.texts import counted
 
 def diagnose(
     as_json: AsJson = False,
-    mend: Annotated[bool, typer.Option("--mend", help="Put right what can be, asking before each thing.")] = False,
+    mend: Annotated[bool, typer.Option("--mend", help="Repair what can be repaired, asking before each step.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --mend: do not ask.")] = False,
-    ready: Annotated[bool, typer.Option("--ready", help="Only say, quickly, whether it can serve now.")] = False,
+    ready: Annotated[bool, typer.Option("--ready", help="Only check, quickly, whether the server can start.")] = False,
 ) -> None:
-    """Look for what is wrong here, and say what to do; exit code 1 where there is a problem."""
+    """Check this installation and say how to fix what is wrong; exit code 1 if there is a problem."""
     if sum((as_json, mend, ready)) > 1 or (yes and not mend):
-        raise InputError("these options do not go together", expected="--json, --ready, --mend or --mend --yes")
+        raise InputError("these options exclude each other", expected="--json, --ready, --mend or --mend --yes")
     if ready:
         _ready()
     elif mend:
@@ -39,7 +39,7 @@ def diagnose(
 
 
 def _report(*, as_json: bool) -> None:
-    """Print the findings; then ``BlindspotError`` if there are problems."""
+    """Print the findings, then raise ``BlindspotError`` if there are problems."""
     settings = doctor.usable_settings(os.environ)
     findings = doctor.examine(settings, Repository.at(settings.store))
     problems = [finding for finding in findings if finding.state is State.PROBLEM]
@@ -51,12 +51,12 @@ def _report(*, as_json: bool) -> None:
         raise BlindspotError(
             f"the doctor found {counted(len(problems), 'problem')}: "
             f"{', '.join(dict.fromkeys(f'{finding.area} {finding.name}' for finding in problems))}",
-            remedy="its output says what to do about each",
+            remedy="see its output for the remedies",
         )
 
 
 def _ready() -> None:
-    """Quick check whether this installation can serve now; ``BlindspotError`` says why not."""
+    """Check quickly whether this installation can serve; raises ``BlindspotError`` with the reasons if not."""
     settings = Settings.from_environment()
     if reasons := doctor.not_ready(settings, Repository.at(settings.store)):
         raise BlindspotError(
@@ -67,14 +67,14 @@ def _ready() -> None:
 
 
 def _mend(*, yes: bool) -> None:
-    """Mend what can be mended, asking before each thing unless ``yes``.
+    """Repair what can be repaired, asking before each step unless ``yes``.
 
     Raises:
-        InputError: nobody is at the terminal.
-        BlindspotError: something could not be mended; the rest was done.
+        InputError: there is no terminal to ask at.
+        BlindspotError: a repair failed; the others were done.
     """
     if not yes and not sys.stdin.isatty():
-        raise InputError("doctor --mend asks, and there is no terminal", remedy="add --yes to mend everything it finds")
+        raise InputError("doctor --mend asks at a terminal, and there is none", remedy="add --yes to repair everything")
     settings = Settings.from_environment()
     failed, offered = [], 0
     for each in doctor.mends(settings, Repository.at(settings.store)):
@@ -83,7 +83,7 @@ def _mend(*, yes: bool) -> None:
         if each.advice:
             output.print_text(f"    {each.advice}")
         if not yes and not output.is_agreed(each.action):
-            output.print_text("    left as it is")
+            output.print_text("    not repaired")
             continue
         try:
             output.print_text(f"    {each.do()}")
@@ -91,15 +91,15 @@ def _mend(*, yes: bool) -> None:
             output.print_text(f"    failed: {error}")
             failed.append(f"{each.area} {each.name}")
     if not offered:
-        output.print_text("Nothing to mend. What the doctor finds besides: python -m core doctor")
+        output.print_text("Nothing to repair. For all findings: python -m core doctor")
     if failed:
-        raise BlindspotError(f"not mended: {', '.join(failed)}", remedy="the output says why")
+        raise BlindspotError(f"not repaired: {', '.join(failed)}", remedy="see the output for the reasons")
 
 
 def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:
     for area in dict.fromkeys(finding.area for finding in findings):
         rows = [(f.name, f.state.value, f.what) for f in findings if f.area == area]
-        output.print_table(area.capitalize(), ["what", "state", "found"], rows)
+        output.print_table(area.capitalize(), ["check", "state", "found"], rows)
     output.print_text(f"{counted(len(problems), 'problem')}:" if problems else "No problems.")
     for finding in problems:
         _print_remedy(finding)
@@ -110,6 +110,6 @@ def _print(findings: Sequence[Finding], problems: Sequence[Finding]) -> None:
 
 
 def _print_remedy(finding: Finding) -> None:
-    """Two lines that are not wrapped, so that a command can be copied."""
+    """Print two unwrapped lines, so that a command can be copied."""
     output.print_text(f"  {finding.area}, {finding.name}: {finding.what}")
     output.print_text(f"    -> {finding.remedy}")

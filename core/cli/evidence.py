@@ -1,4 +1,4 @@
-"""``python -m core evidence``: correlations of scores without a task with those on a task."""
+"""Command ``evidence``: correlations of intrinsic scores with scores on downstream tasks."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from core.texts import counted
 
 
 def evidence(
-    level: Annotated[Level, typer.Option(help="evaluators of sentences or of words")] = Level.SENTENCE,
-    classifier: Annotated[str, typer.Option(help="what is trained on the embeddings of a task")] = "logreg",
-    outcome: Annotated[Outcome, typer.Option(help="what counts as doing well on a task")] = Outcome.ACCURACY,
+    level: Annotated[Level, typer.Option(help="scores of sentences or of words")] = Level.SENTENCE,
+    classifier: Annotated[str, typer.Option(help="classifier trained on the embeddings")] = "logreg",
+    outcome: Annotated[Outcome, typer.Option(help="score on the task")] = Outcome.ACCURACY,
     without_overlap: Annotated[
-        bool, typer.Option("--without-overlap", help="leave out tested texts that stand in training too, or repeat")
+        bool, typer.Option("--without-overlap", help="leave out test texts that repeat or are also in the training set")
     ] = False,
     like_similarity: Annotated[
-        bool, typer.Option("--with-pairs", help="MRPC and SICK-E too, which are much like similarity sets")
+        bool, typer.Option("--with-pairs", help="include MRPC and SICK-E, which resemble similarity sets")
     ] = False,
     untransformed: Annotated[
-        bool, typer.Option("--untransformed", help="without post-processed variants, as in the paper's table 11")
+        bool, typer.Option("--untransformed", help="leave out post-processed models, as in the paper's table 11")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Spearman's rho of every stored score without a task with every transfer task, over all variants in the store.
+    """Correlate (Spearman) every intrinsic score with every transfer task, over all models in the store.
 
-    Intervals are over families of models; of fewer than ten families there is none.
+    Intervals resample families of models; they need at least ten families.
     """
     downstream = Downstream(classifier, outcome, without_overlap)
     table = score_table(Repository.at(Settings.from_environment().store), downstream)
@@ -42,10 +42,10 @@ def evidence(
     if untransformed:
         table = table.rows(variant.transform == "none" for variant in table.variants)
     if len(table.variants) < FEWEST_VARIANTS:
-        have = counted(len(table.variants), "variant has", "variants have")
+        have = counted(len(table.variants), "model has", "models have")
         raise BlindspotError(
-            f"{have} both a score without a task at the level {level} and one on a task",
-            expected=f"{FEWEST_VARIANTS} or more, with the classifier {classifier}",
+            f"{have} both an intrinsic score of {level}s and a score on a task with the classifier {classifier}",
+            expected=f"at least {FEWEST_VARIANTS}",
             remedy="compute them with: python -m core sweep evidence",
         )
     cells = correlations(table)
@@ -53,18 +53,18 @@ def evidence(
         output.print_json(_fields(table, cells, level, downstream))
         return
     output.print_table(
-        f"Spearman's rho with {downstream.metric} ({classifier}) over {len(table.variants)} variants of "
-        f"{len(table.family_list)} families; in brackets variants and families",
-        ["evaluator", *(task.label for task in table.tasks)],
+        f"Spearman's rho with {downstream.metric} ({classifier}) over {len(table.variants)} models of "
+        f"{len(table.family_list)} families (in parentheses: models, families)",
+        ["score", *(task.label for task in table.tasks)],
         [
             [evaluator.label, *(_written(cell) for cell in cells if cell.evaluator == evaluator)]
             for evaluator in table.evaluators
         ],
     )
-    output.print_text("↓: less of it counts as better, so its sign is turned. –: too few variants, or all alike.")
+    output.print_text("↓: lower is better, so the sign is flipped. –: too few models, or all scores equal.")
     if not any(cell.interval for cell in cells):
         output.print_text(
-            f"There are no intervals: variants of one model are not independent; it takes {FEWEST_FAMILIES} families."
+            f"No intervals: models of one family are not independent, and intervals need {FEWEST_FAMILIES} families."
         )
 
 

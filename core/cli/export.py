@@ -1,4 +1,4 @@
-"""``python -m core export``: a run's per-item results as a file."""
+"""Command ``export``: a run's per-item results as a file."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from core.store.records import RunState
 from core.store.repository import Repository
 
 
-def export(
-    run_id: AnyRun, output: Annotated[Path, typer.Option(help="file to write; its ending decides: .csv or .parquet")]
-) -> None:
+def export(run_id: AnyRun, output: Annotated[Path, typer.Option(help="file to write, .csv or .parquet")]) -> None:
     """Write a run's per-item results, with their texts, to a CSV or Parquet file."""
     import pyarrow as pa
     from pyarrow import parquet
@@ -30,7 +28,7 @@ def export(
     repository = Repository.at(Settings.from_environment().store)
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
-        raise InputError(f"run {record.run_id} is {record.state}, it has no results", remedy="run it again first")
+        raise InputError(f"run {record.run_id} is {record.state} and has no results", remedy="run it again first")
     entry = replace(find_diagnostic(record.plan.diagnostic), version=record.plan.diagnostic_version)
     table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
     write_atomically(output, lambda f: writers[output.suffix](table, f))

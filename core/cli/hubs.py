@@ -1,4 +1,4 @@
-"""``python -m core hubs``: hubness of the neighbor lists of some variants."""
+"""Command ``hubs``: hubness of the neighbor lists of some models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from core.cli import output
 from core.cli.options import TRANSFORM_HELP, AsJson
 from core.cli.variants import opened, variants_of
-from core.datasets.catalog import OWN_FILE, find_dataset
+from core.datasets.catalog import OWN_FILE, find_dataset, title_of
 from core.diagnostics.frequency import hubness
 from core.diagnostics.frequency.hubness import LONGEST, Lists
 from core.errors import InputError
@@ -21,6 +21,7 @@ from core.runs.at_work import at_work
 from core.runs.log import JobLine
 from core.runs.spaces import Space
 from core.settings import Settings
+from core.store.repository import Repository
 from core.types import Variant
 
 SHOWN = 10  # of the hubs
@@ -28,13 +29,13 @@ SHOWN = 10  # of the hubs
 
 def hubs(
     dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    k: Annotated[int, typer.Option("-k", help=f"neighbours of a list, 1 to {LONGEST}")] = 10,
+    k: Annotated[int, typer.Option("-k", help=f"neighbors per list, 1 to {LONGEST}")] = 10,
     metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
-    """Skewness of the k-occurrence, share of items that are nobody's neighbour, and the top hubs."""
+    """Skewness of the k-occurrence, share of texts that are nobody's neighbor, and the top hubs."""
     if not 1 <= k <= LONGEST:
         raise InputError(f"k is {k}", expected=f"1 to {LONGEST}")
     settings = Settings.from_environment()
@@ -50,11 +51,12 @@ def hubs(
     if as_json:
         output.print_json({"dataset": entry.id, "metric": metric.value, "variants": found})
         return
-    _print(entry.id, metric, found)
+    output.use_names(settings, Repository.at(settings.store), [space.variant.encoder for space in spaces])
+    _print(title_of(entry.id), metric, found)
 
 
 def _described(space: Space, own: Lists, random: Lists, k: int) -> dict[str, Any]:
-    """A variant's facts for JSON: shares are fractions, what is undefined is null."""
+    """A variant's facts for JSON: shares are fractions, undefined values are null."""
     counts = own.occurrences(k)
     compared = hubness.compare(own, random, k)
     chance = by_chance(len(counts), k)
@@ -112,17 +114,17 @@ def _print(dataset: str, metric: Similarity, found: list[dict[str, Any]]) -> Non
                 f"{one['most']:,}",
             ]
         )
-    headings = ["variant", "k", "skewness", "random vectors", "never listed", "random vectors", "hubs", "most"]
+    headings = ["model", "k", "skewness", "random vectors", "never listed", "random vectors", "hubs", "longest"]
     output.print_table(f"Hubness on {dataset}, similarity {metric}", headings, rows)
     for one in found:
         output.print_table(
-            f"Most listed by {Variant(one['encoder'], one['transform']).label}",
+            f"Largest hubs of {Variant(one['encoder'], one['transform']).label}",
             ["no.", "in lists", "times average", "text"],
             [[str(t["item_no"]), f"{t['occurrences']:,}", f"{t['times_average']:.1f}", t["text"]] for t in one["top"]],
         )
     output.print_text(
-        f"Every item is asked for its k nearest; a hub is in {HUB:g} times as many lists as the average item. Random "
-        "vectors: as many, of as many dimensions, from a normal distribution."
+        f"A hub is among the k nearest neighbors of {HUB:g} times as many texts as the average text. Random vectors: "
+        "the same number and dimension, from a normal distribution."
     )
 
 

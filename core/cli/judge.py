@@ -1,4 +1,4 @@
-"""``python -m core judge``: items for people to judge, their votes, and what these say."""
+"""Commands ``judge``: items for human raters, their votes and the results."""
 
 from __future__ import annotations
 
@@ -40,33 +40,33 @@ app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task
 
 @app.command()
 def make(
-    task: Annotated[Task, typer.Option(help="what raters are asked")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
+    task: Annotated[Task, typer.Option(help="task of the raters")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")] = "vocab-wordfreq",
     queries: Annotated[
         str,
         typer.Option(
-            help=f"{Ready.DEFAULT} (100 words of our own), {Ready.SIMLEX}, {Ready.SENTENCES}[:N] (a sample of the "
-            "dataset), or a file: .txt with a query a line, .csv or .tsv with a column word, query or text"
+            help=f"{Ready.DEFAULT} (100 built-in words), {Ready.SIMLEX}, {Ready.SENTENCES}[:N] (a sample of the "
+            "dataset), or a file: .txt with one query per line, .csv or .tsv with a column word, query or text"
         ),
     ] = Ready.DEFAULT,
-    sample: Annotated[int | None, typer.Option(help="only a seeded sample of so many queries")] = None,
+    sample: Annotated[int | None, typer.Option(help="size of a seeded sample of the queries; default: all")] = None,
     rule: Annotated[
         Closeness,
-        typer.Option(help="intruder: frequency within 0.1 of log10 of the mean (log10), or within 500 counts (count)"),
+        typer.Option(help="intruder: frequency within 0.1 in log10 of the mean (log10), or within 500 counts (count)"),
     ] = Closeness.LOG10,
-    k: Annotated[list[int] | None, typer.Option("-k", help="comparative: rank; several times")] = None,
+    k: Annotated[list[int] | None, typer.Option("-k", help="comparative: rank; repeat for several")] = None,
     metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
-    seed: Annotated[int, typer.Option(help="of the samples")] = SEED,
-    title: Annotated[str, typer.Option(help="of the set")] = "",
+    seed: Annotated[int, typer.Option(help="seed of the samples")] = SEED,
+    title: Annotated[str, typer.Option(help="title of the set")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make a set of items and store it; the same one again is found."""
+    """Make a set of items and store it; the same choices again give the same set."""
     settings = Settings.from_environment()
     inventory, of_sentences = _queries(queries)
     if of_sentences is not None and sample is not None:
-        raise InputError("--sample stands beside sentences:N", expected="one of the two")
+        raise InputError("both --sample and sentences:N are given", expected="one of the two")
     variants = tuple(Variant(e, t) for e in encoder for t in transform or ["none"])
     request = making.check(
         ItemsRequest(
@@ -94,7 +94,7 @@ def make(
 
 
 def _queries(named: str) -> tuple[Ready | Inventory, int | None]:
-    """The inventory that is meant, and how many sentences of the dataset."""
+    """The inventory named by ``--queries``, and the number of sentences to sample from the dataset."""
     name, colon, number = named.partition(":")
     if name == Ready.SENTENCES:
         if colon and not number.isdecimal():
@@ -105,7 +105,7 @@ def _queries(named: str) -> tuple[Ready | Inventory, int | None]:
     path = Path(named).expanduser()
     if not os.path.lexists(path):
         raise InputError(
-            f"--queries is '{named}', and there is no such file",
+            f"--queries is '{named}', but there is no such file",
             expected=f"{', '.join(Ready)}, {Ready.SENTENCES}:N or a file",
         )
     data = read_limited(path, own_queries.MAX_BYTES)
@@ -130,15 +130,15 @@ def _made(items: ItemSet) -> dict[str, object]:
 
 @app.command("list")
 def list_sets(
-    task: Annotated[Task | None, typer.Option(help="only those of one task")] = None, as_json: AsJson = False
+    task: Annotated[Task | None, typer.Option(help="only sets of this task")] = None, as_json: AsJson = False
 ) -> None:
-    """The stored sets of items, newest first."""
+    """List the stored sets of items, newest first."""
     sets = Judgements.at(Settings.from_environment().store).sets(task)
     if as_json:
         output.print_json({"sets": [_summary(found) for found in sets]})
         return
     if not sets:
-        output.print_text("There are no items yet: make some with 'python -m core judge make'.")
+        output.print_text("No sets of items yet. Make one with: python -m core judge make")
     for found in sets:
         output.print_text(
             f"{found.set_id}  {found.task:<11}  {found.items:>4} items  {found.votes:>5} votes  {found.title}"
@@ -162,10 +162,12 @@ def _summary(found: SetSummary) -> dict[str, object]:
 def export(
     set_id: SetId,
     output_file: Annotated[Path, typer.Option("--output", help="file to write: .zip, or with --only .csv or .parquet")],
-    table_format: Annotated[TableFormat, typer.Option("--format", help="of the tables in the zip")] = TableFormat.CSV,
-    only: Annotated[Part | None, typer.Option(help="one table alone, for analysis")] = None,
+    table_format: Annotated[
+        TableFormat, typer.Option("--format", help="format of the tables in the zip")
+    ] = TableFormat.CSV,
+    only: Annotated[Part | None, typer.Option(help="write only this table")] = None,
 ) -> None:
-    """Write a set of items with its votes to a file that another machine imports, or one of its tables."""
+    """Write a set of items with its votes to a file that another machine can import, or one of its tables."""
     endings = [".zip"] if only is None else [f".{form}" for form in TableFormat]
     check_file(output_file, endings, "cannot write")
     judgements = Judgements.at(Settings.from_environment().store)
@@ -180,9 +182,9 @@ def export(
 
 @app.command("import")
 def import_set(
-    file: Annotated[Path, typer.Argument(help="a .zip that 'judge export' or the app wrote")], as_json: AsJson = False
+    file: Annotated[Path, typer.Argument(help="a .zip written by 'judge export' or the app")], as_json: AsJson = False
 ) -> None:
-    """Take in a set of items with its votes; what is here already is not doubled, the first answer stands."""
+    """Import a set of items with its votes; votes already stored are kept as they are."""
     data = read_limited(file, bundles.MOST_BYTES)
     bundle, merged = bundles.take_in(data, Judgements.at(Settings.from_environment().store))
     if as_json:
@@ -196,14 +198,14 @@ def import_set(
         )
         return
     output.print_text(
-        f"set {bundle.items.set_id} ({bundle.items.task}) {'is new' if merged.new_set else 'was here already'}; votes: "
-        f"{merged.new} new, {merged.known} known, {merged.differing} with another answer than the one that stands here"
+        f"set {bundle.items.set_id} ({bundle.items.task}) {'is new' if merged.new_set else 'was already here'}; votes: "
+        f"{merged.new} new, {merged.known} known, {merged.differing} with an answer other than the stored one (ignored)"
     )
 
 
 @app.command()
 def remove(set_id: SetId, yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False) -> None:
-    """Remove a set of items with all its votes, for good."""
+    """Remove a set of items with all its votes permanently."""
     judgements = Judgements.at(Settings.from_environment().store)
     found = judgements.named(set_id)
     what = f"{found.items} items and {found.votes} votes of {found.raters} rater(s): {found.set_id} {found.title!r}"
@@ -218,24 +220,26 @@ def _agreed(question: str) -> bool:
     try:
         return typer.confirm(question, err=True)
     except typer.Abort as error:
-        raise InputError("nobody answered the question", remedy="say --yes where nobody can be asked") from error
+        raise InputError("the question was not answered", remedy="add --yes to remove without being asked") from error
 
 
 @app.command()
 def results(
     items_of: Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or its beginning")],
-    session: Annotated[str | None, typer.Option(help='votes of this session only; "" for those outside of any')] = None,
+    session: Annotated[
+        str | None, typer.Option(help='only votes of this session; "" for votes outside any session')
+    ] = None,
     reference: Annotated[
-        str | None, typer.Option(help="encoder, or ENCODER~TRANSFORM, that an automatic rater goes by")
+        str | None, typer.Option(help="encoder, or ENCODER~TRANSFORM, to use as an automatic rater")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Precision or win ratio per variant with intervals, tests, agreement; an automatic rater beside."""
+    """Print precision or win ratio per model with intervals, tests and agreement, and an automatic rater's scores."""
     settings = Settings.from_environment()
     store = Judgements.at(settings.store)
     items = store.find_set(store.named(items_of).set_id)
     if items is None:
-        raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="'python -m core judge list' lists sets")
+        raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="see: python -m core judge list")
     if session is not None:
         _check_session(store, items.set_id, session)
     counted = tally(items, store.votes(items.set_id, session))
@@ -244,6 +248,7 @@ def results(
     if as_json:
         output.print_json(_described(items, session, counted, found, tests, agreed, automatic))
         return
+    output.use_names(settings, Repository.at(settings.store), [variant.encoder for variant in items.variants])
     _print(items, counted, found, tests, agreed, automatic)
 
 
@@ -261,7 +266,7 @@ def _automatic(items: ItemSet, reference: str, settings: Settings) -> Automatic:
     return answer(items, space)
 
 
-# --- JSON: shares are fractions, what is undefined is null
+# --- JSON: shares are fractions, undefined values are null
 
 
 def _described(
@@ -372,7 +377,16 @@ def _print(
     beside = {s.variant: s.value for s in automatic.scores.variants} if automatic else {}
     output.print_table(
         f"{items.title} ({items.set_id}, {items.task.value})",
-        ["variant", measure, "95%", "guessing", "for its own", "votes", "items", *(["automatic"] if automatic else [])],
+        [
+            "model",
+            measure,
+            "95% CI",
+            "guessing",
+            "for its own",
+            "votes",
+            "items",
+            *(["automatic"] if automatic else []),
+        ],
         [
             [
                 s.variant.label,
@@ -390,7 +404,7 @@ def _print(
     if tests:
         output.print_table(
             "Tests of the difference, clustered by queries and raters",
-            ["A", "B", "A - B", "95%", "p, Holm", "p", "compared", "left out"],
+            ["A", "B", "A - B", "95% CI", "p (Holm)", "p", "compared", "left out"],
             [
                 [
                     t.first.label,
@@ -406,18 +420,17 @@ def _print(
         )
     output.print_text(
         f"{found.votes:,} votes of {found.raters:,} raters on {found.items:,} of {len(items.items):,} items; "
-        f'{found.unknown:,} times "I don\'t know these words", left out'
-        + (f"; {counted.repeated:,} second answers in another session, left out." if counted.repeated else ".")
+        f'{found.unknown:,} answers "I don\'t know these words" left out'
+        + (f"; {counted.repeated:,} second answers in another session left out." if counted.repeated else ".")
     )
     if said := verdict.headline(found, tests, lambda v: v.label):
         output.print_text(said)
         output.print_text(verdict.intervals(found).removeprefix("Bars: "))
         output.print_text(verdict.agreement_in_words(agreed))
     if automatic:
-        judged = "; it is itself judged here, and judges its own neighbours" if automatic.is_judged else ""
+        judged = ", which is one of the judged models and so rates its own neighbors" if automatic.is_judged else ""
         output.print_text(
-            f"Automatic rater: goes by {automatic.reference.label}{judged}; "
-            f"{automatic.unanswered:,} items could not be answered."
+            f"Automatic rater: {automatic.reference.label}{judged}; it could not answer {automatic.unanswered:,} items."
         )
 
 

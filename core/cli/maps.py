@@ -1,4 +1,4 @@
-"""``python -m core map``: the coordinates of a dataset's items in two dimensions, as a file, and their quality."""
+"""Command ``map``: a dataset's texts in two dimensions, as a file, and how reliable the map is."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ NO_SEED = "none"
 def make_map(
     dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}")],
     encoder: Annotated[str, typer.Option(help="encoder reference")],
-    out: Annotated[Path, typer.Option(help="file to write; its ending decides: .csv or .parquet")],
+    out: Annotated[Path, typer.Option(help="file to write, .csv or .parquet")],
     transform: Annotated[str, typer.Option(help="transform chain, for example center")] = "none",
     method: Annotated[Method, typer.Option(help="umap or pca")] = Method.UMAP,
     metric: Annotated[Similarity, typer.Option(help="similarity: cos or l2")] = Similarity.COS,
     seed: Annotated[
-        str, typer.Option(help=f"of UMAP, which then runs on one thread; {NO_SEED}: on all, another map every time")
+        str, typer.Option(help=f"UMAP's seed, on one thread; {NO_SEED}: all threads, a different map every time")
     ] = str(SEED),
-    neighbors: Annotated[int, typer.Option(help="of UMAP: how many neighbours it tries to keep")] = N_NEIGHBORS,
-    min_dist: Annotated[float, typer.Option(help="of UMAP: how close items may lie, 0 to 1")] = MIN_DIST,
+    neighbors: Annotated[int, typer.Option(help="UMAP: number of neighbors to preserve")] = N_NEIGHBORS,
+    min_dist: Annotated[float, typer.Option(help="UMAP: smallest distance of dots, 0 to 1")] = MIN_DIST,
     as_json: AsJson = False,
 ) -> None:
-    """Lay a dataset's items out in two dimensions; write item, text, x and y, and print how far to believe them."""
+    """Map a dataset's texts to two dimensions; write item, text, x and y, and print how reliable the map is."""
     check_file(out)
     if seed != NO_SEED and not seed.isdecimal():
         raise InputError(f"seed is '{seed}'", expected=f"a number from 0, or {NO_SEED}")
@@ -73,19 +73,19 @@ def make_map(
     if as_json:
         output.print_json(_facts(request, made, space, out))
         return
-    output.print_text(f"{len(made.rows):,} of {len(loaded.items):,} items written to {out}")
+    output.print_text(f"{len(made.rows):,} of {len(loaded.items):,} texts written to {out}")
     if made.explained:
-        output.print_text(f"variance shown: {made.explained[0]:.4f} + {made.explained[1]:.4f}")
+        output.print_text(f"explained variance: {made.explained[0]:.4f} + {made.explained[1]:.4f}")
     if made.quality:
         q = made.quality
         output.print_text(
-            f"trustworthiness {q.trustworthiness:.4f}, true neighbours kept {q.kept:.4f} "
-            f"(by chance {q.by_chance:.2g}), k {q.k}, measured on {q.queries:,} of {q.items:,} items"
+            f"trustworthiness {q.trustworthiness:.4f}, true neighbors kept {q.kept:.4f} "
+            f"(by chance {q.by_chance:.2g}), k {q.k}, measured on {q.queries:,} of {q.items:,} texts"
         )
 
 
 def _write(made: Map, space: Space, out: Path) -> None:
-    """A row per item: its number, text and coordinates, which may be empty."""
+    """One row per item: number, text and coordinates, which may be empty."""
     import pyarrow as pa
     from pyarrow import parquet
 

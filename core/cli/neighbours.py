@@ -1,4 +1,4 @@
-"""``python -m core neighbours``: nearest neighbors of an item or a text by several encoders, and their overlap."""
+"""Command ``neighbours``: nearest neighbors of a text by several encoders, and their overlap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from core.cli import output
 from core.cli.options import TRANSFORM_HELP, AsJson
 from core.cli.variants import opened, variants_of
-from core.datasets.catalog import OWN_FILE, find_dataset
+from core.datasets.catalog import OWN_FILE, find_dataset, title_of
 from core.datasets.kinds.base import Dataset
 from core.errors import InputError
 from core.numerics.neighbours.overlap import P
@@ -21,14 +21,17 @@ from core.settings import Settings
 from core.space.neighbours import free_text
 from core.space.neighbours import lists as neighbours
 from core.space.neighbours.lists import Neighbours, Overlap
+from core.store.repository import Repository
 from core.types import Variant
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """A query's neighbors by variant; ``without`` lists variants that have no vector for it.
+    """A query's neighbors by variant.
 
-    ``notes`` tell which parts of the text do not count.
+    Attributes:
+        without: variants that have no vector for the query.
+        notes: parts of the text that do not count.
     """
 
     item: int | None
@@ -38,15 +41,15 @@ class _Asked:
 
 
 def neighbours_of(
-    text: Annotated[str, typer.Argument(help="an item of the dataset, as it stands there, or any other text")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
-    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE}: whose items are looked among")],
+    text: Annotated[str, typer.Argument(help="a text of the dataset, verbatim, or any other text")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
+    dataset: Annotated[str, typer.Option(help=f"dataset id or {OWN_FILE} to search")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    k: Annotated[int, typer.Option("-k", help="how many neighbours")] = 10,
+    k: Annotated[int, typer.Option("-k", help="number of neighbors")] = 10,
     metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
-    """What encoders hold for nearest to a text, side by side, and how far they agree."""
+    """List the nearest neighbors of a text under several models, and how far the models agree."""
     settings = Settings.from_environment()
     free_text.check(text)
     variants = variants_of(encoder, transform)
@@ -54,6 +57,8 @@ def neighbours_of(
         raise InputError(f"-k is {k}", expected=f"1 to {neighbours.LONGEST}")
     entry = find_dataset(dataset)
     loaded, spaces = opened(variants, entry, settings)
+    if not as_json:
+        output.use_names(settings, Repository.at(settings.store), [variant.encoder for variant in variants])
     found = _look_up(text, loaded, spaces, metric, k, settings)
     overlaps = neighbours.overlaps(found.lists, len(found.lists[0].items)) if found.lists else []
     if as_json:
@@ -65,17 +70,15 @@ def neighbours_of(
 def _look_up(
     text: str, dataset: Dataset, spaces: Sequence[Space], metric: Similarity, k: int, settings: Settings
 ) -> _Asked:
-    """The neighbors; fewer than ``k`` where there are fewer items."""
+    """The ``k`` nearest neighbors; fewer if the dataset is smaller."""
     item = dataset.items.index(text) if text in dataset.items else None
     if item is not None and spaces[0].place_of(item) is None:
         raise InputError(
-            f"item {item} has no vector in all of the encoders", expected="a text that every encoder knows"
+            f"not all encoders have a vector for '{text[:80]}'", expected="a text that every encoder covers"
         )
     k = min(k, neighbours.depth(spaces, is_item=item is not None))
     if k < 1:
-        raise InputError(
-            f"only one item of '{dataset.id}' has a vector, and it is the query", expected="a larger dataset"
-        )
+        raise InputError(f"the query is the only text of '{dataset.id}' with a vector", expected="a larger dataset")
     if item is not None:
         return _Asked(item, [neighbours.of_item(space, metric, item, k) for space in spaces], [], [])
     placed = free_text.place(text, spaces, settings)
@@ -127,11 +130,11 @@ def _json(
 def _print(
     text: str, dataset: Dataset, spaces: Sequence[Space], metric: Similarity, found: _Asked, overlaps: Sequence[Overlap]
 ) -> None:
-    what = "own text" if found.item is None else f"item {found.item}"
+    what = "your text" if found.item is None else f"text {found.item}"
     if found.lists:
         shown = text if len(text) <= 80 else f"{text[:80]} …"
         output.print_table(
-            f"Nearest to {what} '{shown}' among {len(spaces[0].items):,} items of {dataset.id}, {metric.value}",
+            f"Nearest to {what} '{shown}' of {len(spaces[0].items):,} texts in {title_of(dataset.id)}, {metric.value}",
             ["rank", *(one.variant.label for one in found.lists)],
             [
                 [
@@ -145,8 +148,8 @@ def _print(
         output.print_text(note)
     if overlaps:
         output.print_table(
-            f"Overlap (rank-biased: p = {P:g}, extrapolated)",
-            ["variants", "shared", "jaccard", "rbo"],
+            f"Overlap (RBO: rank-biased overlap, p = {P:g}, extrapolated)",
+            ["models", "shared", "Jaccard", "RBO"],
             [
                 [f"{o.a.label} / {o.b.label}", f"{o.shared} of {o.k}", f"{o.jaccard:.4f}", f"{o.rbo:.4f}"]
                 for o in overlaps

@@ -18,15 +18,15 @@ from core.transforms.chain import STEPS
 
 TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "
-    "several times for several variants"
+    "repeat for several"
 )
 SUPPORT_HELP = (
-    "which items are ranked where word vectors leave some out: those that all the encoders cover, so that their scores "
-    "can be compared (common), or those that each one covers (own)"
+    "texts to rank when word vectors lack some: those that all encoders cover, so that scores are comparable (common), "
+    "or those that each encoder covers (own)"
 )
 FIT_ON_HELP = (
-    "dataset id: fit the transform on that dataset's items, encoded by the same encoder, instead of on the very items "
-    "that are evaluated (held out); the run remembers it"
+    "dataset id: fit the transform on the texts of that dataset (held out) instead of the evaluated texts; recorded "
+    "with the run"
 )
 
 
@@ -34,15 +34,15 @@ COLUMNS_PANEL = "Columns of your own file"
 
 
 class Support(StrEnum):
-    """The items that an encoder of several is ranked on."""
+    """Items to rank where several encoders are compared."""
 
     COMMON = "common"
     OWN = "own"
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout.")]
-AnyRun = Annotated[str, typer.Argument(help="a run id, or how it begins")]
-SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or how it begins; see: judge list")]
+AnyRun = Annotated[str, typer.Argument(help="run id, or its beginning")]
+SetId = Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or its beginning; see: judge list")]
 
 
 Command = Callable[..., None]
@@ -51,10 +51,10 @@ Command = Callable[..., None]
 def check_file(
     path: Path, endings: Sequence[str] = (".csv", ".parquet"), wrong: str = "cannot tell the format of"
 ) -> None:
-    """Refuse to write a file before any work is done for it.
+    """Check the name of an output file before doing any work for it.
 
     Raises:
-        InputError: its name has none of these endings, or its folder is missing.
+        InputError: the name has none of these endings, or the folder is missing.
     """
     if path.suffix not in endings:
         raise InputError(f"{wrong} '{path}'", expected=f"a name that ends in {' or '.join(endings)}")
@@ -63,9 +63,9 @@ def check_file(
 
 
 def names_columns(command: Command) -> Command:
-    """Give a command an option per role of a user's column, such as ``--query-column``.
+    """Add options to a command that name a user's columns, one per role, such as ``--query-column``.
 
-    The command gets them as ``columns``: a ``NamedColumns``, or None.
+    The command receives them as ``columns``: a ``NamedColumns``, or None.
     """
     options = {}
     for role in ROLES.values():
@@ -85,13 +85,13 @@ def names_columns(command: Command) -> Command:
 
 
 def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
-    """Give a command an option per parameter of any diagnostic, such as ``--metric``.
+    """Add an option to a command for every parameter of any diagnostic, such as ``--metric``.
 
-    The command gets them as ``params``: a value by parameter or, with ``several``, a list.
+    The command receives them as ``params``: a value by parameter or, with ``several``, a list.
     """
     options = {}
     for name, parameter in parameters().items():
-        more = f"; several times for {'both' if len(parameter.choices) == 2 else 'several'}" if several else ""
+        more = f"; repeat for {'both' if len(parameter.choices) == 2 else 'several'}" if several else ""
         option = typer.Option(help=f"{parameter.option or parameter.description}{more}")
         options[name] = Annotated[(list[str] if several else str) | None, option]
 
@@ -104,7 +104,7 @@ def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
 def _expanded(
     command: Command, name: str, options: Mapping[str, Any], made: Callable[[Mapping[str, Any]], object]
 ) -> Command:
-    """A command with ``options`` (annotations by name) instead of its parameter ``name``, ``made`` of their values."""
+    """A command with ``options`` (annotations by name) in place of its parameter ``name``, ``made`` of their values."""
     hints = get_type_hints(command, include_extras=True) | dict(options)
     expanded = list[inspect.Parameter]()
     for own in inspect.signature(command).parameters.values():
@@ -124,13 +124,13 @@ def _expanded(
 
 
 def of_columns(datasets: Sequence[str], columns: NamedColumns | None) -> list[str]:
-    """References of datasets, with the named columns for users' files.
+    """References of datasets, with the named columns added to those that are users' files.
 
     Raises:
-        InputError: columns are named and no dataset is a file; or as ``with_columns``.
+        InputError: columns are named but no dataset is a file; or as ``with_columns``.
     """
     if columns is None:
         return list(datasets)
     if not any(map(is_own, datasets)):
-        raise InputError("columns are named, and no dataset is a file of yours", expected="--dataset file:PATH")
+        raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset file:PATH")
     return [with_columns(dataset, columns) if is_own(dataset) else dataset for dataset in datasets]

@@ -16,27 +16,44 @@ from rich.progress import Progress as Display
 from rich.table import Table
 from rich.text import Text
 
+from core import names
 from core.diagnostic import Score
 from core.errors import InputError, visible
+from core.settings import Settings
+from core.store.naming import names_of
 from core.store.records import RunRecord
+from core.store.repository import Repository
 from core.types import Progress as Listener
 
-# A pipe has no width of its own: wide enough that no id is broken.
+# A pipe has no width of its own; this one is wide enough for every id.
 stdout = Console(width=None if sys.stdout.isatty() else 180, emoji=False)
 stderr = Console(stderr=True, emoji=False)
-SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is no terminal
+SECONDS_BETWEEN_LINES = 5.0  # of progress, where stderr is not a terminal
+
+
+def use_names(settings: Settings, repository: Repository, models: Iterable[str] = ()) -> None:
+    """Print models and datasets under their names in the store from now on, as the pages do.
+
+    Call this only where text is printed: JSON has references, and sentences without a store's names.
+
+    Args:
+        settings: where the uploads are.
+        models: references of models that may not be in the store yet.
+    """
+    names.put_in_force(names_of(repository, settings, models))
 
 
 def covered(record: RunRecord) -> str:
-    """How much an encoder covers, in words; "" for everything."""
+    """How much of the dataset the encoder covers, in words; "" if all of it."""
     c = record.coverage
     if c["items"] == c["items_covered"]:
         return ""
-    whose = f", shared with {', '.join(record.plan.support)}" if record.plan.support else ""
+    others = ", ".join(map(names.current().model, record.plan.support))
+    whose = f", shared with {others}" if others else ""
     pairs = f"{c['pairs_covered']:,} of {c['pairs']:,} pairs and " if "pairs" in c else ""
     if "examples" in c:
         pairs = f"{c['examples_covered']:,} of {c['examples']:,} examples and "
-    return f"; covers {pairs}{c['items_covered']:,} of {c['items']:,} items{whose}"
+    return f"; covers {pairs}{c['items_covered']:,} of {c['items']:,} texts{whose}"
 
 
 def run_json(record: RunRecord) -> dict[str, Any]:
@@ -55,7 +72,7 @@ def run_json(record: RunRecord) -> dict[str, Any]:
 
 
 def is_agreed(action: str) -> bool:
-    """Ask at the terminal."""
+    """Ask at the terminal; no answer means no."""
     try:
         return input(f"    {action}? [y/N] ").strip().lower() in {"y", "yes"}
     except EOFError:
@@ -63,9 +80,9 @@ def is_agreed(action: str) -> bool:
 
 
 def is_confirmed(action: str, remedy: str) -> bool:
-    """``is_agreed`` before what cannot be undone; ``InputError`` where nobody is at the terminal."""
+    """Ask before something that cannot be undone; ``InputError`` without a terminal."""
     if not sys.stdin.isatty():
-        raise InputError(f"nobody is at the terminal to say yes: {action}?", remedy=remedy)
+        raise InputError(f"this needs a yes at a terminal, and there is no terminal: {action}?", remedy=remedy)
     return is_agreed(action)
 
 
@@ -79,7 +96,7 @@ def print_json(value: object) -> None:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    # As text, since rich would read brackets in a title as markup.
+    # Text, since rich would read brackets in a title as markup.
     table = Table(title=Text(visible(title), style="table.title"), title_justify="left")
     for column in columns:
         table.add_column(visible(column), overflow="fold")
@@ -89,7 +106,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
 
 
 def print_text(line: str) -> None:
-    """A line that is not wrapped."""
+    """Print a line without wrapping it."""
     print(visible(line))
 
 
@@ -98,21 +115,21 @@ def number(metric: Score, value: float) -> str:
 
 
 def cell(value: object) -> str:
-    """A value in a table of scores; a dash where there is none."""
+    """A value in a table of scores; a dash for a missing one."""
     if not isinstance(value, float):
         return "–" if value is None else str(value)
     return "–" if math.isnan(value) else f"{value:.4f}"
 
 
 class TitledListener(Listener, Protocol):
-    """Progress with a title, which may change on the way."""
+    """Progress with a title that may change."""
 
     title: str
 
 
 @contextmanager
 def progress(title: str) -> Iterator[TitledListener]:
-    """Progress on stderr: a bar on a terminal, otherwise a line now and then."""
+    """Progress on stderr: a bar on a terminal, otherwise a line every few seconds."""
     if not stderr.is_terminal:
         yield _Lines(title)
         return

@@ -1,4 +1,4 @@
-"""``python -m core run``: compute diagnostics, or find them in the store."""
+"""Command ``run``: scores of a diagnostic, computed or found in the store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets.catalog import OWN_FILE, find_dataset
+from core.datasets.catalog import OWN_FILE, find_dataset, title_of
 from core.datasets.own.reference import NamedColumns
 from core.diagnostic import FIT_ON, find_diagnostic
 from core.diagnostics.evalrank import training_overlap
@@ -32,8 +32,8 @@ from core.store.repository import Repository
 def run(
     *,
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
-    encoder: Annotated[list[str], typer.Option(help="encoder reference; several times for several")],
-    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {OWN_FILE}; several times for several")],
+    encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
+    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {OWN_FILE}; repeat for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     params: dict[str, str],
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
@@ -41,7 +41,7 @@ def run(
     as_json: AsJson = False,
     columns: NamedColumns | None,
 ) -> None:
-    """Compute diagnostics, or find them in the store, and print their scores."""
+    """Run a diagnostic and print its scores; results already in the store are reused."""
     settings = Settings.from_environment()
     dataset = of_columns(dataset, columns)
     compared = encoder if support is Support.COMMON else []
@@ -62,6 +62,7 @@ def run(
     if as_json:
         output.print_json({"runs": [output.run_json(o.record) | {"computed": o.computed} for o in outcomes]})
         return
+    output.use_names(settings, repository)
     headline = [
         m
         for m in find_diagnostic(diagnostic).metrics_of(outcomes[0].record.metrics)
@@ -76,7 +77,7 @@ def run(
     for outcome, asked in zip(outcomes, dict.fromkeys(requests), strict=True):
         how = "computed" if outcome.computed else "found in the store"
         stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
-        same = "" if stored_as == asked.dataset else f", where {stored_as} has the same pairs"
+        same = "" if stored_as == asked.dataset else f" as a run on {stored_as}, which has the same pairs"
         print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
     for asked_id in dict.fromkeys(r.dataset for r in requests):
         if pairs := find_dataset(asked_id).own:
@@ -84,6 +85,7 @@ def run(
 
 
 def _column(record: RunRecord) -> str:
-    """What a column of scores is of."""
-    fitted = record.plan.params.get(FIT_ON)
-    return f"{record.plan.variant.label}\n{record.plan.dataset}" + (f"\nfitted on {fitted}" if fitted else "")
+    """Heading of a column of scores: the model and the dataset."""
+    plan = record.plan
+    fitted = f"\nfitted on {title_of(plan.params[FIT_ON])}" if FIT_ON in plan.params else ""
+    return f"{plan.variant.label}\n{title_of(plan.dataset)}{fitted}"

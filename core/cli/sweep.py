@@ -1,4 +1,4 @@
-"""The command ``sweep``: variants by datasets by diagnostics, resumable, with a table of results at the end."""
+"""Command ``sweep``: variants by datasets by diagnostics, resumable, with a table of results at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets.catalog import OWN_FILE, find_dataset
+from core.datasets.catalog import OWN_FILE, find_dataset, title_of
 from core.datasets.own.reference import NamedColumns
 from core.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
 from core.errors import BlindspotError, DataMissing, InputError
@@ -34,35 +34,35 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import counted
 
-DEMO, EVIDENCE = "demo", "evidence"  # the ready ones
-METRICS_SHOWN = 6  # beside the headline
-DETAILS = ("_optimistic", "_pessimistic", "_ceiling", "_sd", "_low", "_high")  # how metrics end that stay untold
+DEMO, EVIDENCE = "demo", "evidence"  # ready-made sweeps
+METRICS_SHOWN = 6  # besides the headline
+DETAILS = ("_optimistic", "_pessimistic", "_ceiling", "_sd", "_low", "_high")  # endings of scores left out of tables
 
-HELP = """Run variants by datasets by diagnostics, then print a table of scores per dataset.
+HELP = """Run models by datasets by diagnostics, then print a table of scores per dataset.
 
-What is in the store already is found, not computed again: a sweep that was interrupted or killed continues when the
-same command is given again. Every diagnostic runs on the datasets of its kind.
+Results already in the store are reused: after an interruption, run the same command to continue. Every diagnostic runs
+on the datasets of its kind.
 
-`sweep demo` needs no network: all encoders of the catalog with four transforms on the built-in sentences.
-`sweep evidence` is what the page Evidence needs: EvalRank, geometry, similarity and two transfer tasks for at least
-24 variants in six families, where BLINDSPOT_MIRROR has the word vectors; it says first about how long it takes. The
-same choices as the options' can stand in a file:
+`sweep demo` runs all encoders of the catalog with four transforms on the built-in sentences and needs no network.
+`sweep evidence` computes what the Evidence page needs: EvalRank, geometry, similarity and two transfer tasks for at
+least 24 models in six families, if BLINDSPOT_MIRROR has the word vectors; it starts by estimating its time. A file
+takes the same choices as the options:
 
 \b
     encoders = ["minilm", "minilm-cls", "vectors:glove.6B.300d.txt"]
-    transforms = ["none", "center", "abtt:2"]     # none, if left out
+    transforms = ["none", "center", "abtt:2"]     # default: none
     datasets = ["demo-pairs", "demo-minimal"]
     diagnostics = ["evalrank", "heros"]
     support = "common"                            # or "own"
-    fit_on = "stsb-dev"                           # where transforms are fitted; each on its own items, if left out
-    params.metric = ["cos", "l2"]                 # for the diagnostics that
-    params.protocol = "definition"                # have them
+    fit_on = "stsb-dev"                           # texts to fit transforms on; default: the evaluated texts
+    params.metric = ["cos", "l2"]                 # for diagnostics that
+    params.protocol = "definition"                # have these parameters
 """
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A run of a sweep that could not be computed."""
+    """A run of a sweep that failed."""
 
     request: RunRequest
     error: BlindspotError
@@ -85,16 +85,14 @@ class Done:
 def sweep(
     *,
     file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
-    encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; several times for several")] = None,
+    encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; repeat for several")] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    dataset: Annotated[
-        list[str] | None, typer.Option(help=f"dataset id or {OWN_FILE}; several times for several")
-    ] = None,
-    diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; several times for several")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help=f"dataset id or {OWN_FILE}; repeat for several")] = None,
+    diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; repeat for several")] = None,
     params: dict[str, list[str]],
-    support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; common if left out")] = None,
+    support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; default: common")] = None,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only list what would run and what is there")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only list the runs and which are in the store")] = False,
     as_json: AsJson = False,
     columns: NamedColumns | None,
 ) -> None:
@@ -106,7 +104,7 @@ def sweep(
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     expansion = sweeps.expand(wanted, settings)
     repository = Repository.at(settings.store)
-    # Before the work: a file may be gone after it. In a ready sweep, diagnostics without a dataset are intended.
+    # Before the work, after which a file may be gone. In ready-made sweeps, diagnostics without a dataset are intended.
     notes = [*wanted.notes, *([] if file == EVIDENCE else _notes(expansion))]
     if dry_run:
         _list(expansion, notes, settings, repository, as_json=as_json)
@@ -121,18 +119,18 @@ def sweep(
         runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
         output.print_json({"runs": runs, "failed": [_named(f.request) | {"error": str(f.error)} for f in failures]})
     else:
+        output.use_names(settings, repository, [result.request.variant.encoder for result in results])
         _print(done, failures, notes)
     if failures:
         raise _in_one_line(failures, len(results))
 
 
 def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.Sweep:
-    """The sweep of a file, or a ready one; ``InputError`` with options, or as ``sweeps.read_toml``."""
+    """The sweep of a file, or a ready-made one; ``InputError`` if options are given too, or as ``sweeps.read_toml``."""
     if given := [f"--{name}" for name, value in options.items() if value]:
         raise InputError(
             f"both '{file}' and {', '.join(given)} are given",
-            expected="a file (or demo, or evidence), or options",
-            remedy="drop one",
+            expected="either a file (or demo, or evidence) or options",
         )
     if file == EVIDENCE:
         with output.progress("word vectors") as progress:
@@ -141,13 +139,13 @@ def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.S
 
 
 def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:
-    """Print the cost of a long sweep on stderr before it starts."""
+    """Print the cost of a long sweep to stderr before it starts."""
     cost = estimates.estimate(expansion.requests, settings, repository)
-    guess = f" (a guess: {len(cost.guessed)} of the encoders never ran here)" if cost.guessed else ""
+    guess = f" (a rough estimate: {len(cost.guessed)} encoders have not been run here yet)" if cost.guessed else ""
     there = len(cost.runs) - len(cost.wanted)
     lines = [
         *notes,
-        f"{counted(len(cost.runs), 'run')}, {there} of them in the store; the rest takes about "
+        f"{counted(len(cost.runs), 'run')}, {there} already in the store; the others take about "
         f"{_duration(cost.seconds)}{guess} and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
     ]
     for line in lines:
@@ -155,7 +153,7 @@ def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Setti
 
 
 def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) -> sweeps.Sweep:
-    """The sweep of options; ``InputError`` where one is missing."""
+    """The sweep that options describe; ``InputError`` if one is missing."""
     needed = ("encoder", "dataset", "diagnostic")
     if missing := [f"--{name}" for name in needed if not options[name]]:
         raise InputError(
@@ -175,7 +173,7 @@ def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) ->
 
 
 def _run(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> list[Done | Failure]:
-    """Run one request after another; failures do not stop the others. ``BlindspotError`` where it is interrupted."""
+    """Run one request after another; a failure does not stop the others. ``BlindspotError`` on Ctrl-C."""
     results: list[Done | Failure] = []
     pace, missing = sweeps.RemainingTime(), dict[str, DataMissing]()
     try:
@@ -186,7 +184,7 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
                 progress.title = f"{number} of {len(requests)}{left}: {request.label}"
                 began, typical = perf_counter(), False
                 try:
-                    if request.dataset in missing:  # trying to download it once is enough
+                    if request.dataset in missing:  # one attempt to download it is enough
                         raise missing[request.dataset]
                     outcome = pipeline.run(request, settings, repository, progress)
                 except BlindspotError as error:
@@ -200,7 +198,7 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
     except KeyboardInterrupt:
         done = sum(isinstance(result, Done) for result in results)
         raise BlindspotError(
-            f"interrupted; {done} of {len(requests)} runs are done", remedy="the same command continues from there"
+            f"interrupted; {done} of {len(requests)} runs are done", remedy="run the same command to continue"
         ) from None
     return results
 
@@ -210,14 +208,14 @@ def _duration(seconds: float) -> str:
 
 
 def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
-    """Bad input only where every run failed for it."""
+    """The error of a sweep; bad input only if every run failed because of it."""
     first = failures[0]
     bad_input = len(failures) == of and all(isinstance(f.error, InputError) for f in failures)
     kind = InputError if bad_input else BlindspotError
     return kind(f"{len(failures)} of {of} runs failed; the first was {first.request.label}: {first.error}")
 
 
-# --- what is printed
+# --- printing
 
 
 def _named(request: RunRequest) -> dict[str, Any]:
@@ -234,7 +232,7 @@ def _named(request: RunRequest) -> dict[str, Any]:
 def _list(
     expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository, *, as_json: bool
 ) -> None:
-    """What would run, and what the store has of it."""
+    """Print the runs of a sweep and which of them the store has."""
     found = [pipeline.find(request, settings, repository) for request in expansion.requests]
     ids = [None if record is None else record.run_id for record in found]
     if as_json:
@@ -242,18 +240,19 @@ def _list(
             {"planned": [_named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]}
         )
         return
+    output.use_names(settings, repository, [request.variant.encoder for request in expansion.requests])
     rows = [
         (
             str(n),
             find_diagnostic(r.diagnostic).title,
             r.variant.label,
-            r.dataset,
+            title_of(r.dataset),
             in_words(dict(r.params)),
             f"run {i}" if i else "-",
         )
         for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
     ]
-    output.print_table("Runs", ["no.", "diagnostic", "variant", "dataset", "params", "in the store"], rows)
+    output.print_table("Runs", ["no.", "diagnostic", "model", "dataset", "parameters", "in the store"], rows)
     for note in notes:
         print(note)
     print(f"{counted(len(ids), 'run')}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
@@ -268,7 +267,7 @@ def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[st
         _print_scores(list(group))
     if failures:
         rows = [(f.request.label, in_words(dict(f.request.params)), str(f.error)) for f in failures]
-        output.print_table("Failed", ["run", "params", "why"], rows)
+        output.print_table("Failed", ["run", "parameters", "why"], rows)
     for note in notes:
         print(note)
     computed = sum(one.outcome.computed for one in done)
@@ -278,10 +277,10 @@ def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[st
 
 
 def _notes(expansion: sweeps.Expansion) -> list[str]:
-    """What was left out and why, and how the user's own files were read."""
+    """Combinations left out, with the reason, and how the user's own files were read."""
     left_out = [
-        f"left out: {diagnostic} on {dataset}, which is a {find_dataset(dataset).kind}; "
-        f"it needs a {find_diagnostic(diagnostic).dataset_kind}"
+        f"skipped: {diagnostic} on {dataset}; it needs a {find_diagnostic(diagnostic).dataset_kind}, "
+        f"and this is a {find_dataset(dataset).kind}"
         for diagnostic, dataset in expansion.unfit
     ]
     own = [find_dataset(dataset).own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]
@@ -289,16 +288,16 @@ def _notes(expansion: sweeps.Expansion) -> list[str]:
 
 
 def _print_scores(group: Sequence[Done]) -> None:
-    """One table: the variants on one dataset under one diagnostic, best first."""
+    """Print a table of the models on one dataset under one diagnostic, best first."""
     request, entry = group[0].request, find_diagnostic(group[0].request.diagnostic)
     headline, *others = shown_metrics(entry, [one.record for one in group])
     ranked, how = list(group), ""
     if headline.higher_is_better is not None and all(headline.name in one.record.metrics for one in group):
         ranked.sort(key=lambda one: one.record.metrics[headline.name], reverse=headline.higher_is_better)
         how = f", best {headline.name} first"
-    part_of = "pairs" if "pairs" in group[0].record.coverage else "items"
+    part_of, called = ("pairs", "pairs") if "pairs" in group[0].record.coverage else ("items", "texts")
     in_part = any(one.record.coverage["items"] != one.record.coverage["items_covered"] for one in group)
-    columns = ["variant", headline.name, *(m.name for m in others), *([f"{part_of} covered"] if in_part else []), "run"]
+    columns = ["model", headline.name, *(m.name for m in others), *([f"{called} covered"] if in_part else []), "run"]
     rows = []
     for one in ranked:
         metrics, coverage = one.record.metrics, one.record.coverage
@@ -307,14 +306,14 @@ def _print_scores(group: Sequence[Done]) -> None:
         rows.append([one.request.variant.label, *scores, *part, one.record.run_id])
     given = ((name, value) for name, value in request.params if name != FIT_ON)
     params = "".join(f", {name} {value}" for name, value in given)
-    params += f", fitted on {request.fit_on}" if request.fit_on else ""
-    output.print_table(f"{entry.title} on {request.dataset}{params}{how}", columns, rows)
+    params += f", fitted on {title_of(request.fit_on)}" if request.fit_on else ""
+    output.print_table(f"{entry.title} on {title_of(request.dataset)}{params}{how}", columns, rows)
     if len({one.record.plan.support_digest for one in group}) > 1:
-        print("these variants were ranked on different items: their scores cannot be compared")
+        print("these models were ranked on different texts: their scores cannot be compared")
 
 
 def shown_metrics(entry: DiagnosticEntry, records: Sequence[RunRecord]) -> list[Score]:
-    """The headline and a few other scores that some of the runs have; no counts or details."""
+    """The headline and a few other scores that some of the runs have; neither counts nor details."""
     found = entry.metrics_of(name for record in records for name in record.metrics)
     name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)
     headline = next(m for m in entry.metrics if m.name == name)

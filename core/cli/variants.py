@@ -1,4 +1,4 @@
-"""Variants that a command names, encoded and opened."""
+"""Variants named on the command line, encoded and opened."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from core.types import Variant
 
 
 def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> list[Variant]:
-    """Every encoder with every transform (``none`` by default), each pair once.
+    """Every encoder with every transform (``none`` by default), without repetitions.
 
     Raises:
-        InputError: no such encoder or transform.
+        InputError: an unknown encoder or transform.
     """
     chains = [str(TransformChain.parse(chain)) for chain in transforms or ["none"]]
     return list(dict.fromkeys(Variant(canonical_encoder(e), chain) for e in encoders for chain in chains))
 
 
 def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings) -> tuple[Dataset, tuple[Space, ...]]:
-    """The dataset, and its items as each variant places them; what is missing is encoded."""
+    """The dataset and its space under each variant; missing embeddings are computed."""
     repository = Repository.at(settings.store)
     for reference in dict.fromkeys(variant.encoder for variant in variants):
         request = EncodeRequest(reference, entry.id)

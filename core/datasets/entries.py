@@ -51,10 +51,10 @@ class DatasetEntry:
         own: the user's file that it is made of and how that was read, for ``file:`` references.
         pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
             not known before it is loaded.
-        is_split: of labelled texts, whether they have a split of their own, for estimates; else folds are made.
+        is_split: of labeled texts, whether they have a split of their own, for estimates; else folds are made.
         sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from; "" where there are none.
         core_texts: how many of its texts, the first ones, belong to those; the rest are frequent words, added so that
-            mates have more to compete with. 0 where nothing was added.
+            matches have more to compete with. 0 where nothing was added.
         rewrites: id of the minimal pairs that its texts are of, which tell what each text does to the meaning of
             another; "" where there are none.
     """

@@ -51,7 +51,7 @@ def band_scores(zipf: Float64, reciprocal_ranks: Float64) -> pd.DataFrame:
     """Mean reciprocal rank per band: columns ``band, pairs, mrr``; NaN where a band has no pairs.
 
     Args:
-        zipf: ``[m]``, of each pair's query or mate.
+        zipf: ``[m]``, of each pair's query or match.
         reciprocal_ranks: ``[m]``; NaN for a pair that was not ranked, which counts nowhere.
     """
     ranked = ~np.isnan(reciprocal_ranks)

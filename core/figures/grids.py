@@ -58,7 +58,7 @@ def score_grid(
         values: ``[e, s]``, NaN where a cell is missing; it shows a dash.
         encoders: ``[e]`` names.
         settings: ``[s]``, in words.
-        direction: 1 where more is better, -1 where less is; 0 is coloured as 1.
+        direction: 1 where more is better, -1 where less is; 0 is colored as 1.
     """
     names = [escape(name, quote=False) for name in encoders]
     rows = [escape(setting, quote=False) for setting in settings]

@@ -52,7 +52,7 @@ def html_table(
 
     Args:
         label: names the table for screen readers.
-        tinted: numbers of the rows that stand out.
+        tinted: numbers of the highlighted rows.
         min_width: in pixels; narrower screens scroll sideways.
     """
     cell = f"padding:5px 8px;border-bottom:1px solid {LINE[scheme]};vertical-align:top"
@@ -84,13 +84,13 @@ def _html(text: str) -> str:
 
 
 def quiet(text: str, scheme: Scheme, style: str = "") -> Html:
-    """``text`` in the theme's faint colour."""
+    """``text`` in the theme's faint color."""
     return Html(f'<span style="color:{faint(scheme)};{style}">{_html(text)}</span>')
 
 
 @dataclass(frozen=True)
 class TableRow:
-    """An item near a mate: its rank, a mark that places it, a note, whether it is the mate, and why it may be there."""
+    """A text ranked near a match: its rank, a symbol, a note, whether it is the match, and why it may be there."""
 
     rank: int
     mark: str
@@ -102,7 +102,7 @@ class TableRow:
 
 
 def ranking_table(query: str, rows: Sequence[TableRow], scheme: Scheme, label: str) -> str:
-    """The items around a mate; words that the query does not have stand out."""
+    """The texts ranked around a match; words that the query lacks are highlighted."""
     known = {near_duplicate_key(word) for word in query.split()}
     cells = []
     for row in rows:

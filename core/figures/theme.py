@@ -53,7 +53,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 
 @dataclass(frozen=True)
 class Style:
-    """A variant's look: colour, marker symbol and line dash. Hollow and hatched are for published scores."""
+    """A variant's look: color, marker symbol and line dash. Hollow and hatched are for published scores."""
 
     colour: str
     symbol: str
@@ -61,7 +61,7 @@ class Style:
 
 
 def palette_size() -> int:
-    """How many variants can be shown at once with a colour of their own."""
+    """How many variants can be shown at once with a color of their own."""
     return len(_COLOURS[Scheme.LIGHT])
 
 
@@ -70,7 +70,7 @@ def styles(
 ) -> Mapping[Variant, Style]:
     """The look of each variant by its place in ``variants``, which only ever grows at the end.
 
-    The palette is shorter than many a store, so colours come again. Where two of ``shown`` would have the same, the
+    The palette is shorter than many a store, so colors come again. Where two of ``shown`` would have the same, the
     later one takes another that none of them has, as long as there is one; its symbol and dash stay.
     """
     colours = _COLOURS[scheme]
@@ -105,17 +105,17 @@ def looks(n: int, scheme: Scheme) -> list[Style]:
 
 
 def ink(scheme: Scheme) -> str:
-    """Colour of text and of marks that belong to no variant."""
+    """Color of text and of marks that belong to no variant."""
     return _INK[scheme]
 
 
 def faint(scheme: Scheme) -> str:
-    """Colour of text that steps back: headings of columns, axes, notes."""
+    """Color of text that steps back: headings of columns, axes, notes."""
     return _FAINT[scheme]
 
 
 def text_on(colour: str) -> str:
-    """Black or white, whichever is easier to read on a colour (``#RRGGBB``): one of them has 4.5 to 1 on any."""
+    """Black or white, whichever is easier to read on a color (``#RRGGBB``): one of them has 4.5 to 1 on any."""
     luminance = _luminance(colour)
     return "#FFFFFF" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
 
@@ -128,7 +128,7 @@ def _luminance(colour: str) -> float:
 
 
 def shade(scale: Scale, share: float) -> str:
-    """The colour of a scale at a share of it, as plotly mixes it."""
+    """The color of a scale at a share of it, as plotly mixes it."""
     share = min(max(share, 0.0), 1.0)
     for (low, first), (high, second) in itertools.pairwise(scale):
         if share <= high:

@@ -32,7 +32,7 @@ from core.types import CancelToken, Progress, Variant
 
 
 class SpaceTask(Protocol):
-    """Work on a dataset's embeddings that is no run: a map, lists of neighbours. Equal tasks are the same work."""
+    """Work on a dataset's embeddings that is no run: a map, lists of neighbors. Equal tasks are the same work."""
 
     @property
     def label(self) -> str: ...

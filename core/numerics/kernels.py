@@ -203,7 +203,7 @@ def _computed_again(
     similarity: float,
     tau: float,
 ) -> tuple[int, int]:
-    """Of the items whose scores say too little: how many are above the mate of query x, and how many tied with it."""
+    """Of the items whose scores say too little: how many are above the match of query x, and how many tied with it."""
     above, tied = 0, 0
     for c in range(len(line)):
         j = first_item + c
@@ -240,7 +240,7 @@ def count_above_and_tied(
     ``scores`` is ``[lines, columns] float32``, approximate, and is overwritten. Column c is item ``first_item + c``,
     line i query item ``query_items[rows[i]]``, whose pairs are those of ``pair_starts[rows[i]]`` up to the next. A
     score (for l2 less ``half_squares[c]``, which for cosine may be empty) above ``pair_high`` is surely greater, one
-    below ``pair_low`` surely smaller than the mate's; what lies between is computed again in float64 from ``matrix``.
+    below ``pair_low`` surely smaller than the match's; what lies between is computed again in float64 from ``matrix``.
     All that is called ``pair_``, and ``greater`` and ``ties`` (``int64``, added to), begin with pair
     ``pair_starts[0]``.
     """

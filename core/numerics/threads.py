@@ -79,7 +79,7 @@ def one_blas_thread() -> Iterator[int]:
 def shrinking(total: int, most: int, threads: int) -> Iterator[slice]:
     """``range(total)`` in slices of at most ``most``.
 
-    On several threads they become smaller towards the end, so that none waits long for the others, by multiples of 16:
+    On several threads they become smaller toward the end, so that none waits long for the others, by multiples of 16:
     rows of so many float32 fill lines of the cache.
     """
     start = 0

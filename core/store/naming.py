@@ -1,20 +1,53 @@
-"""Change of what a model or a dataset is called."""
+"""Names of a store's models and datasets: all of them, and changing one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
 from core import names, policy
+from core.datasets import uploads
+from core.datasets.catalog import DATASETS
+from core.encoders.catalog import ENCODERS
 from core.errors import InputError
-from core.names import Kind
+from core.names import Kind, Names
 from core.settings import Settings
 from core.store.repository import Repository
 
 
+def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] = ()) -> Names:
+    """The names of everything in the catalogs, in the store and among the uploads; two queries.
+
+    Args:
+        uploaded: settings that say where the uploads are.
+        models: references of models that may not be in the store yet.
+    """
+    files = tuple(upload.reference for upload in uploads.found(uploaded))
+    return _names(tuple(repository.names()), files, tuple(repository.versions()), tuple(models))
+
+
+@lru_cache(maxsize=64)  # by content: the same rows give the same names, whichever store they come from
+def _names(
+    known: Sequence[tuple[str, str, str | None]],
+    uploaded: Sequence[str],
+    versions: Sequence[tuple[str, str]],
+    also: Sequence[str],
+) -> Names:
+    stored = (reference for kind, reference, _ in known if kind == Kind.MODEL)
+    models = dict.fromkeys([*ENCODERS, *stored, *also])
+    datasets = {reference: entry.title for reference, entry in DATASETS.items()}
+    of_store = (reference for kind, reference, _ in known if kind == Kind.DATASET)
+    datasets |= {reference: "" for reference in (*of_store, *uploaded) if reference not in datasets}
+    chosen = {(kind, reference): name for kind, reference, name in known if name}
+    return Names.of(models, datasets, chosen, dict(versions))
+
+
 def rename(kind: Kind, reference: str, name: str, settings: Settings, repository: Repository) -> None:
-    """Keep a name that the user chose; "" brings back the one that follows from the reference.
+    """Store a name that the user chose; "" restores the one that follows from the reference.
 
     Raises:
-        InputError: this server's visitors may not change names, the name is not one (``names.checked``), or it is what
-            another one is called among the names in force.
+        InputError: visitors of this server may not change names, the name is invalid (``names.checked``), or another
+            model or dataset has it already.
     """
     policy.of(settings).check_change("names cannot be changed")
     if not name.strip():
@@ -23,5 +56,5 @@ def rename(kind: Kind, reference: str, name: str, settings: Settings, repository
     wanted, known = names.checked(name), names.current()
     others = known.models if kind is Kind.MODEL else known.datasets
     if any(wanted.casefold() == other.casefold() for at, other in others.items() if at != reference):
-        raise InputError(f"another {kind} is called '{wanted}' already", expected="a name of its own")
+        raise InputError(f"another {kind} is already called '{wanted}'", expected="a different name")
     repository.give_name(kind, reference, wanted)

@@ -149,7 +149,7 @@ class Repository:
         return list(boards.values())
 
     def variants(self) -> list[Variant]:
-        """Variants with a finished run, in order of first appearance (which decides their colours)."""
+        """Variants with a finished run, in order of first appearance (which decides their colors)."""
         return [Variant(*row) for row in self._rows("runs/variants")]
 
     def datasets(self) -> list[str]:
@@ -234,7 +234,7 @@ class Repository:
         return dict(self._rows("datasets/longest", {"dataset_digest": dataset_digest, "most": most}))
 
     def mates(self, dataset_digest: str, query_no: int) -> frozenset[int]:
-        """Item numbers of all the mates that a query has in a stored dataset."""
+        """Item numbers of all the matches that a query has in a stored dataset."""
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
         return frozenset(row[0] for row in self._rows("datasets/mates", params))
 

@@ -40,7 +40,7 @@ STAGE = "training the flow"
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Log-likelihood per dimension, in nats, of standardised items while the flow was trained.
+    """Log-likelihood per dimension, in nats, of standardized items while the flow was trained.
 
     Attributes:
         steps: ``[p] int64``, after how many steps; the first is 0, before any.

@@ -151,10 +151,10 @@ class Removal:
 
     @classmethod
     def all_but_the_top(cls, corpus: Float32, k: int) -> Removal:
-        """Mu & Viswanath 2018, algorithm 1: the k first principal components of the centred corpus.
+        """Mu & Viswanath 2018, algorithm 1: the k first principal components of the centered corpus.
 
         As usual, and unlike the letter of the algorithm's last line, the projection that is removed is that of
-        the centred vector: the two differ by a constant vector, and only this one leaves nothing along U.
+        the centered vector: the two differ by a constant vector, and only this one leaves nothing along U.
         """
         mean = column_means(corpus)
         axes = _axes_to_remove("abtt", corpus, mean, k)

@@ -36,8 +36,8 @@ def prepare(
 ) -> tuple[Float32 | Float64, FittedChain]:
     """The vectors that the toolkit would rank, ``[n, d]``, and their fitted transform.
 
-    Centering comes first, whatever the chain: words are centred over the whole file of word vectors
-    (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalised for cosine only. Unknown words
+    Centering comes first, whatever the chain: words are centered over the whole file of word vectors
+    (``vocabulary``, ``[V, d]``), sentences over the background. Rows are normalized for cosine only. Unknown words
     get the mean of the file's vectors, taken after that; sentences without a known word a tiny constant, which
     makes the toolkit go on in float64, and so do we. Means are summed in the precision of the rows, since the last
     digits decide many of its ranks. Steps after the centering are fitted as ever.

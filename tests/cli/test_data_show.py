@@ -34,17 +34,18 @@ def test_labelled_texts_with_classes_and_what_leaks(own: str, blindspot: Command
         {"number": 1, "label": "p", "split": "test", "first": "text 1"},
     ]
     out = blindspot.out("data", "show", own)
-    assert "always saying 'p': right in 50.0% of the test part" in out
-    assert "test examples that stand in training too: 1 of 12 (8.3%)" in out
+    (baseline,) = [line for line in out.splitlines() if "'p'" in line]
+    assert "50.0% of the test part" in baseline
+    assert "1 of 12 (8.3%)" in out
     assert "read mine.csv: labelled texts: text is column 'text' (by its name)" in out
-    assert "dev" not in out.split("always saying")[0].split("Classes of")[1]
+    assert "dev" not in out.split(baseline)[0].split("Classes of")[1]
 
 
 def test_the_demo(blindspot: Command) -> None:
     out = blindspot.out("data", "show", "demo-negation", "--rows", "0")
-    assert "always saying 'affirmed': right in 71.4% of all examples" in out
-    assert "no text stands in it twice" in out
-    assert "The first rows" not in out
+    assert "71.4% of all examples" in out
+    assert "twice" in out
+    assert "First rows" not in out
 
 
 @pytest.mark.parametrize(

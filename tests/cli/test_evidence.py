@@ -25,7 +25,7 @@ def test_the_table_as_json_and_as_text(made: None, blindspot: Command) -> None:
     assert strong["low"] < strong["rho"] < strong["high"]
     assert len({v["family"] for v in found["variants"]}) == 12
     text = blindspot.out("evidence", "--with-pairs", "--untransformed")
-    assert "12 variants of 12 families" in text
+    assert "12 models of 12 families" in text
     assert "MRPC" in text
     assert "alignment ↓, evalrank-sent" in text
 

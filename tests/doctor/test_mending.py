@@ -236,15 +236,14 @@ def test_each_thing_is_asked_for(
     repository.database.close()
     answering(monkeypatch, "ny")
     out = blindspot.out("doctor", "--mend")
-    assert out.index("store, run killed: interrupted") < out.index("    left as it is") < out.index("1 lock deleted")
+    assert out.index("store, run killed: interrupted") < out.index("    not repaired") < out.index("1 lock deleted")
     assert not stale.exists()
     assert len(repository.runs()) == 1
     repository.database.close()
     assert "    forgotten" in blindspot.out("doctor", "--mend", "--yes")
     assert repository.runs() == []
     repository.database.close()
-    nothing = "Nothing to mend. What the doctor finds besides: python -m core doctor\n"
-    assert blindspot.out("doctor", "--mend", "--yes") == nothing
+    assert blindspot.out("doctor", "--mend", "--yes").startswith("Nothing to repair.")
 
 
 def test_without_a_terminal_it_asks_for_yes(blindspot: Command) -> None:

@@ -1,4 +1,4 @@
-"""``python -m core runs``: what the store has, and what its runs say."""
+"""Commands ``runs``: the runs in the store, and details of a diagnostic's runs."""
 
 from __future__ import annotations
 

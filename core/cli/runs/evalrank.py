@@ -1,4 +1,4 @@
-"""Commands on runs of EvalRank: how sure the scores are, and what they owe to counting, kinds of pair and training."""
+"""Commands on runs of EvalRank: intervals, and effects of counting rules, kinds of pairs and training overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.cli import output
 from core.cli.options import AsJson
 from core.cli.runs.finished import RunId, finished_run, named, score_json
 from core.datasets import fetch, word_frequency
-from core.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset
+from core.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own.files import is_own, path_of
 from core.diagnostic import find_diagnostic, in_words
@@ -40,11 +40,12 @@ from core.transforms.toolkit import DEFINITION
 
 
 def scores(
-    run_ids: Annotated[list[str], typer.Argument(metavar="RUN...", help="runs of evalrank over one dataset")],
+    run_ids: Annotated[list[str], typer.Argument(metavar="RUN...", help="runs of evalrank on one dataset")],
     as_json: AsJson = False,
 ) -> None:
-    """EvalRank's scores with 95% intervals that respect that pairs share texts."""
-    repository = Repository.at(Settings.from_environment().store)
+    """Print EvalRank's scores with 95% intervals that account for pairs sharing texts."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     runs = list({run.run_id: run for run in map(repository.run, run_ids)}.values())
     entry = find_diagnostic("evalrank")
     for run in runs:
@@ -68,8 +69,9 @@ def scores(
             }
         )
         return
+    output.use_names(settings, repository)
     output.print_table(
-        f"EvalRank on {runs[0].plan.dataset}, with 95% intervals",
+        f"EvalRank on {title_of(runs[0].plan.dataset)}, with 95% intervals",
         ["score", *(f"{run.plan.variant.label}\n{in_words(run.plan.params)}" for run in runs)],
         [
             [metric, *(_estimate(metric, estimates[run.run_id][metric]) for run in runs)]
@@ -80,7 +82,7 @@ def scores(
     for said in dict.fromkeys(uncertainty.method_in_words(sample) for sample in found):
         output.print_text(said)
     if len(found) > 1:
-        output.print_text("These runs ranked different pairs: their scores are not comparable.")
+        output.print_text("These runs ranked different pairs, so their scores are not comparable.")
 
 
 def _scored(estimate: Estimate) -> dict[str, object]:
@@ -97,17 +99,19 @@ def trust(
     filtered: Annotated[bool, typer.Option("--filtered", help="start from the filtered score")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """What each choice of counting does to an EvalRank run's score."""
+    """Show how each counting rule changes the score of an EvalRank run."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     entry, run = finished_run(run_id, repository)
+    if not as_json:
+        output.use_names(settings, repository)
     rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
     texts = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
     found = choices(rows, texts, filtered=filtered)
     dataset = DATASETS.get(run.plan.dataset)
     if dataset and dataset.core_texts and run.plan.params["protocol"] == DEFINITION:
         fewer = with_first_items(run, dataset.core_texts, settings, repository, entry)
-        meaning = f"Among the {dataset.core_texts:,} words of the similarity sets only."
+        meaning = f"Ranked among the {dataset.core_texts:,} words of the similarity sets only."
         found.append(Choice("background", "without frequent words", fewer.score(filtered), meaning))
     for about, other in (
         ("protocol", other_protocol(run, entry, repository)),
@@ -125,8 +129,8 @@ def trust(
         output.print_json({"run_id": run.run_id, "filtered": filtered, "choices": rows_json})
         return
     output.print_table(
-        f"{run.plan.variant.label} on {run.plan.dataset}",
-        ["choice", "way", "mrr", "difference", "hits@1", "difference", "pairs"],
+        f"{run.plan.variant.label} on {title_of(run.plan.dataset)}",
+        ["rule", "choice", "mrr", "difference", "hits@1", "difference", "pairs"],
         [
             (
                 c.about,
@@ -144,10 +148,10 @@ def trust(
 
 def kinds(
     run_id: RunId,
-    by: Annotated[Kind, typer.Option(help="what pairs are sorted by")] = Kind.OVERLAP,
+    by: Annotated[Kind, typer.Option(help="grouping of the pairs")] = Kind.OVERLAP,
     as_json: AsJson = False,
 ) -> None:
-    """MRR and Hits@1 of an EvalRank run by kind of pair, raw and filtered, with 95% intervals."""
+    """Print MRR and Hits@1 of an EvalRank run by kind of pair, raw and filtered, with 95% intervals."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     entry, record = finished_run(run_id, repository)
@@ -167,28 +171,30 @@ def kinds(
     if as_json:
         output.print_json({"run_id": record.run_id, "by": by.value, "axis": groups.axis, "kinds": found})
         return
+    output.use_names(settings, repository)
     shown = ["side", "label", "pairs", *names]
     output.print_table(
-        f"{record.plan.variant.label} on {record.plan.dataset}, by {'; '.join(groups.axis.values())}",
+        f"{record.plan.variant.label} on {title_of(record.plan.dataset)}, by {'; '.join(groups.axis.values())}",
         shown,
         [[output.cell(row[name]) for name in shown] for row in found],
     )
-    print(f"Raw ranks; --json has the filtered ones too. A mean over fewer than {FEW_PAIRS} pairs says little.")
+    print(f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW_PAIRS} pairs are unreliable.")
 
 
 def _sources(record: RunRecord, queries: list[str], mates: list[str], settings: Settings) -> PairSources:
-    """The source sets of the pairs; ``InputError`` for a dataset without known ones."""
+    """The source sets of the pairs; ``InputError`` if those of the dataset are unknown."""
     dataset = DATASETS.get(record.plan.dataset)
     if dataset is None or not dataset.sources:
         known = ", ".join(d.id for d in DATASETS.values() if d.sources)
-        raise InputError(f"it is not known where the pairs of '{record.plan.dataset}' come from", expected=known)
+        raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
     scored = _scored_pairs(find_dataset(dataset.sources), settings)
     return find_sources(queries, mates, scored)
 
 
 def frequency(run_id: RunId, as_json: AsJson = False) -> None:
-    """MRR of an EvalRank run by how frequent query and mate are in English, raw and filtered."""
-    repository = Repository.at(Settings.from_environment().store)
+    """Print MRR of an EvalRank run by the frequency of query and match in English, raw and filtered."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     entry, record = finished_run(run_id, repository)
     table = pair_table(entry, [record.run_id], repository)
     rows = []
@@ -205,8 +211,9 @@ def frequency(run_id: RunId, as_json: AsJson = False) -> None:
     if as_json:
         output.print_json({"run_id": record.run_id, "bands": rows})
         return
+    output.use_names(settings, repository)
     output.print_table(
-        f"{record.plan.variant.label} on {record.plan.dataset}, by occurrences per million words (wordfreq)",
+        f"{record.plan.variant.label} on {title_of(record.plan.dataset)}, by occurrences per million words (wordfreq)",
         ["side", "per million", "pairs", "mrr", "mrr_filtered"],
         [[output.cell(value) for value in row.values()] for row in rows],
     )
@@ -220,12 +227,12 @@ def overlap(
     training: Annotated[
         str,
         typer.Option(
-            help=f"path, or {OWN_FILE}, of a .txt, .csv, .tsv, .jsonl or .parquet of training texts, or {STS_TRAIN}"
+            help=f"training texts: path or {OWN_FILE} of a .txt, .csv, .tsv, .jsonl or .parquet file, or {STS_TRAIN}"
         ),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """How many of an EvalRank run's pairs stand in a training set, and the score on the rest."""
+    """Count the pairs of an EvalRank run that are in a training set, and score the others."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     entry, run = finished_run(run_id, repository)
@@ -233,7 +240,7 @@ def overlap(
     rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
     pairs = pairs_of(rows, pair_table(entry, [run.run_id], repository).frame)
     found = training_overlap.overlap(pairs["query"].tolist(), pairs["mate"].tolist(), texts)
-    if training != STS_TRAIN:  # whoever names a file says that a model was trained on it
+    if training != STS_TRAIN:  # naming a file says that a model was trained on it
         training_overlap.remember(settings.training, run.plan.dataset_digest, texts, found)
     parts = {"all": None, "seen": found.both, "rest": ~found.both, "no_text": ~found.any_text}
     scores = {
@@ -252,9 +259,10 @@ def overlap(
             }
         )
         return
+    output.use_names(settings, repository)
     words = {"all": "all pairs", "seen": "in training", "rest": "the rest", "no_text": "no text in training"}
     output.print_table(
-        f"{run.plan.variant.label} on {run.plan.dataset}, training: {texts.name} ({texts.rows:,} rows)",
+        f"{run.plan.variant.label} on {title_of(run.plan.dataset)}, training: {texts.name} ({texts.rows:,} rows)",
         ["pairs", "number", "mrr", "hits@1", "mrr_filtered", "hits@1_filtered"],
         [
             (
@@ -268,7 +276,7 @@ def overlap(
 
 
 def _file_of(training: str) -> Path:
-    """The file that is named, by its path or as ``--dataset`` names one."""
+    """Path of a file that is given as a path or, as for ``--dataset``, as ``file:PATH``."""
     return path_of(training) if is_own(training) else Path(training)
 
 
@@ -278,9 +286,9 @@ def _sts_benchmark(settings: Settings) -> TrainingSet:
 
 
 def _scored_pairs(entry: DatasetEntry, settings: Settings) -> ScoredPairs:
-    """The dataset, fetched where it is not here."""
+    """The dataset, downloaded if missing."""
     with output.progress(entry.id) as progress:
         scored = fetch.load(entry, settings, progress)
     if not isinstance(scored, ScoredPairs):
-        raise TypeError(f"{entry.id} is no set of scored pairs")
+        raise TypeError(f"{entry.id} is not a set of scored pairs")
     return scored

@@ -1,4 +1,4 @@
-"""Parts that commands on one finished run share: its argument, and how it is found."""
+"""Lookup of finished runs by id, for several commands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def finished_run(
     """A finished run of a diagnostic, by its id or the beginning of it.
 
     Raises:
-        InputError: there is none, or it is of something else, or of another version of the diagnostic.
+        InputError: there is no such run, or it is of another diagnostic or another version.
     """
     record = repository.run(run_id)
     entry = find_diagnostic(diagnostic)

@@ -1,4 +1,4 @@
-"""Commands on runs of HEROS: orders of rewrites, the originals behind them, and similar published encoders."""
+"""Commands on runs of HEROS: orderings of rewrites, their sentences, and similar published encoders."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 from core.cli import output
 from core.cli.options import AsJson
 from core.cli.runs.finished import RunId, finished_run, named
+from core.datasets.catalog import title_of
 from core.diagnostics.heros import browsing, resemblance
 from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from core.diagnostics.heros.orderings import Cosines, Finding, Rate, finding_in_words, listed_orderings, rate, win_rates
@@ -24,24 +25,26 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import percent
 
-HerosRunId = Annotated[str, typer.Argument(help="id of a run of heros, or its beginning")]
+HerosRunId = Annotated[str, typer.Argument(help="run id of heros, or its beginning")]
 TOP = 10
 
 
 def sentences(
     run_id: HerosRunId,
-    nearer: Annotated[str | None, typer.Option(help="only originals where the rewrite of this subset ...")] = None,
-    than: Annotated[str | None, typer.Option(help="... is nearer than that of this one")] = None,
-    against: Annotated[str | None, typer.Option(help="another run: where do the two disagree most?")] = None,
-    top: Annotated[int, typer.Option(min=1, help="how many originals are printed")] = TOP,
+    nearer: Annotated[str | None, typer.Option(help="only originals whose rewrite of this subset ...")] = None,
+    than: Annotated[str | None, typer.Option(help="... is nearer than the rewrite of this subset")] = None,
+    against: Annotated[str | None, typer.Option(help="another run: show where the two disagree most")] = None,
+    top: Annotated[int, typer.Option(min=1, help="number of originals to print")] = TOP,
     as_json: AsJson = False,
 ) -> None:
-    """Originals of a HEROS run with the similarity of each rewrite; with --nearer X --than Y those where X is above Y.
+    """List originals of a HEROS run with the similarity of each rewrite.
 
-    They come in the order of the dataset, with --nearer by how far X is above Y. With --against only where that is so
-    in the first run and not in the other one, and by the largest difference of a rewrite's similarities.
+    --nearer X --than Y keeps those whose rewrite X is nearer than Y, largest gap first; otherwise they are in the
+    dataset's order. --against keeps those with that order in the first run but not in the other, largest difference of
+    a rewrite's similarities first.
     """
-    repository = Repository.at(Settings.from_environment().store)
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     first = repository.run(run_id)
     second = None if against is None else repository.run(against)
     if second is not None:
@@ -59,14 +62,15 @@ def sentences(
     if as_json:
         output.print_json(_sentences_json(found, listed, runs, above, top))
         return
+    output.use_names(settings, repository)
     _print(found, listed, runs, above, top)
 
 
 def _above(found: Sentences, nearer: str | None, than: str | None) -> tuple[Above, ...]:
-    """What is asked for; nothing where both are left out.
+    """The requested order; empty if both are left out.
 
     Raises:
-        InputError: one of the two is missing, is no subset of the dataset, or they are the same.
+        InputError: one of the two is missing or not a subset of the dataset, or both are the same.
     """
     if nearer is None and than is None:
         return ()
@@ -127,15 +131,15 @@ def _print(found: Sentences, listed: pd.DataFrame, runs: list[RunRecord], above:
     else:
         columns = {name: name for name in (browsing.LARGEST, browsing.DIFFERS_IN, browsing.TURNED)}
     output.print_table(
-        f"{' against '.join(labels)} on {runs[0].plan.dataset}",
-        ["no", *columns.values(), "original"],
+        f"{' against '.join(labels)} on {title_of(runs[0].plan.dataset)}",
+        ["no.", *columns.values(), "original"],
         [
             [row[browsing.NUMBER], *(_shown(row[name]) for name in columns), row[browsing.ORIGINAL]]
             for row in listed.head(top).to_dict("records")
         ],
     )
     if len(listed) > top:
-        output.print_text(f"The first {top:,} of {len(listed):,}; --top N prints more.")
+        output.print_text(f"First {top:,} of {len(listed):,}; --top N prints more.")
 
 
 def _shown(value: object) -> str:
@@ -148,15 +152,18 @@ SHOWN = 5  # nearest profiles in the table
 
 
 def resembles(run_id: RunId, as_json: AsJson = False) -> None:
-    """The published profiles nearest to a HEROS run's, and the training group that they speak for."""
-    repository = Repository.at(Settings.from_environment().store)
+    """List the published profiles nearest to a HEROS run's, and the training group that they suggest."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     record = repository.run(run_id)
     found = resemblance.of_run(record, repository)
     if as_json:
         output.print_json({"run_id": record.run_id, "dataset": record.plan.dataset} | _resemblance_json(found))
         return
+    output.use_names(settings, repository)
+    where = title_of(record.plan.dataset)
     output.print_table(
-        f"{record.plan.variant.label} on {record.plan.dataset}: nearest of the 60 published profiles ({SOURCE})",
+        f"{record.plan.variant.label} on {where}: nearest of the 60 published profiles ({SOURCE})",
         ["published encoder", "training group", "distance", "mean difference", *SUBSETS],
         [
             (
@@ -214,8 +221,9 @@ def _accuracy(accuracy: Accuracy) -> dict[str, Any]:
 
 
 def orderings(run_id: RunId, as_json: AsJson = False) -> None:
-    """Share of originals of a HEROS run with each order, with 95% intervals, and all subsets against each other."""
-    repository = Repository.at(Settings.from_environment().store)
+    """Print the share of originals of a HEROS run with each ordering, with 95% intervals, and of every two subsets."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     entry, record = finished_run(run_id, repository, "heros")
     cosines = Cosines.of_rows(repository.items(entry, [record.run_id], texts=False))
     rates = [rate(cosines, ordering) for ordering in listed_orderings(cosines.subsets)]
@@ -232,15 +240,16 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
             | {"headline": None if worst is None else _finding_json(worst, variant.label)}
         )
         return
-    title = f"{variant.label} on {record.plan.dataset}"
+    output.use_names(settings, repository)
+    title = f"{variant.label} on {title_of(record.plan.dataset)}"
     if rates:
         output.print_table(
-            f"{title}: share of {cosines.originals:,} originals with this order, ties counting half",
+            f"{title}: share of {cosines.originals:,} originals with this ordering, ties counting half",
             ["ordering", "share", "95% interval"],
             [[str(r.ordering), f"{r.value:.4f}", f"{r.interval:.4f}"] for r in rates],
         )
     output.print_table(
-        f"{title}: share with the row's rewrite nearer than the column's, in percent",
+        f"{title}: percentage of originals with the row's rewrite nearer than the column's",
         ["", *cosines.subsets],
         [
             [subset, *("–" if share is None else percent(share, 1).removesuffix("%") for share in row)]
@@ -248,7 +257,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         ],
     )
     if len(rates) < pairs:
-        output.print_text(f"{len(rates)} of {pairs} pairs of subsets are listed; the table of all has the others.")
+        output.print_text(f"The first table lists {len(rates)} of {pairs} pairs of subsets, the second has all.")
     if worst:
         output.print_text(finding_in_words(worst, variant.label))
 

@@ -1,4 +1,4 @@
-"""Commands on the runs in the store: list, show, delete and compare them."""
+"""Commands on the runs in the store: list, show, delete and compare."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from core.cli import output
 from core.cli.options import AnyRun, AsJson
 from core.cli.runs.finished import named
-from core.datasets.catalog import canonical_dataset
+from core.datasets.catalog import canonical_dataset, title_of
 from core.diagnostic import all_diagnostics, find_diagnostic, in_words, named_function
 from core.errors import InputError
 from core.runs.comparison import Compare, comparable, entry_of_both
@@ -25,8 +25,7 @@ def list_runs(
     dataset: Annotated[str | None, typer.Option(help="only runs on this dataset")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the runs in the store; ``runs show ID`` and ``runs delete ID`` take one, ``runs compare A B`` two, ``runs
-    scores ID...`` several."""
+    """List the runs in the store. Details of a run, with its references: ``runs show ID``."""
     if context.invoked_subcommand:
         return
     settings = Settings.from_environment()
@@ -34,7 +33,8 @@ def list_runs(
         find_diagnostic(diagnostic)
     if dataset is not None:
         dataset = canonical_dataset(dataset)
-    found = Repository.at(settings.store).runs(diagnostic=diagnostic, dataset=dataset)
+    repository = Repository.at(settings.store)
+    found = repository.runs(diagnostic=diagnostic, dataset=dataset)
     if as_json:
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})
         return
@@ -42,16 +42,17 @@ def list_runs(
         example = "python -m core run evalrank --encoder minilm --dataset demo-pairs"
         print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
         return
+    output.use_names(settings, repository)
+    titles = {entry.id: entry.title for entry in all_diagnostics().values()}
     output.print_table(
         "Runs",
-        ["run", "diagnostic", "encoder", "transform", "dataset", "params", "state", "score", "started (UTC)"],
+        ["run", "diagnostic", "model", "dataset", "parameters", "state", "score", "started (UTC)"],
         [
             (
                 r.run_id,
-                r.plan.diagnostic,
-                r.plan.variant.encoder,
-                r.plan.variant.transform,
-                r.plan.dataset,
+                titles.get(r.plan.diagnostic, r.plan.diagnostic),
+                r.plan.variant.label,
+                title_of(r.plan.dataset),
                 in_words(r.plan.params),
                 r.state,
                 _headline(r),
@@ -63,20 +64,20 @@ def list_runs(
 
 
 def _headline(record: RunRecord) -> str:
-    """The score that stands for a run; "" where it has none, or was made by a Blindspot with other diagnostics."""
+    """The headline score of a run; "" if it has none or its diagnostic is unknown to this version of Blindspot."""
     entry = all_diagnostics().get(record.plan.diagnostic)
     name = entry.headline_of(record.metrics) if entry else ""
     return f"{name} {record.metrics[name]:.4f}" if name else ""
 
 
 def show(run_id: AnyRun) -> None:
-    """Print everything about one run as JSON: scores, coverage, timings, manifest."""
+    """Print one run as JSON: scores, coverage, timings, manifest."""
     record = Repository.at(Settings.from_environment().store).run(run_id)
     output.print_json(output.run_json(record) | {"state": record.state})
 
 
 def delete(run_id: AnyRun) -> None:
-    """Delete one run with its scores and items; embeddings stay in the cache."""
+    """Delete a run with its scores and per-item results; embeddings stay in the cache."""
     repository = Repository.at(Settings.from_environment().store)
     record = repository.run(run_id)
     repository.delete(record)
@@ -84,24 +85,27 @@ def delete(run_id: AnyRun) -> None:
 
 
 class Ranks(StrEnum):
-    """Which ranks of EvalRank."""
+    """Ranks of EvalRank: among all texts, or without other matches and near-duplicates."""
 
     RAW = "raw"
     FILTERED = "filtered"
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="RUN_A", help="a run id, or how it begins")],
-    second: Annotated[str, typer.Argument(metavar="RUN_B", help="another, over the same content")],
-    ranks: Annotated[Ranks, typer.Option(help="of evalrank: which ranks")] = Ranks.RAW,
+    first: Annotated[str, typer.Argument(metavar="RUN_A", help="run id, or its beginning")],
+    second: Annotated[str, typer.Argument(metavar="RUN_B", help="another run, on the same content")],
+    ranks: Annotated[Ranks, typer.Option(help="evalrank only")] = Ranks.RAW,
     as_json: AsJson = False,
 ) -> None:
-    """Whether two runs differ by more than chance, item by item."""
-    repository = Repository.at(Settings.from_environment().store)
+    """Test whether two runs differ by more than chance, item by item."""
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     one, other = repository.run(first), repository.run(second)
     entry = entry_of_both(one, other)
     if not entry.compare:
         raise InputError(f"runs of {entry.id} cannot be compared", expected=f"two runs of {' or '.join(comparable())}")
+    if not as_json:
+        output.use_names(settings, repository)
     compared: Compare = named_function(entry.compare)
     found = compared(one, other, repository, filtered=ranks is Ranks.FILTERED)
     if as_json:

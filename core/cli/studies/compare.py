@@ -1,4 +1,4 @@
-"""``python -m core compare``: two variants over everything that both have."""
+"""Command ``compare``: two models over every diagnostic and dataset that both were run on."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from core.types import Variant
 
 
 def compare_variants(
-    a: Annotated[str, typer.Argument(metavar="A", help="an encoder, or with its transform: minilm~center")],
-    b: Annotated[str, typer.Argument(metavar="B", help="the same")],
-    metric: Annotated[Similarity, typer.Option(help="where a diagnostic has a choice of them")] = Similarity.COS,
+    a: Annotated[str, typer.Argument(metavar="A", help="encoder, or ENCODER~TRANSFORM such as minilm~center")],
+    b: Annotated[str, typer.Argument(metavar="B", help="encoder, or ENCODER~TRANSFORM")],
+    metric: Annotated[Similarity, typer.Option(help="similarity, for diagnostics with a choice")] = Similarity.COS,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two variants over every diagnostic and dataset that both were run on, with paired tests.
+    """Compare two models over every diagnostic and dataset that both were run on, with paired tests.
 
     To compare two runs in full, see: python -m core runs compare
     """
-    repository = Repository.at(Settings.from_environment().store)
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     known = repository.variants()
     one, other = (_variant(name, known) for name in (a, b))
     found = compare(one, other, repository, {"metric": metric.value})
@@ -37,6 +38,7 @@ def compare_variants(
     if as_json:
         output.print_json(_fields(found, costs, metric))
         return
+    output.use_names(settings, repository)
     output.print_text(headline(found, one.label, other.label))
     if found.rows:
         output.print_table(
@@ -50,10 +52,10 @@ def compare_variants(
                 output.print_text(f"No test of {row.entry.title} on {title_of(row.dataset)}: {row.difference.refusal}.")
     for missing in found.missing:
         names = ", ".join(variant.label for variant in missing.lacking)
-        lacking = f"; without a run that fits: {names}" if names else ""
+        lacking = f"; run this for {names}" if names else ""
         output.print_text(f"{missing.entry.title} on {title_of(missing.dataset)}: {missing.why}{lacking}.")
     output.print_table(
-        "What they cost",
+        "Cost",
         ["", "A", "B"],
         [
             ["texts/s", *(_number(cost.texts_per_second) for cost in costs)],
@@ -65,7 +67,7 @@ def compare_variants(
 
 
 def _variant(name: str, known: list[Variant]) -> Variant:
-    """As it is named in the store, where a path or an alias of an encoder is given."""
+    """A model as the store knows it, given as a reference, an alias or a path."""
     variant = Variant.parse(name)
     if variant in known:
         return variant

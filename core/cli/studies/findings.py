@@ -1,4 +1,4 @@
-"""``python -m core findings``: what a reader should know about the stored runs, worst first."""
+"""Command ``findings``: blind spots, cautions and strengths of the stored runs, worst first."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import typer
 
 from core.cli import output
 from core.cli.options import AsJson
+from core.datasets.catalog import title_of
 from core.errors import InputError
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.findings import Example
@@ -22,14 +23,13 @@ SHOWN = 7
 
 
 def findings(
-    runs: Annotated[list[str] | None, typer.Argument(help="beginnings of run ids; none: all runs")] = None,
-    show_all: Annotated[bool, typer.Option("--all", help=f"more than the worst {SHOWN}")] = False,
+    runs: Annotated[list[str] | None, typer.Argument(help="run ids, or their beginnings; default: all runs")] = None,
+    show_all: Annotated[bool, typer.Option("--all", help=f"show all, not only the worst {SHOWN}")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Blind spots, cautions and strengths of the stored runs, with false discoveries controlled at 5%.
+    """List blind spots, cautions and strengths of the stored runs, with the false discovery rate controlled at 5%.
 
-    Of each diagnostic, model and dataset the newest finished run with default parameters counts. Named runs are looked
-    at as they are.
+    Uses the newest finished run with default parameters of each diagnostic, model and dataset, or the runs you name.
     """
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
@@ -50,24 +50,25 @@ def findings(
         )
         return
     if not collected.runs:
-        output.print_text("Nothing was run yet: python -m core run evalrank --dataset demo-pairs --encoder minilm")
+        output.print_text("No runs yet. Try: python -m core run evalrank --dataset demo-pairs --encoder minilm")
         return
+    output.use_names(settings, repository)
     shown = collected.discoveries if show_all else collected.discoveries[:SHOWN]
     for one in shown:
         finding = one.finding
         output.print_text(f"{finding.level}: {finding.said()}")
-        output.print_text(f"    {', '.join([finding.dataset, *basis(one)])}")
+        output.print_text(f"    {', '.join([title_of(finding.dataset), *basis(one)])}")
     if hidden := len(collected.discoveries) - len(shown):
-        output.print_text(f"{hidden} more: --all")
+        output.print_text(f"{hidden} more with --all")
     tested = counted(collected.hypotheses, "hypothesis", "hypotheses")
     output.print_text(
-        f"{tested} tested over {counted(len(collected.runs), 'run', 'runs')}; shown is what is significant at a false "
-        "discovery rate of 5% (Benjamini and Hochberg), and what was counted."
+        f"{tested} tested over {counted(len(collected.runs), 'run', 'runs')}; shown are those significant at a false "
+        "discovery rate of 5% (Benjamini and Hochberg), and facts that were counted, not tested."
     )
 
 
 def basis(one: Discovery) -> list[str]:
-    """What a finding rests on: the test, n, and p after correction."""
+    """Evidence for a finding: the test, n, and the corrected p."""
     found = [one.finding.test, f"n = {one.finding.n:,}"]
     return [*found, f"corrected {p_in_words(one.adjusted)}"] if one.adjusted is not None else found
 

@@ -1,4 +1,4 @@
-"""``python -m core report``: findings, scores and manifest of some models in one file, and two such files compared."""
+"""Command ``report``: findings, scores and manifest of some models in one file, and comparison of two such files."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from core.types import Variant
 
 def report(
     variant: Annotated[
-        list[str] | None, typer.Option(help="a model, as encoder~transform; several times for several; none: all")
+        list[str] | None, typer.Option(help="model, as ENCODER~TRANSFORM; repeat for several; default: all")
     ] = None,
-    dataset: Annotated[list[str] | None, typer.Option(help="only on this dataset; several times for several")] = None,
+    dataset: Annotated[list[str] | None, typer.Option(help="dataset; repeat for several; default: all")] = None,
     metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
     out: Annotated[
-        Path | None, typer.Option(help="file to write: .html is the report, .md and .tex its tables")
+        Path | None, typer.Option(help="file to write: .html for the report, .md or .tex for its tables")
     ] = None,
-    compare: Annotated[tuple[Path, Path] | None, typer.Option(help="two reports: how their runs differ")] = None,
+    compare: Annotated[tuple[Path, Path] | None, typer.Option(help="two reports whose runs to compare")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a report in one self-contained file, or compare the manifests of two."""
+    """Write a report as one self-contained file, or compare the manifests of two reports."""
     if compare is not None:
         _compare(*compare, as_json=as_json)
         return
     if out is None:
-        raise InputError("there is no file to write", expected="--out report.html, or .md or .tex for the tables")
-    check_file(out, tuple(FORMATS), "a report cannot be written as")
+        raise InputError("--out is missing", expected="--out report.html, or .md or .tex for the tables")
+    check_file(out, tuple(FORMATS), "cannot write a report as")
     if out.is_dir():
         raise InputError(f"{out} is a folder", expected="a file to write")
     settings = Settings.from_environment()

@@ -182,9 +182,9 @@ class Dataset(ABC):
         return {}
 
     def related(self, item: int) -> dict[int, str]:  # noqa: ARG002 - of kinds that say it
-        """Relations of other items to one, by their numbers: its mates, or an original's rewrites.
+        """Relations of other items to one, by their numbers: its matches, or an original's rewrites.
 
-        Pairs of an item with itself are left out: it is no neighbour of its own.
+        Pairs of an item with itself are left out: it is no neighbor of its own.
         """
         return {}
 

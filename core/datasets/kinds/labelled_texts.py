@@ -181,7 +181,7 @@ class ClassCount:
 
 @dataclass(frozen=True)
 class LabelledCounts:
-    """Counts of a set of labelled texts; examples are the same as ``same_examples`` says.
+    """Counts of a set of labeled texts; examples are the same as ``same_examples`` says.
 
     Attributes:
         examples: examples, repeated ones included.

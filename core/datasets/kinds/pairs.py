@@ -24,7 +24,7 @@ class PairCounts:
         repeated_pairs: pairs that an earlier row has too.
         items: distinct texts.
         queries: distinct queries.
-        several_mates: queries with more than one distinct mate; only one of them can be ranked first.
+        several_mates: queries with more than one distinct match; only one of them can be ranked first.
         background_only: items that are in no pair.
     """
 
@@ -43,7 +43,7 @@ class PairSet(Dataset):
 
     Attributes:
         queries: ``[m] int32``, index into ``items`` of each pair's query.
-        mates: ``[m] int32``, index into ``items`` of each pair's mate.
+        mates: ``[m] int32``, index into ``items`` of each pair's match.
     """
 
     queries: Int32
@@ -88,7 +88,7 @@ class PairSet(Dataset):
         return [self.items[number] for number in chosen]
 
     def rows(self, start: int, stop: int) -> Sequence[tuple[int, str, str]]:
-        """Number, query and mate."""
+        """Number, query and match."""
         items, queries, mates = self.items, self.queries, self.mates
         return [(n, items[queries[n]], items[mates[n]]) for n in range(start, min(stop, len(queries)))]
 

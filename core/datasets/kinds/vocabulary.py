@@ -17,7 +17,7 @@ class Vocabulary(WordDataset):
     Attributes:
         counts: ``[n] float64``, occurrences in ``corpus_size`` words, above 0; need not be whole.
         corpus_size: in words.
-        queries: ``[q] int32``, index into ``items`` of those words of WordSim-353 that it has: whose neighbours the
+        queries: ``[q] int32``, index into ``items`` of those words of WordSim-353 that it has: whose neighbors the
             paper looks at.
     """
 

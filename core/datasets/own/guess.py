@@ -45,7 +45,7 @@ class PairGuess:
     """Numbers of the columns of a pair and why they are, or why no others are.
 
     Attributes:
-        pair: (query, mate); the likeliest where it is not clear; None where no two columns hold texts.
+        pair: (query, match); the likeliest where it is not clear; None where no two columns hold texts.
         whys: why these two.
         is_clear: whether nothing else is about as likely.
         left_out: per number of a column of text why it is none of a pair.
@@ -91,7 +91,7 @@ class _Column:
     @property
     def looks_like_labels(self) -> bool:
         if self.words & (QUERY_WORDS | MATE_WORDS) and not self.words & LABEL_NAMES:
-            return False  # the same few queries with many mates each, or the other way round
+            return False  # the same few queries with many matches each, or the other way round
         most = FEW_IF_NAMED if self.words & LABEL_NAMES else FEW
         words = sum(len(cell.split()) for cell in self.cells) / len(self.cells)
         return self.distinct <= most and words <= LABEL_WORDS

@@ -86,7 +86,7 @@ _SPLIT_OF = {word: split for split, words in _SPLITS.items() for word in words}
 
 @dataclass(frozen=True)
 class OwnLabelledTexts(OwnFile):
-    """A file of labelled texts.
+    """A file of labeled texts.
 
     Attributes:
         examples: in the file's order; texts are kept to the letter, repeated ones too.

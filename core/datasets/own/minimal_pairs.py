@@ -41,7 +41,7 @@ class OwnMinimalPairs(OwnFile):
         originals: in the file's order, to the letter; repeated ones too.
         rewrites: per subset a rewrite per original: HEROS's subsets in the order in which they are shown, then others
             in the file's order.
-        could_be_pairs: names of the columns that would be query and mate if it were read as positive pairs, where
+        could_be_pairs: names of the columns that would be query and match if it were read as positive pairs, where
             their names mean that; else none.
     """
 
@@ -69,7 +69,7 @@ class OwnMinimalPairs(OwnFile):
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:
         """An original and a known rewrite; or an original and columns of text that may be rewrites, where no two
-        columns are called as a query and its mate are. A column of numbers is neither: ``typos`` may count them."""
+        columns are called as a query and its match are. A column of numbers is neither: ``typos`` may count them."""
         roles = _roles_of_text(table)
         if ORIGINAL not in roles:
             return False
@@ -318,7 +318,7 @@ def _others(
     """Which columns hold rewrites of the originals, besides those that are read as something already.
 
     Args:
-        pairs: numbers of the columns whose names are those of a query and its mate.
+        pairs: numbers of the columns whose names are those of a query and its match.
 
     Returns:
         (number, subset) of the columns of rewrites; and per number of another column why it is none.

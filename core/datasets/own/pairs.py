@@ -30,7 +30,7 @@ from core.texts import column_key
 
 WORDS_OF_A_SENTENCE = 6
 
-# Names that mean (query, mate), compared by letters and digits only: "Sentence 1" is sentence1. The first pair wins.
+# Names that mean (query, match), compared by letters and digits only: "Sentence 1" is sentence1. The first pair wins.
 KNOWN_NAMES = (
     ("query", "mate"),
     ("query", "positive"),
@@ -52,7 +52,7 @@ class OwnPairs(OwnFile):
     """A file of positive pairs.
 
     Attributes:
-        pairs: (query, mate), in the file's order; texts are kept to the letter, repeated pairs too.
+        pairs: (query, match), in the file's order; texts are kept to the letter, repeated pairs too.
     """
 
     pairs: tuple[tuple[str, str], ...]
@@ -180,7 +180,7 @@ class OwnPairs(OwnFile):
 
 
 def known_columns(table: FileTable) -> tuple[int, int] | None:
-    """Numbers of the columns whose names mean query and mate."""
+    """Numbers of the columns whose names mean query and match."""
     keys = [column_key(name) for name in table.names]
     for query, mate in KNOWN_NAMES:
         if keys.count(query) == keys.count(mate) == 1:

@@ -30,7 +30,7 @@ def _entry(
     licence: str = _LICENCE,
     is_split: bool = True,
 ) -> DatasetEntry:
-    """An entry of labelled texts; ``counts`` are of examples and distinct texts, ``examples`` reads the files."""
+    """An entry of labeled texts; ``counts`` are of examples and distinct texts, ``examples`` reads the files."""
     return DatasetEntry(
         id=dataset_id,
         title=title,

@@ -22,7 +22,7 @@ class ApproximateIndex:
     """Rows in cells of a k-means partition; a query looks into the nearest cells only.
 
     sqrt(n) cells, an eighth of which are searched. What is found is ordered by similarity in float64, as by the exact
-    index; a neighbour in another cell is missed.
+    index; a neighbor in another cell is missed.
 
     Args:
         matrix: ``[n, d] float32``, finite; n is 2 or more.
@@ -37,7 +37,7 @@ class ApproximateIndex:
         n, d = rows.shape
         self.cells = max(1, round(np.sqrt(n)))
         kind = faiss.METRIC_INNER_PRODUCT if metric is Similarity.COS else faiss.METRIC_L2
-        # The index calls its quantiser: kept here, since Python would free it.
+        # The index calls its quantizer: kept here, since Python would free it.
         self._quantiser = faiss.IndexFlat(d, kind)
         self._index: Any = faiss.IndexIVFFlat(self._quantiser, d, self.cells, kind)
         self._index.cp.niter, self._index.cp.seed = ROUNDS, SEED

@@ -36,7 +36,7 @@ ROWS_AT_ONCE = 8_192
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Neighbours of q queries, the most similar first; of the equally similar the one with the lower number first.
+    """Neighbors of q queries, the most similar first; of the equally similar the one with the lower number first.
 
     Attributes:
         rows: ``[q, k] int64``, rows of the matrix.

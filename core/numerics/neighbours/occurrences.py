@@ -13,7 +13,7 @@ SCORES_AT_ONCE = 8_000_000  # 32 MB of float32
 def k_occurrence(matrix: Float32, queries: Int64, k: int, metric: Similarity) -> Int64:
     """How many of the queries have each item among their ``k`` nearest items, ``[n] int64``.
 
-    A query is no neighbour of itself. Products are float32, and which of several tied items is the k-th is arbitrary:
+    A query is no neighbor of itself. Products are float32, and which of several tied items is the k-th is arbitrary:
     counts, not ranks, are what this is good for.
 
     Args:

@@ -56,7 +56,7 @@ def rank_biased_overlap(shared: Int64, p: float = P) -> Float64:
 
 
 def linear_cka(x: Float32 | Float64, y: Float32 | Float64) -> float:
-    """Debiased linear centred kernel alignment of two spaces over the same items; 1 for rotations of each other.
+    """Debiased linear centered kernel alignment of two spaces over the same items; 1 for rotations of each other.
 
     ``HSIC(K, L) / sqrt(HSIC(K, K) HSIC(L, L))`` (Kornblith et al. 2019, section 3) with the unbiased estimator of HSIC
     (Song et al. 2012) over the Gram matrices K = XX', L = YY', without which few items of many dimensions
@@ -82,10 +82,10 @@ def linear_cka(x: Float32 | Float64, y: Float32 | Float64) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Gram:
-    """The Gram matrix of centred rows with a zero diagonal, not written out.
+    """The Gram matrix of centered rows with a zero diagonal, not written out.
 
     Attributes:
-        rows: ``[n, d] float64``, centred, which changes no term of the estimator, and of one scale.
+        rows: ``[n, d] float64``, centered, which changes no term of the estimator, and of one scale.
         diagonal: ``[n]``, what stood there.
         sums: ``[n]``, of its rows.
         is_constant: all rows are alike but for rounding.

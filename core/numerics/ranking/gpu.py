@@ -156,7 +156,7 @@ class _Asked:
     def _settle(
         self, unsure: torch.Tensor, first_pair: int, items: slice, raw: torch.Tensor, norms: torch.Tensor, tau: float
     ) -> None:
-        """Compute again what is near the mate's score: ``unsure [k, 2]`` are a pair (from ``first_pair`` on) and a
+        """Compute again what is near the match's score: ``unsure [k, 2]`` are a pair (from ``first_pair`` on) and a
         column of the tile."""
         import torch
 

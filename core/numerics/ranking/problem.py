@@ -18,7 +18,7 @@ ROWS_PER_PART = 512  # of what is prepared: in float64 they stay in the processo
 
 
 class Relation(StrEnum):
-    """How an item stands to the mate."""
+    """How an item stands to the match."""
 
     ABOVE = "above the mate"
     TIED = "tied with the mate"
@@ -28,7 +28,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Per pair: the mate's similarity (``[m] float64``), and how many items are above it or tied with it."""
+    """Per pair: the match's similarity (``[m] float64``), and how many items are above it or tied with it."""
 
     similarity: Float64
     greater: Int64
@@ -57,8 +57,8 @@ class RankProblem:
         norms, factors: ``[n] float64``, the rows' lengths and what they are multiplied by before the product.
         order: ``[p]``, which of the caller's pairs stands at each place.
         query_items: ``[q] int64``; those of ``pair_starts[i]:pair_starts[i + 1]`` (``[q + 1]``) are pairs of query i.
-        pair_mates, pair_similarity: ``[p]``, of each pair its mate's item and similarity in float64.
-        low, high: ``[p] float32``, scores below and above which an item is surely under and over the mate.
+        pair_mates, pair_similarity: ``[p]``, of each pair its match's item and similarity in float64.
+        low, high: ``[p] float32``, scores below and above which an item is surely under and over the match.
         left: ``[q, d] float32``, the queries' rows as they are multiplied.
     """
 
@@ -198,7 +198,7 @@ def _thresholds(
     metric: Similarity,
     tau: float,
 ) -> tuple[Float32, Float32]:
-    """Scores below which an item is surely under the mate, and above which surely over it, per pair.
+    """Scores below which an item is surely under the match, and above which surely over it, per pair.
 
     For cosine the score is the product of unit rows; for l2 it is ``x.y - |y|^2/2`` of the scaled rows
     (whose lengths are ``lengths``), which falls with the distance.

@@ -33,7 +33,7 @@ FEWEST_PRODUCTS = 100_000_000  # so many multiplications take a millisecond: thr
 class Exclusions:
     """Items left out of the candidates of a pair: entry i leaves ``items[i]`` out of ``pairs[i]``.
 
-    Both ``[k] int64``; an entry stands once and never names the pair's own query or mate.
+    Both ``[k] int64``; an entry stands once and never names the pair's own query or match.
     """
 
     pairs: Int64
@@ -49,12 +49,12 @@ def rank_pairs(
     cancel: CancelToken,
     tau: float = TAU,
 ) -> RankCounts:
-    """Count, for every pair, the items that are more similar to the query than its mate is, and the ties.
+    """Count, for every pair, the items that are more similar to the query than its match is, and the ties.
 
     Args:
         matrix: ``[n, d] float32`` embeddings of the items; may be memory-mapped.
         queries: ``[m]`` item index of each pair's query.
-        mates: ``[m]`` item index of each pair's mate.
+        mates: ``[m]`` item index of each pair's match.
 
     Memory beyond the inputs: the queries' vectors and per thread two tiles, whatever n is.
 

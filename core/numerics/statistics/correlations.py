@@ -67,7 +67,7 @@ class Influences:
 def influences(predicted: Float64, gold: Float64) -> Influences:
     """Of ``[n]`` predicted similarities and scores, which must not be all the same.
 
-    Pearson: ``a b - r (a^2 + b^2)/2`` with a and b the standardised values. Spearman: the same of the mid-ranks, and
+    Pearson: ``a b - r (a^2 + b^2)/2`` with a and b the standardized values. Spearman: the same of the mid-ranks, and
     since a pair also moves the ranks of others, ``sum over j of (b_j - r a_j)/sd(ranks) h(i, j)`` for either side, with
     h 1 where i is below j, 1/2 where they are equal. Kendall: tau-b is ``S / sqrt(U V)``, sums over pairs of pairs; by
     the pair's share of each, ``n (2 s/sqrt(U V) - tau (u/U + v/V))``.
@@ -95,7 +95,7 @@ def _spearman_influences(x: _Ranks, y: _Ranks) -> Float64:
 
 
 def _pearson_influences(x: Float64, y: Float64) -> tuple[float, Float64, tuple[Float64, Float64]]:
-    """Pearson's r, each pair's influence, and the standardised values."""
+    """Pearson's r, each pair's influence, and the standardized values."""
     a, b = ((values - values.mean()) / values.std() for values in (x, y))
     r = float((a * b).mean())
     return r, np.asarray(a * b - r * (a * a + b * b) / 2), (a, b)

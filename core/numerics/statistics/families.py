@@ -70,7 +70,7 @@ def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
         return _estimate(rho, None, len(without), refusal)
     if np.isnan(without).any():
         return _estimate(rho, None, len(without), "without one of the families one score is the same throughout")
-    highest = 1 - 12 / (variants * (variants**2 - 1))  # of a rho below 1: two neighbours in the other order
+    highest = 1 - 12 / (variants * (variants**2 - 1))  # of a rho below 1: two neighbors in the other order
     centre, others = (np.arctanh(np.clip(v, -highest, highest)) for v in (np.asarray(rho), without))
     half = max(_standard_error(float(centre), others), 1 / np.sqrt(variants - 3)) * quantile(len(without) - 1)
     interval = Interval(min(rho, float(np.tanh(centre - half))), max(rho, float(np.tanh(centre + half))))

@@ -53,7 +53,7 @@ def test_transforms_make_variants_and_queries_can_be_sampled(own: str, blindspot
     ("arguments", "message"),
     [
         (["--queries", "sentences:x"], "expected sentences:N, for example sentences:100"),
-        (["--queries", "sentences:5", "--sample", "3"], "--sample stands beside sentences:N"),
+        (["--queries", "sentences:5", "--sample", "3"], "--sample"),
         (["--queries", "nowhere.txt"], "there is no such file"),
         (["--queries", "no\0where"], "no\\x00where"),
         (["--encoder", "trigram"], "did you mean 'trigrams'"),

@@ -125,7 +125,7 @@ def test_the_command_prints_the_means_of_stored_rows(small: World, blindspot: Co
     assert "hits@1_low" in blindspot("runs", "kinds", run.run_id).out
     refused = blindspot("runs", "kinds", run.run_id, "--by", "source")
     assert refused.code == 2
-    assert "it is not known where the pairs of 'small-pairs' come from" in refused.error
+    assert "sources of the pairs of 'small-pairs'" in refused.error
 
 
 # --- bands of frequency

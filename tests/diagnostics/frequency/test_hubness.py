@@ -162,7 +162,7 @@ def test_the_command_prints_the_hubness_of_the_lists(space: Space, blindspot: Co
     assert one["zero_vectors"] == len(SMALL_PAIRS.items) - len(counts) > 0
     assert [t["occurrences"] for t in one["top"]] == sorted(counts.tolist(), reverse=True)[:10]
     assert all(SMALL_PAIRS.items[t["item_no"]] == t["text"] for t in one["top"])
-    assert "Most listed by trigrams" in blindspot(*command).out
+    assert "Largest hubs of trigrams" in blindspot(*command).out
     for wrong, part in ((["-k", "51"], "expected 1 to 50"), (["--dataset", "small-pears"], "did you mean")):
         said = blindspot(*command, *wrong)
         assert said.code == 2
