@@ -4,7 +4,7 @@ PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
 
-.PHONY: help run demo test trust lint bench docs clean
+.PHONY: screenshots help run demo test trust lint bench docs clean
 
 run: .venv/run.stamp  ## set everything up and serve the app
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -30,6 +30,9 @@ bench: .venv/run.stamp  ## measure how fast it is here
 
 docs: .venv/dev.stamp  ## build the documentation into site/
 	$(BIN)/mkdocs build --quiet
+
+screenshots: .venv/dev.stamp  ## take those of README and documentation anew, light and dark
+	$(BIN)/python docs/screenshots.py
 
 clean:  ## remove .venv and site
 	rm -rf .venv site

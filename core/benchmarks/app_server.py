@@ -36,13 +36,19 @@ class Server:
 
 @contextmanager
 def serving(
-    cache: Path, options: Sequence[str] = (), *, mode: Mode = Mode.LOCAL, script: str = "app.py"
+    cache: Path,
+    options: Sequence[str] = (),
+    *,
+    mode: Mode = Mode.LOCAL,
+    script: str = "app.py",
+    prepare: bool = False,
 ) -> Iterator[Server]:
     """The app on a cache folder, on a free port of this machine, answering; stopped at the end.
 
     Args:
         options: more of Streamlit's own, as on its command line.
         script: what is served, if not the app.
+        prepare: compute the demo first; ``/ready`` says when that is done.
 
     Raises:
         BlindspotError: it ended at once, or does not answer.
@@ -51,7 +57,7 @@ def serving(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": mode.value}
-    environment["BLINDSPOT_PREPARE"] = "no"  # what is measured or tested is what is in the cache
+    environment["BLINDSPOT_PREPARE"] = "yes" if prepare else "no"  # else what is in the cache is measured or tested
     environment.pop("BLINDSPOT_MIRROR", None)
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", *options]

@@ -1,0 +1,98 @@
+"""Screenshots of the prepared demo for the README and the documentation, light and dark: ``make screenshots``.
+
+The server computes the demo in a folder of its own first, about two minutes. ``--cache`` takes one that has it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+from urllib.error import HTTPError
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from PIL import Image  # noqa: E402
+from playwright.sync_api import Browser  # noqa: E402
+
+from core.benchmarks.app_server import serving  # noqa: E402
+from core.benchmarks.browser import chromium  # noqa: E402
+
+FOLDER = ROOT / "assets" / "screenshots"
+SIZE = {"width": 1280, "height": 735}
+SETTLED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+PATIENCE_MS = 120_000
+COLORS = 160  # of a palette: a third of the bytes
+DRAWN_MS = 2_000  # charts are drawn after the script has ended
+
+
+class Shot(NamedTuple):
+    """A picture: its name, the address, and what is scrolled to the top, "" for the top of the page."""
+
+    name: str
+    address: str
+    below: str = ""
+
+
+_TWO = "enc=minilm~none&enc=minilm-static~none"
+SHOTS = (
+    Shot("findings", "findings"),
+    Shot("compare", f"compare?{_TWO}"),
+    Shot("evalrank", f"evalrank?{_TWO}"),
+    Shot("pair", "evalrank?enc=minilm~none&pair=18", ".st-key-drill"),
+    Shot("heros", f"heros?{_TWO}"),
+    Shot("neighbours", f"neighbours?{_TWO}"),
+)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Take all screenshots, or those that are named."""
+    names = [name for name in arguments if not name.startswith("--cache=")]
+    caches = [Path(name.removeprefix("--cache=")) for name in arguments if name.startswith("--cache=")]
+    with tempfile.TemporaryDirectory() as temporary:
+        cache = caches[0] if caches else Path(temporary)
+        with serving(cache, prepare=not caches) as server, chromium() as browser:
+            while not ready(server.address):
+                time.sleep(1)
+            for shot in SHOTS:
+                if not names or shot.name in names:
+                    for scheme in ("light", "dark"):
+                        take(browser, server.address, shot, scheme)
+
+
+def ready(server: str) -> bool:
+    """Whether all of the demo is there."""
+    try:
+        with urlopen(f"{server}/ready"):  # noqa: S310 - a server of ours
+            return True
+    except HTTPError:  # 503, not yet
+        return False
+
+
+def take(browser: Browser, server: str, shot: Shot, scheme: str) -> None:
+    """Write ``NAME.png`` or ``NAME-dark.png``."""
+    context = browser.new_context(viewport=SIZE, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(f"{server}/{shot.address}")
+    page.wait_for_selector(SETTLED)
+    page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
+    page.wait_for_timeout(DRAWN_MS)
+    if shot.below:
+        page.locator(shot.below).first.evaluate("element => element.scrollIntoView({block: 'start'})")
+        page.wait_for_timeout(DRAWN_MS)
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS)
+    name = f"{shot.name}{'' if scheme == 'light' else '-dark'}.png"
+    picture.save(FOLDER / name, optimize=True)
+    print(name, f"{(FOLDER / name).stat().st_size / 1e3:.0f} kB", flush=True)
+    context.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
