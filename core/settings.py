@@ -13,15 +13,40 @@ from core.errors import InputError, unknown
 
 ROOT = Path(__file__).resolve().parent.parent
 ASSETS = ROOT / "assets"
-VARIABLES = (
-    "BLINDSPOT_CACHE",
-    "BLINDSPOT_CACHE_LIMIT",
-    "BLINDSPOT_MIRROR",
-    "BLINDSPOT_DEVICE",
-    "BLINDSPOT_MODE",
-    "BLINDSPOT_HOSTS",
-    "BLINDSPOT_PREPARE",
-)
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An environment variable; both texts are Markdown of the documentation.
+
+    Attributes:
+        default: what an empty one means.
+    """
+
+    default: str
+    meaning: str
+
+
+VARIABLES: Mapping[str, Variable] = {
+    "BLINDSPOT_CACHE": Variable("`cache/`", "folder for embeddings, store and downloads"),
+    "BLINDSPOT_CACHE_LIMIT": Variable(
+        "none", "most that the cache may take, such as `20GB` ([details](../guides/troubleshooting.md#the-cache-grows))"
+    ),
+    "BLINDSPOT_MIRROR": Variable(
+        "none", "directory or base URL that serves dataset files as `<source>/<path in source>`"
+    ),
+    "BLINDSPOT_DEVICE": Variable("`auto`", "`auto`, `cpu`, `cuda`, `cuda:N` or `mps`"),
+    "BLINDSPOT_MODE": Variable("`local`", "`local`, or `demo` for a public server ([Host a demo](../hosting.md))"),
+    "BLINDSPOT_HOSTS": Variable(
+        "any; on a demo this machine",
+        "names that the server answers to, separated by commas: `demo.example.org,*.example.org`",
+    ),
+    "BLINDSPOT_PREPARE": Variable(
+        "`yes` on a demo, else `no`",
+        "whether the server computes the demo by itself, and is not ready before "
+        "([Host a demo](../hosting.md#the-demo-is-there-before-the-first-visitor))",
+    ),
+}
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
 BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}  # per unit
 

@@ -90,7 +90,7 @@ def take(browser: Browser, server: str, shot: Shot, scheme: str) -> None:
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS)
     name = f"{shot.name}{'' if scheme == 'light' else '-dark'}.png"
     picture.save(FOLDER / name, optimize=True)
-    print(name, f"{(FOLDER / name).stat().st_size / 1e3:.0f} kB", flush=True)
+    sys.stderr.write(f"{name} {(FOLDER / name).stat().st_size / 1e3:.0f} kB\n")
     context.close()
 
 

@@ -17,6 +17,7 @@ import typer
 from core.benchmarks.catalog import BENCHMARKS
 from core.datasets.catalog import find_dataset
 from core.diagnostic import all_diagnostics
+from core.documentation import contents
 from core.runs import pipeline
 from core.settings import ROOT, VARIABLES, Settings
 from tests.support.commands import COMMAND, parse
@@ -101,7 +102,7 @@ def test_a_make_target_of_the_readme_exists(line: Typed) -> None:
 
 
 def test_every_setting_is_documented() -> None:
-    assert set(re.findall(r"`(BLINDSPOT_[A-Z_]+)`", DOCS["reference/settings.md"])) == set(VARIABLES)
+    assert set(re.findall(r"`(BLINDSPOT_[A-Z_]+)`", contents.markdown("reference/settings.md"))) == set(VARIABLES)
 
 
 def test_every_benchmark_is_documented() -> None:

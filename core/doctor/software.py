@@ -159,7 +159,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         if name in VARIABLES or name in OF_THE_TESTS:
             continue
         upper = name.upper()
-        typo = process.extractOne(upper, VARIABLES, scorer=OSA.distance, score_cutoff=LARGEST_TYPO)
+        typo = process.extractOne(upper, list(VARIABLES), scorer=OSA.distance, score_cutoff=LARGEST_TYPO)
         if typo or upper.startswith("BLINDSPOT"):
             nearest = typo[0] if typo else _nearest(upper)
             what = f"nothing reads {name}; expected one of {', '.join(VARIABLES)}"
@@ -169,7 +169,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
 def _nearest(name: str) -> str:
     """The most likely intended variable: a prefix of the name, else the most similar one."""
     begun = [known for known in VARIABLES if name.startswith(f"{known}_")]
-    return max(begun, key=len) if begun else process.extractOne(name, VARIABLES, scorer=OSA.distance)[0]
+    return max(begun, key=len) if begun else process.extractOne(name, list(VARIABLES), scorer=OSA.distance)[0]
 
 
 def _refusal(name: str, value: str) -> BlindspotError | None:

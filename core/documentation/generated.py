@@ -12,7 +12,7 @@ from core.diagnostic import DiagnosticEntry, Score, all_diagnostics
 from core.documentation import command_line
 from core.documentation.markdown import table
 from core.encoders import catalog as encoders
-from core.settings import ASSETS
+from core.settings import ASSETS, VARIABLES
 from core.store import schema
 from core.transforms.chain import STEPS
 
@@ -32,6 +32,7 @@ def makers() -> Mapping[str, Callable[[], str]]:
         "diagnostics/index.md": partial(_diagnostics, entries),
         **{f"diagnostics/{entry.id}.md": partial(_diagnostic, entry) for entry in entries},
         "reference/cli.md": command_line.page,
+        "reference/settings.md": _settings,
         "reference/datasets.md": _datasets,
         "reference/encoders.md": _encoders,
         "reference/store.md": _store,
@@ -89,6 +90,11 @@ def _cited(citation: str) -> list[str]:
         if any(author in part and year in part for part in citation.split(";")):
             found.append(entry.strip())
     return found
+
+
+def _settings() -> str:
+    rows = [[f"`{name}`", variable.default, variable.meaning] for name, variable in VARIABLES.items()]
+    return f"# Settings\n\nEnvironment variables.\n\n{table(['variable', 'default', 'meaning'], rows)}\n"
 
 
 def _datasets() -> str:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import streamlit as st
 
 from core import ui
+from core.figures.theme import Scheme
 from core.settings import ASSETS
 from core.ui.markdown import as_text
 from core.ui.navigation import DOCUMENTATION, TOPIC
@@ -48,7 +49,10 @@ def show() -> None:
                 st.markdown(part)
             else:
                 caption, picture = part
-                st.image(str(ASSETS / picture), caption=caption)
+                dark = ASSETS / picture.replace(".png", "-dark.png")
+                st.image(
+                    str(dark if ui.scheme() is Scheme.DARK and dark.is_file() else ASSETS / picture), caption=caption
+                )
 
 
 def _entry(title: str, path: str, *, chosen: bool) -> None:

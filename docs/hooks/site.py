@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY_FILE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+((?:core|assets|tests|pages)/[^)#]+|[A-Z]+\.\w+)\)")
 CODE = re.compile(r"(```.*?```|`[^`\n]*`)", re.DOTALL)
 BLOCK_MATH = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+PICTURE = re.compile(r"!\[([^\]]*)\]\(((?:\.\./)*images/[\w-]+)\.png\)")
 INLINE_MATH = re.compile(r"(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)")
 
 
@@ -37,6 +38,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
+    markdown = PICTURE.sub(r"![\1](\2.png#only-light)![\1](\2-dark.png#only-dark)", markdown)
     parts = CODE.split(REPOSITORY_FILE.sub(r"\1 (`\2`)", markdown))  # what is not part of the site
     return "".join(part if i % 2 else _math(part) for i, part in enumerate(parts))
 
