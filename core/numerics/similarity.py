@@ -14,7 +14,7 @@ class Similarity(StrEnum):
     L2 = "l2"
 
 
-def row_norms(matrix: Float32, rows_at_once: int = 8_192) -> Float64:
+def row_norms(matrix: Float32 | Float64, rows_at_once: int = 8_192) -> Float64:
     """Euclidean norms of the rows of ``[n, d]``, accumulated in float64, as ``[n] float64``."""
     norms = np.empty(len(matrix), dtype=np.float64)
     for start in range(0, len(matrix), rows_at_once):
