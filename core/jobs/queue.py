@@ -119,8 +119,8 @@ class Job:
     Attributes:
         tasks: in order; ``tasks_done`` of them are finished.
         stage: in words; ``done`` of its ``total`` units are finished.
-        fraction: share of the job's work that is done, 0 to 1; of a single task, of its stage.
-        remaining_seconds: of the job at the pace so far, of a single task of its stage; None while unknown.
+        fraction: share of the job's work that is done, 0 to 1; of its stage where its length is unknown.
+        remaining_seconds: of the job at the pace so far, never of a stage of it alone; None while unknown.
         error: one line.
         note: the outcome, where there is more to say than that it is done.
         owners: visitors that asked for it; outside of a demo "".
@@ -185,10 +185,10 @@ class _Pace:
 
 @dataclass
 class _Outlook:
-    """The remaining time of a job of several tasks.
+    """The remaining time of a job.
 
     Attributes:
-        expected: per task, in seconds, or in any unit where not ``in_seconds``.
+        expected: per task, in seconds, or in any unit where not ``in_seconds``; nothing where that is not known.
         spent: seconds of the finished tasks.
         task_began: start of the current task.
         fraction: as shown last; a bar does not go back.
@@ -232,7 +232,6 @@ class _Entry:
     place: Place
     cancel: CancelToken = field(default_factory=CancelToken)
     pace: _Pace = field(default_factory=_Pace)
-    outlook: _Outlook = field(default_factory=_Outlook)
 
 
 _QUEUES: weakref.WeakSet[JobQueue] = weakref.WeakSet()
@@ -398,21 +397,24 @@ class JobQueue:
                 entry.pace = pace = _Pace(stage, now, share)
             gained = share - pace.fraction
             remaining = (now - pace.began) * (1.0 - share) / gained if gained > 0.01 else None
-            if len(entry.job.tasks) > 1:
-                remaining = entry.outlook.remaining(now, remaining)
-                share = entry.outlook.share(now, remaining)
+            if outlook.expected:
+                remaining = outlook.remaining(now, remaining)
+                share = outlook.share(now, remaining)
+            elif has_stages:
+                remaining = None
             with self._changed:  # so that no cancel intervenes
                 if not entry.cancel.cancelled:
                     self._update(
                         entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
                     )
 
-        outlook = entry.outlook = _expected(entry.job.tasks, entry.place)
+        outlook = _expected(entry.job.tasks, entry.place)
+        has_stages = any(isinstance(task, RunRequest | Repetition) for task in entry.job.tasks)
         for number, task in enumerate(entry.job.tasks, 1):
             entry.cancel.check()
             entry.pace = _Pace()
             began = outlook.task_began = monotonic()
-            left = outlook.remaining(began, None) if len(entry.job.tasks) > 1 else None
+            left = outlook.remaining(began, None) if outlook.expected else None
             share = outlook.share(began, left)
             self._update(entry, stage="starting", done=0, total=0, fraction=share, remaining_seconds=left)
             line = line_of(task)
@@ -445,16 +447,18 @@ class JobQueue:
 
 
 def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
-    """What several tasks are expected to take: runs as estimated before they start, other tasks as the mean run."""
-    if len(tasks) < 2:
-        return _Outlook()
+    """What tasks are expected to take: runs as estimated before they start, others of several as the mean run."""
     runs = [task for task in tasks if isinstance(task, RunRequest)]
+    if len(tasks) < 2 and not runs:
+        return _Outlook()
     try:
         estimated = estimates.estimate(runs, place.settings, place.repository).runs if runs else ()
     except BlindspotError as error:  # a run that cannot start says so when its turn comes
         log.info("what the job will take is not known: %s", error)
         estimated = ()
     seconds = {found.request: max(found.seconds or 0.0, LEAST_SECONDS) for found in estimated}
+    if len(tasks) < 2 and not any(found.seconds for found in estimated):
+        return _Outlook()
     usual = sum(seconds.values()) / len(seconds) if seconds else 1.0
     expected = (seconds.get(task, usual) if isinstance(task, RunRequest) else usual for task in tasks)
     return _Outlook(tuple(expected), in_seconds=bool(seconds))

@@ -21,9 +21,10 @@ from core.studies.compare.several import Point, Wins
 from core.types import Variant
 
 POINTS = 100.0  # per share of a score's range
-ROW, HEAD, FOOT = 44, 52, 56  # pixels
+ROW, FOOT = 44, 56  # pixels
+SIDE_LINE = 18  # of a line above the plot that says which side is whose
 LABEL_LINE = 56  # characters above a row's marker: what a phone has room for
-NAME_WIDTH = 18  # of a variant's name, at either side of the zero line
+NAME_WIDTH = 18  # of a line of a model's name, at either side of the zero line
 
 
 def drawn(rows: Sequence[Row]) -> list[Row]:
@@ -57,7 +58,8 @@ def forest(
         for row, place, title in zip(shown, at, _titles(shown), strict=True)
     ]
     bottom = ROW * (len(shown) + 0.1)
-    zero = {"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": bottom, "line": {"color": ink(scheme), "width": 1}}
+    sides = _sides(names, styles, reach)
+    head = 16 + SIDE_LINE * max(side["text"].count("<br>") + 1 for side in sides)
     figure.update_xaxes(
         title="difference in points<br>(1 point is 1% of the score's range)",
         range=[-reach, reach],
@@ -66,13 +68,19 @@ def forest(
         fixedrange=True,
     )
     figure.update_yaxes(range=[bottom, 0], tickvals=at, showticklabels=False, fixedrange=True)
-    apply_layout(figure, scheme, height=HEAD + round(bottom) + FOOT)
+    apply_layout(figure, scheme, height=head + round(bottom) + FOOT)
     return figure.update_layout(
         showlegend=False,
-        margin={"l": 8, "r": 8, "t": HEAD, "b": 8},
-        shapes=[zero],
-        annotations=[*labels, *_sides(names, styles, reach)],
+        margin={"l": 8, "r": 8, "t": head, "b": 8},
+        shapes=[_zero(place, scheme) for place in at],
+        annotations=[*labels, *sides],
     )
+
+
+def _zero(place: float, scheme: Scheme) -> dict[str, Any]:
+    """The zero line at a row's marker, not across its label."""
+    ends = {"y0": place - 0.2 * ROW, "y1": place + 0.28 * ROW}
+    return {"type": "line", "x0": 0, "x1": 0, **ends, "line": {"color": ink(scheme), "width": 1.5}}
 
 
 def _titles(rows: Sequence[Row]) -> list[str]:

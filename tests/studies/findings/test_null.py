@@ -1,0 +1,237 @@
+"""Chance over the collection as a whole: models in which nothing is to be found, under all diagnostics at once.
+
+The models are as good as the baseline, and as good as is asked for: every blind spot is a false one. Findings of all
+diagnostics are corrected together, as on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.stats import norm
+
+from core.diagnostics.evalrank import findings as evalrank
+from core.diagnostics.evalrank.findings import Ranked, axes_of
+from core.diagnostics.evalrank.outranking import FirstRanked, Pairs
+from core.diagnostics.evalrank.pairs import RunRows
+from core.diagnostics.frequency.definition import ENTRY as FREQUENCY
+from core.diagnostics.frequency.findings import findings as of_frequency
+from core.diagnostics.geometry.definition import ENTRY as GEOMETRY
+from core.diagnostics.geometry.findings import findings as of_geometry
+from core.diagnostics.heros import findings as heros
+from core.diagnostics.heros.orderings import Cosines
+from core.diagnostics.similarity.definition import ENTRY as SIMILARITY
+from core.diagnostics.similarity.findings import findings as of_similarity
+from core.diagnostics.transfer.definition import ENTRY as TRANSFER
+from core.diagnostics.transfer.findings import findings as of_transfer
+from core.diagnostics.words import analogy, categorization
+from core.diagnostics.words.findings import of_analogies, of_categories
+from core.numerics.ranking.problem import RankCounts
+from core.numerics.statistics.confusion import estimates
+from core.runs.findings import Finding, Level
+from core.studies.findings.collection import discoveries
+from tests.support.finding_runs import run_record
+from tests.support.made_up_store import MadeUp
+
+STORES = 200
+LEVEL_OF_A_TEST = 0.05
+MODELS = ("one", "other")
+ALL = (*MODELS, "random-projection")
+RUNS = {d: {name: run_record(d, name) for name in ALL} for d in ("evalrank", "heros")}
+
+Rng = np.random.Generator
+
+
+# --- EvalRank: ranks that have nothing to do with the pairs
+
+M, BACKGROUND = 100, 1_000
+_NUMBERS = np.arange(M, dtype=np.int64)
+_LONG = ["one two three four five six seven " if i % 2 else "" for i in range(M)]
+PAIRS = Pairs(
+    _NUMBERS,
+    _NUMBERS,
+    _NUMBERS + M,
+    [f"{long}some words about {i}" for i, long in enumerate(_LONG)],
+    [f"{long}{'others about' if i % 4 > 1 else 'some words about'} {i}" for i, long in enumerate(_LONG)],
+)
+AXES = axes_of(PAIRS)
+
+
+def of_evalrank(rng: Rng) -> Iterable[Finding]:
+    runs = RUNS["evalrank"]
+    rows = {run.run_id: _ranks(rng) for run in runs.values()}
+    own = [runs[name] for name in MODELS]
+    found = Ranked(own, [runs[ALL[-1]]], PAIRS, rows, AXES)
+    for run in own:
+        missed = np.flatnonzero(rows[run.run_id].filtered.greater > 0)
+        items = rng.integers(0, BACKGROUND, len(missed))
+        texts = {int(item): f"words about {rng.integers(M)}" for item in items}
+        yield from evalrank.of_run(run, found, FirstRanked(missed, items, texts, BACKGROUND))
+    yield from evalrank.of_baselines(found)
+
+
+def _ranks(rng: Rng) -> RunRows:
+    above = np.where(rng.random(M) < 0.5, 0, rng.integers(1, BACKGROUND, M))
+    counts = RankCounts(np.zeros(M), above, np.zeros_like(above))
+    return RunRows(_NUMBERS, counts, counts)
+
+
+# --- HEROS: orderings that are coin tosses, half of the noise shared by the models
+
+SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
+
+
+def of_heros(rng: Rng) -> Iterable[Finding]:
+    common = rng.normal(size=(60, len(SUBSETS)))
+    runs = RUNS["heros"]
+    given = {
+        run.run_id: Cosines(SUBSETS, 0.8 + 0.01 * (common + rng.normal(size=common.shape))) for run in runs.values()
+    }
+    own = [runs[name] for name in MODELS]
+    for run in own:
+        yield from heros.of_run(run, given[run.run_id])
+    yield from heros.of_baselines(own, [runs[ALL[-1]]], given)
+
+
+# --- the others, as rows of a made-up store
+
+N = 100
+
+
+def similarity(rng: Rng) -> MadeUp:
+    """Models that follow people as little as is asked for, and texts that pairs share; few pairs are at either end."""
+    first = rng.integers(0, N, N)
+    second = (first + rng.integers(1, N, N)) % N
+    gold = np.append(rng.uniform(1.1, 3.9, N - 2), (0.0, 5.0))
+    negated = rng.uniform(size=N) < 0.2
+    about = pd.DataFrame({"item_no": np.arange(N), "set_name": "all", "gold": gold, "first_no": first})
+    about["first"] = [f"text {i} is {'not ' if n else ''}here" for i, n in zip(first, negated, strict=True)]
+    store = MadeUp(SIMILARITY, about.assign(second_no=second, second=[f"text {i} is here" for i in second]))
+    for name in ALL:
+        seen = 0.21 * (gold - gold.mean()) / gold.std() + np.sqrt(1 - 0.21**2) * rng.normal(size=N)
+        rho = float(pd.Series(seen).corr(pd.Series(gold), method="spearman"))
+        store.add(name, {"similarity": 0.5 + 0.1 * seen}, {"spearman": rho}, {"pairs": N, "pairs_covered": N})
+    return store
+
+
+def geometry(rng: Rng) -> MadeUp:
+    """Matches as near as is asked for, and as often far apart."""
+    about = pd.DataFrame({"item_no": np.arange(N), "query_no": np.arange(N), "mate_no": N + np.arange(N)})
+    store = MadeUp(GEOMETRY, about.assign(query="a query", mate="a match"))
+    scores = {"anisotropy": 0.0, "background": 2.0 * N, "sampled_items": 2.0 * N, "hubness_cos_sample": 1.0}
+    for name in ALL:
+        is_far = rng.uniform(size=N) < 0.1
+        apart = np.where(is_far, 2.2, (2 * 0.9 - 0.1 * 2.2) / 0.9) + 0.1 * rng.normal(size=N) * ~is_far
+        store.add(name, {"squared_distance": apart}, {**scores, "zero_vectors": 0.0})
+    return store
+
+
+def frequency(rng: Rng) -> MadeUp:
+    """Vectors that know no frequency."""
+    store = MadeUp(FREQUENCY, pd.DataFrame({"item_no": []}))
+    for name in ALL:
+        accuracy = rng.binomial(500, 0.5) / 500
+        store.add(name, {"threshold": []}, {"accuracy": accuracy, "words_per_class": 250})
+    return store
+
+
+def transfer(rng: Rng) -> MadeUp:
+    """Models a tenth of the way from the most frequent class to all right."""
+    label = (rng.uniform(size=N) < 0.5).astype(np.int32)
+    classes = np.array(["no", "yes"])
+    about = pd.DataFrame({"item_no": np.arange(N), "label": classes[label], "split": ""})
+    store = MadeUp(TRANSFER, about.assign(first=[f"text {i}" for i in range(N)], second=None), "task")
+    majority = float(max(label.mean(), 1 - label.mean()))
+    for name in ALL:
+        answered = np.where(rng.uniform(size=N) < majority + 0.1 * (1 - majority), label, 1 - label).astype(np.int32)
+        accuracy, _ = estimates(label, answered, np.arange(N), 2)
+        assert accuracy.interval is not None
+        scores = {
+            "accuracy": accuracy.value,
+            "accuracy_low": accuracy.interval.low,
+            "accuracy_high": accuracy.interval.high,
+            "majority": majority,
+            "tested": float(N),
+            "trained": float(N),
+            "overlap": 0.0,
+        }
+        rows = {"predicted": classes[answered], "probability": np.linspace(0.5, 1, N), "fold": 0, "repeated": 0}
+        counts = {"examples": N, "examples_covered": N, "items": N, "items_covered": N}
+        store.add(name, rows, scores, counts)
+    return store
+
+
+PER_SECTION = 9
+QUESTIONS = pd.DataFrame(
+    [
+        {"section": section, "a": f"{section}{i}", "b": f"{section}{i}s", "c": f"{section}{j}", "d": f"{section}{j}s"}
+        for section in ("capital", "plural")
+        for i in range(PER_SECTION)
+        for j in range(PER_SECTION)
+        if i != j
+    ]
+)
+QUESTIONS["item_no"] = range(len(QUESTIONS))
+
+
+def analogies(rng: Rng) -> MadeUp:
+    """Relations at the least that is asked for; a pair of words is easy or hard in all of its questions."""
+    store = MadeUp(analogy.ENTRY, QUESTIONS)
+    n = len(QUESTIONS)
+    for name in ALL:
+        own = {word: rng.normal() for word in sorted({*QUESTIONS["a"], *QUESTIONS["c"]})}
+        ease = QUESTIONS["a"].map(own).to_numpy() + QUESTIONS["c"].map(own).to_numpy()
+        right = ease + rng.normal(size=n) < np.sqrt(3) * float(norm.ppf(0.25))
+        rows = {"greater": np.where(right, 0, 3), "ties": 0, "score": 0.0, "best": 0.0}
+        rows["predicted"] = np.where(right, QUESTIONS["d"], "wrong")
+        store.add(name, rows, {"accuracy": float(right.mean())})
+    return store
+
+
+CLASSES, SIZE = 12, 8
+WORDS = pd.DataFrame({"class": [f"class{i // SIZE}" for i in range(CLASSES * SIZE)], "item_no": range(CLASSES * SIZE)})
+WORDS["word"] = [f"word{i}" for i in range(CLASSES * SIZE)]
+
+
+def categories(rng: Rng) -> MadeUp:
+    """As pure as is asked for; some classes are easy and some hard."""
+    store, true = MadeUp(categorization.ENTRY, WORDS), np.arange(CLASSES * SIZE) // SIZE
+    for name in ALL:
+        right = rng.uniform(size=len(true)) < rng.beta(0.28 * 3, 0.72 * 3, CLASSES)[true]
+        cluster = np.where(right, true, (true + rng.integers(1, CLASSES, len(true))) % CLASSES)
+        rows = {"cluster": cluster, "cluster_class": [f"class{i}" for i in cluster]}
+        store.add(name, rows, {"purity": float((cluster == true).mean()), "chance": 0.2})
+    return store
+
+
+MADE_UP = (
+    (similarity, of_similarity),
+    (geometry, of_geometry),
+    (frequency, of_frequency),
+    (transfer, of_transfer),
+    (analogies, of_analogies),
+    (categories, of_categories),
+)
+
+
+def test_chance_shows_a_blind_spot_in_at_most_one_of_twenty_stores_of_all_diagnostics() -> None:
+    shown = uncorrected = 0
+    for seed in range(STORES):
+        found = _findings(np.random.default_rng([22, seed]))
+        shown += any(one.finding.level is Level.BLIND_SPOT for one in discoveries(found))
+        uncorrected += any(
+            one.level is Level.BLIND_SPOT and one.p is not None and one.p <= LEVEL_OF_A_TEST for one in found
+        )
+    assert shown <= STORES / 20
+    assert uncorrected > STORES / 4, "the models are too good for chance to matter"
+
+
+def _findings(rng: Rng) -> Sequence[Finding]:
+    found = [*of_evalrank(rng), *of_heros(rng)]
+    for make, findings in MADE_UP:
+        material = make(rng).material()
+        runs = [run for run in material.runs if run not in material.baselines]
+        found += [one for one in findings(material) if one.runs[0] in runs]
+    return found
