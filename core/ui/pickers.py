@@ -66,6 +66,8 @@ _STALE = "_stale_link"
 _SIDES = "_sides"  # keys in the session of what a page compares
 WIDTH = 30  # characters of a model's name that a menu of the sidebar shows
 _FOLLOWED = "via"  # marks an address that a link of the app's own names
+_VISIT = "visit"  # its value where the picks are only for the page that the link opens
+_VISITED = "_visited"  # that page, and by picker what the link picked and what was picked before
 
 
 @dataclass(frozen=True)
@@ -118,9 +120,16 @@ def picked_variants() -> tuple[Variant, ...]:
     return picks.variants if picks else ()
 
 
-def link_to(dataset: str, metric: str, variants: Sequence[Variant]) -> dict[str, str | list[str]]:
-    """Query parameters for ``st.page_link`` to another page with these picks."""
-    return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: "link"}
+def link_to(
+    dataset: str, metric: str, variants: Sequence[Variant], *, is_visit: bool = False
+) -> dict[str, str | list[str]]:
+    """Query parameters for ``st.page_link`` to another page with these picks.
+
+    Args:
+        is_visit: on the page after that one, the reader has the earlier picks again, but for those changed meanwhile.
+    """
+    via = _VISIT if is_visit else "link"
+    return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: via}
 
 
 def current_page() -> str:
@@ -137,6 +146,7 @@ def shared_pickers(page: str) -> Picks:
     wanted = pickers_of(page)
     _keep_out_of_sight(wanted)
     _keep_over_change_of_page(page, wanted)
+    _end_visit(page, wanted)
     if not wanted:
         st.session_state.pop(_STALE, None)
         return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
@@ -319,8 +329,14 @@ def _follow_link(datasets_by_address: Mapping[str, str], answers: Mapping[Picker
     """
     if _FOLLOWED not in st.query_params:
         return
+    is_visit = st.query_params[_FOLLOWED] == _VISIT
     del st.query_params[_FOLLOWED]
     address = st.query_params
+    kept: Mapping[Picker, Any] = st.session_state.get(_KEPT, {})
+    before = {
+        Picker.DATASET: kept.get(Picker.DATASET, DEFAULT_DATASET),
+        Picker.MODELS: list(kept.get(Picker.MODELS, ())),
+    }
     if (dataset := datasets_by_address.get(address.get(Picker.DATASET, ""))) and Picker.DATASET in answers:
         if st.session_state.get(Picker.DATASET) != dataset:
             _forget_pair()
@@ -331,6 +347,26 @@ def _follow_link(datasets_by_address: Mapping[str, str], answers: Mapping[Picker
     if Picker.MODELS in answers:
         asked = address.get_all(Picker.MODELS)
         st.session_state[Picker.MODELS] = [value for value in asked if value in answers[Picker.MODELS]]
+    if is_visit:
+        linked = {picker: st.session_state.get(picker) for picker in before}
+        st.session_state[_VISITED] = (current_page(), linked, before)
+
+
+def _end_visit(page: str, wanted: Collection[Picker]) -> None:
+    """On the page after one that a link opened for a visit, give pickers that nobody touched their earlier values."""
+    if (visit := st.session_state.get(_VISITED)) is None or visit[0] == page:
+        return
+    del st.session_state[_VISITED]
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:  # the address wins
+        return
+    _, linked, before = visit
+    kept: dict[Picker, Any] = st.session_state.setdefault(_KEPT, {})
+    for picker, value in before.items():
+        if kept.get(picker) == linked[picker]:
+            kept[picker] = value
+            if picker in wanted:
+                st.session_state[picker] = value
 
 
 def usual_sides(names: Sequence[str], keys: tuple[str, str]) -> tuple[str, list[str]]:

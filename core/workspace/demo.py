@@ -1,7 +1,4 @@
-"""The demo: runs of models that differ, on built-in data, and what pages show beside runs (a map, items for raters).
-
-All is in the order in which a visitor opens the pages.
-"""
+"""Demo: runs of different models on built-in data, maps, and items for raters, in the order of a visit."""
 
 from __future__ import annotations
 
@@ -19,14 +16,14 @@ from core.types import Variant
 FIRST = Variant("minilm", "none")
 CENTERED = Variant("minilm", "center")
 STATIC = Variant("minilm-static", "none")
-# A sentence transformer, spelling, a model of the texts' own words, and the transformer's word pieces without it: last,
-# since Compare takes the newest other model at first, and a baseline is nobody's question.
+# A sentence transformer, spelling, the texts' own word statistics, and the transformer's word pieces without context.
+# The last one is last because Compare starts with the newest other model, and a baseline would be dull.
 UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("random-projection", "lsa")), STATIC)
 VARIANTS = (*UNTRANSFORMED, CENTERED)
 OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
 OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
 OF_WORDS = (("analogy", "demo-analogies"), ("categorization", "demo-categories"))
-FREQUENCY = ("frequency", "demo-vocabulary")  # seconds each, so only of those in which it differs most
+FREQUENCY = ("frequency", "demo-vocabulary")  # takes seconds per model, so only the two that differ most
 OF_FREQUENCY = (FIRST, STATIC)
 QUERIES = 40  # of each set of items: a rater's quarter of an hour
 JUDGED = (FIRST, STATIC)
@@ -34,7 +31,7 @@ MAPPED = (FIRST, STATIC)  # a UMAP takes ten seconds, and two are compared
 
 
 def tasks(settings: Settings) -> list[Task]:
-    """All work of the demo; what takes a process of its own, UMAP, comes last."""
+    """All work of the demo; UMAP, which needs a process of its own, comes last."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
     items = [ItemsRequest(kind, JUDGED, FREQUENCY[1], queries=QUERIES) for kind in kinds]
     maps = [MapRequest(variant, OF_PAIRS[0][1]) for variant in MAPPED]

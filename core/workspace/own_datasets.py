@@ -1,4 +1,4 @@
-"""Deletion of all that is kept of a user's dataset: upload, runs, rows, texts, embeddings."""
+"""Deletion of a user's dataset with everything stored for it: upload, runs, rows, texts, embeddings."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from core.texts import counted
 
 @dataclass(frozen=True)
 class Kept:
-    """What is kept of a dataset, and of nothing else.
+    """Everything stored for one dataset and for no other.
 
     Attributes:
         reference: in its canonical form.
-        upload: None for a file of the user's, which stays.
-        embeddings: digests of embeddings on disk, ``size`` bytes; also of encoders that share a pass.
+        upload: None for a file on the user's disk, which is never deleted.
+        embeddings: digests of those on disk, ``size`` bytes in all, with those of encoders that share a pass.
     """
 
     reference: str
@@ -42,7 +42,7 @@ class Kept:
 
     @property
     def in_words(self) -> str:
-        """What ``purge`` deletes, and what stays."""
+        """What ``purge`` deletes and what it leaves."""
         counts = [
             (len(self.stored.runs), "run", ""),
             (self.stored.rows, "row of results", "rows of results"),
@@ -54,22 +54,22 @@ class Kept:
         if self.embeddings:
             parts[-1] += f" ({self.size / 1e6:,.1f} MB)"
         shared = ", ".join(self.stored.shared_with)
-        stays = f"; texts that {shared} has too stay, with the runs on them" if shared else ""
+        stays = f"; texts shared with {shared} and the runs on them stay" if shared else ""
         return (", ".join(parts) or "nothing") + stays
 
 
 def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
-    """What is kept of a user's dataset; its file may be gone.
+    """Everything stored for a user's dataset, whose file may be gone.
 
     Raises:
-        InputError: a dataset of the catalog, or no dataset.
+        InputError: a catalog dataset, or no dataset.
     """
     name = canonical_dataset(reference)
     if not is_own(name):
         raise InputError(
-            f"'{name}' is a dataset of the catalog, and its texts are nobody's own",
+            f"'{name}' is a catalog dataset, not your own",
             expected=f"a file of yours, {OWN_FILE}",
-            remedy="single runs are deleted with: python -m core runs delete ID",
+            remedy="to delete single runs: python -m core runs delete ID",
         )
     upload = next((u for u in uploads.found(settings) if canonical_dataset(u.reference) == name), None)
     stored = purging.content_of(name, repository.database)
@@ -78,19 +78,19 @@ def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
 
 
 def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
-    """Delete a user's dataset with all that was computed on it, but not a file that was not uploaded.
+    """Delete a user's dataset and everything computed on it; a file that was not uploaded stays.
 
     Returns what was deleted.
 
     Raises:
-        InputError: as ``kept``; or this server's visitors may not change what is stored.
+        InputError: as ``kept``; or visitors of this server may not change the store.
         BlindspotError: work on it is under way, or the file system refused.
     """
-    policy.of(settings).check_change("what is stored cannot be deleted")
+    policy.of(settings).check_change("stored results cannot be deleted")
     found = kept(reference, settings, repository)
     if repository.runs(dataset=found.reference, state=RunState.RUNNING):
         raise BlindspotError(
-            f"'{found.reference}' is in use: a run on it is being computed", remedy="cancel that run or wait for it"
+            f"'{found.reference}' is in use by a running job", remedy="cancel the job or wait until it ends"
         )
     purging.purge(found.reference, repository.database)
     cache = EmbeddingCache(settings.embeddings)
@@ -105,7 +105,7 @@ def purge(reference: str, settings: Settings, repository: Repository) -> Kept:
 
 
 def _embeddings(stored: StoredContent, settings: Settings, repository: Repository) -> dict[str, int]:
-    """Digests and sizes of the embeddings on disk that only these runs use, or encoders of the same pass."""
+    """Digests and sizes of the embeddings on disk that only these runs use, siblings of the same pass included."""
     inventory = EmbeddingCache(settings.embeddings).inventory().embeddings
     passes = {one.facts.forward_pass for one in inventory if one.facts.digest in stored.embeddings}
     elsewhere = {run.plan.embedding_digest for run in repository.runs(metrics=[])} - stored.embeddings

@@ -1,4 +1,4 @@
-"""Field in which the reader gives a model or a dataset another name."""
+"""Text field that renames a model or a dataset."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _WRONG = "_renaming_wrong"  # (key of the field, why the name was refused)
 
 
 def name_field(kind: Kind, reference: str, shown: str) -> None:
-    """The name of ``reference``, to change; nothing where visitors may not.
+    """Draw the field for ``reference``; nothing where visitors may not rename.
 
     Args:
-        shown: what it is called now.
+        shown: the current name.
     """
     if not allowed().changes:
         return
@@ -43,8 +43,8 @@ def name_field(kind: Kind, reference: str, shown: str) -> None:
         max_chars=LONGEST,
         on_change=take,
         width=420,
-        help=f"What this {kind} is called on every page, in figures and in files that you download. "
-        "Links and stored runs stay valid. Leave it empty for the original name.",
+        help=f"The name of this {kind} on every page, in figures, and in downloads. "
+        "Links and stored runs stay valid. Clear the field to restore the original name.",
     )
     if refused == key:
         st.error(as_text(why), icon=":material/error:")

@@ -57,7 +57,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     path.write_text(f"third,left,right\n{rows}", "utf-8")  # which two are the pair is not clear
     visitor = reader().open(f"{serve(cache)}/data")
     visitor.see("data")
-    visitor.page.get_by_text("Add texts of your own").click()
+    visitor.page.get_by_text("Add your own texts").click()
     visitor.page.locator("input[type=file]").set_input_files(path)
     visitor.choose("Query column", "left")
     expect(visitor.at("upload_keep")).to_have_count(0)

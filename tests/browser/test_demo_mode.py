@@ -60,7 +60,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     cache = tmp_path / "cache"
     address = serve(cache, BLINDSPOT_MODE="demo")
     first = reader().open(f"{address}/data")
-    first.page.get_by_text("Add texts of your own").click()
+    first.page.get_by_text("Add your own texts").click()
     rows = "\n".join(f"a secret about {word},what nobody knows of {word}" for word in ("tea", "bread", "rain"))
     file = {"name": "diary.csv", "mimeType": "text/csv", "buffer": f"query,mate\n{rows}\n".encode()}
     first.page.locator("input[type=file]").set_input_files(files=[file])

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 def listed(app: AppTest) -> dict[str, str]:
     """State by id, of a file by its name."""
-    frame = app.dataframe[0].value
+    frame = next(f.value for f in app.dataframe if {"state", "dataset", "id"} <= set(f.value))
     return dict(zip(frame["id"].where(frame["id"] != "", frame["dataset"]), frame["state"], strict=True))
 
 

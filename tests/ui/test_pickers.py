@@ -9,7 +9,7 @@ import pytest
 from core.store.repository import Repository
 from core.types import Variant
 from core.ui.navigation import pickers_of, sections
-from core.ui.pickers import Picks
+from core.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from tests.support.pages import OpenApp
 from tests.support.store_samples import pair_set, store_run
 
@@ -87,3 +87,29 @@ def test_hidden_picks_are_kept_for_the_next_page(open_app: OpenApp, three: Path)
     app.switch_page("pages/evalrank.py").run()
     assert app.segmented_control(key="protocol").value == "toolkit"
     assert app.selectbox(key="base").value == "lsa~none"
+
+
+def test_a_visit_leaves_the_picks_as_they_were(open_app: OpenApp, three: Path) -> None:
+    app = open_app(three, "findings")
+    app.switch_page("pages/heros.py")
+    for name, value in link_to("demo-minimal", "cos", [LSA], is_visit=True).items():
+        app.query_params[name] = value
+    app.run()
+    assert app.session_state["_picks"].dataset == "demo-minimal"
+    assert app.session_state["_picks"].variants == (LSA,)
+    app.switch_page("pages/evalrank.py").run()
+    assert app.session_state["_picks"].dataset == DEFAULT_DATASET
+    assert app.session_state["_picks"].variants == ()
+
+
+def test_what_is_picked_during_a_visit_is_kept(open_app: OpenApp, three: Path) -> None:
+    app = open_app(three, "findings")
+    app.switch_page("pages/heros.py")
+    for name, value in link_to("demo-minimal", "cos", [LSA], is_visit=True).items():
+        app.query_params[name] = value
+    app.run()
+    app.multiselect(key="enc").set_value([]).run()
+    app.selectbox(key="data").set_value("demo-words").run()
+    app.switch_page("pages/evalrank.py").run()
+    assert app.session_state["_picks"].dataset == "demo-words"
+    assert app.session_state["_picks"].variants == ()

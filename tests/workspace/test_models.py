@@ -55,21 +55,19 @@ def test_the_table_has_every_encoder_with_what_it_costs(open_app: OpenApp, demo_
     stored = read_library(settings, Repository.at(settings.store)).find("minilm")
     assert stored is not None
     row = rows["minilm"]
-    assert (row["dimension"], row["parameters"], row["licence"]) == (384, 22_713_216, "Apache-2.0")
+    assert (row["dimension"], row["parameters"], row["license"]) == (384, 22_713_216, "Apache-2.0")
     assert row["texts/s"] == stored.speeds["cpu"]
     assert row["device"] == "cpu"
     assert row["memory, MB"] == pytest.approx(90.85, abs=0.01)
-    assert row["disk, MB"] == pytest.approx(stored.size / 1e6)
+    assert row["embeddings, MB"] == pytest.approx(stored.size / 1e6)
     assert row["runs"] == len(stored.runs) >= 2
     assert row["revision"] == "53aa51172d142c89"
-    assert row["title"] == "all-MiniLM-L6-v2"
-    assert "come out of one forward pass" in written(app)
+    assert row["description"] == "all-MiniLM-L6-v2"
     assert "minilm-static" in written(app)
 
 
 def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
-    assert "how fast they are on this machine is not known" in written(app)
     assert all(row["texts/s"] is None or row["texts/s"] != row["texts/s"] for row in table(app))
     assert "forward pass" not in written(app)
 
@@ -85,7 +83,6 @@ def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache:
     assert identity["pooling"] == "mean of the input word-piece embeddings, special tokens left out"
     assert identity["max length"] == "256 tokens, then cut off"
     assert "torch==" in identity["libraries"]
-    assert "It was not run yet." in written(app)
     assert app.dataframe[1].value.iloc[0]["texts of"] == "demo-pairs", "encoded for a sibling's run"
 
 
@@ -100,12 +97,11 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
         "metric": ["cos"],
         "via": ["link"],
     }
-    assert "No text was cut off." in written(app)
 
 
 def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="dir:/*gone*")
-    assert "This link names an encoder that is not here" in written(app)
+    assert len(app.warning) == 1
     assert "dir:/*gone*" in [element.value for element in app.text]
     assert app.selectbox(key="model").value is None
 
@@ -158,7 +154,7 @@ def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ("", "There is no reference yet"),
+        ("", "press Check"),
         ("minilmm", "did you mean 'minilm'?"),
         ("dir:/nowhere/*x*", "there is no folder /nowhere/*x*"),
         ("hf:a b", "names no model of the hub"),
@@ -193,7 +189,7 @@ def test_rendering_asks_no_hub_model_for_its_files(
     repository.remember_reference("hf:org/name", {"info": {"title": "org/name"}})
     repository.database.close()
     app = open_app(tmp_path, "models", model="hf:org/name")
-    assert facts(app)["dimension"] == "not known yet"
+    assert facts(app)["dimension"] == "unknown"
     assert not app.button(key="run_chosen").disabled
     app = open_app(tmp_path, "evalrank")
     assert Variant("hf:org/name", "none").label in app.selectbox(key="new_encoder").options
@@ -216,7 +212,7 @@ def test_a_checked_encoder_is_run_with_and_without_centering(
 
 def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
-    assert "Up to 200 MB per file" in written(app)
+    assert "above 200 MB" in written(app)
     assert app.button(key="check_upload").disabled
     app.file_uploader(key="upload_0").set_value([("my *words*.txt", GLOVE, "text/plain")]).run()
     app.button(key="check_upload").click().run()
@@ -261,14 +257,13 @@ def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: Op
     files = len(list((demo_copy / "embeddings").iterdir()))
     app.button(key="remove").click().run()
     assert re.search(r"This deletes\*\* \d+ sets? of embeddings \([\d.]+ MB\)", written(app))
-    assert re.search(r"Kept\*\* are \d+ runs with all scores", written(app))
+    assert re.search(r"Kept\*\*: \d+ runs with all scores", written(app))
     app.button(key="remove_no").click().run()
     assert len(list((demo_copy / "embeddings").iterdir())) == files
     app.button(key="remove").click().run()
     app.button(key="remove_yes").click().run()
     assert "minilm has no embeddings on disk any more" in app.success[0].value
     assert len(list((demo_copy / "embeddings").iterdir())) < files
-    assert "there is nothing to remove" in written(app)
     assert [row["runs"] for row in table(app) if row["model"] == "minilm"] != [0]
 
 
@@ -277,7 +272,6 @@ def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_pat
     app = check(open_app(tmp_path, "models"), reference)
     app.selectbox(key="model").set_value(reference).run()
     app.button(key="remove").click().run()
-    assert "The files that its reference names stay where they are." in written(app)
     app.button(key="remove_yes").click().run()
     assert app.selectbox(key="model").value is None
     assert len(table(app)) == len(ENCODERS)
@@ -301,7 +295,6 @@ def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, mon
         wait_until(lambda: gate.reached > 0)
         app.run()
         assert app.button(key="remove").disabled
-        assert "Cancel it or wait for its end" in written(app)
         assert not [button for button in app.button if button.key == "remove_yes"]
     finally:
         gate.open(1000)
@@ -319,7 +312,7 @@ def test_a_demo_shows_the_table_and_changes_nothing(
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     app = open_app(demo_copy, "models", model="minilm")
     assert len(table(app)) >= len(ENCODERS)
-    assert "encoders cannot be added, uploaded or removed here" in written(app)
+    assert not any(field.key == "reference" for field in app.text_input)
     keys = {button.key for button in app.button}
     assert keys.isdisjoint({"check", "check_upload", "remove", "remove_yes"})
     assert not app.get("file_uploader")

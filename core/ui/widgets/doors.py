@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.settings import ASSETS
-from core.ui.widgets.downloads import Holds, button
+from core.store.records import RunState
+from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, link_to
+from core.ui.resources import shared_repository
 from core.ui.widgets.work import demo_button
 
-EXAMPLE = ASSETS / "demo" / "report.html"  # where somebody made one: ``python -m core report``
+DEMO = (
+    "**The demo**  \nFour models on built-in texts: a sentence transformer, its word pieces without context, LSA, "
+    "and random vectors. No download. First findings after about 20 seconds, everything within two minutes."
+)
+OWN = (
+    "**Compare two models on my data**  \nUpload a file of texts: pairs, rewrites, scored pairs, or labels. Then "
+    "choose the models on *Run*. You can add your own model on *Models*."
+)
+EXAMPLE = (
+    "**A finished example**  \nWhat the demo finds: what each model gets wrong, with examples, two models compared, "
+    "and a report to share."
+)
+ONE_CLICK = f"{EXAMPLE} It is not computed yet; one click runs it."
 
 
 def doors(*, key: str = "doors") -> None:
@@ -17,42 +30,26 @@ def doors(*, key: str = "doors") -> None:
         st.subheader("No results yet", anchor=False)
         demo, own, example = st.columns(3)
         with demo.container(border=True, height="stretch"):
-            st.markdown(
-                "**The demo**  \nFour models on built-in texts: a sentence transformer, its bare word pieces, LSA and "
-                "random vectors. No download. The first findings appear after about 20 seconds, the rest within "
-                "two minutes."
-            )
+            st.markdown(DEMO)
             demo_button(key="run_demo")
         with own.container(border=True, height="stretch"):
-            st.markdown(
-                "**Compare two models on my data**  \nUpload a file of texts: pairs, rewrites, scored pairs or labels. "
-                "Then choose the models on *Run*; add your own model on *Models*."
-            )
+            st.markdown(OWN)
             st.page_link("pages/data.py", label="Upload your texts", icon=":material/upload_file:")
             st.page_link("pages/models.py", label="Add a model", icon=":material/deployed_code:")
         with example.container(border=True, height="stretch"):
-            if EXAMPLE.is_file():
-                st.markdown(
-                    "**A finished example**  \nA report to share: what two models get wrong, side by side, in one "
-                    "file that any browser opens."
-                )
-                button(
-                    "Download the report",
-                    EXAMPLE.read_bytes,
-                    Holds(),
-                    file_name="blindspot-example.html",
-                    mime="text/html",
-                    key="example_report",
-                    icon=":material/description:",
-                )
-            else:
-                st.markdown(
-                    "**A finished example**  \nWhat papers found with these methods: which scores predict how well "
-                    "models do on a task, and how well."
-                )
-                st.page_link(
-                    "pages/evidence.py",
-                    label="See what papers found",
-                    icon=":material/query_stats:",
-                    query_params={"evidence_view": "published"},
-                )
+            _example()
+
+
+def _example() -> None:
+    """The demo's findings where they are here, as beside a visitor's own empty store, else the way to them."""
+    if shared_repository().runs(dataset=DEFAULT_DATASET, state=RunState.DONE, metrics=[], limit=1):
+        st.markdown(EXAMPLE)
+        st.page_link(
+            "pages/findings.py",
+            label="Open the demo's findings",
+            icon=":material/lightbulb:",
+            query_params=link_to(DEFAULT_DATASET, DEFAULT_METRIC, []),
+        )
+        return
+    st.markdown(ONE_CLICK)
+    demo_button(key="run_example")

@@ -1,18 +1,15 @@
-"""The page *Data*."""
+"""Page *Data*."""
 
 from core import ui
 from core.workspace.data import datasets, rows, upload
 
 
 def show() -> None:
-    picks = ui.page(
-        "Data",
-        "What can encoders be tested on, is it here, what does it look like, and how do you bring your own texts?",
-    )
-    listed = datasets.listed(picks.dataset)
-    datasets.choose(listed, picks.dataset)
+    picks = ui.page("Data", "Which texts can you test models on? Browse and download datasets, or add your own.")
     with ui.errors_shown():
         upload.upload()
+    listed = datasets.listed(picks.dataset)
+    datasets.choose(listed, picks.dataset)
     with ui.errors_shown():
         entry = datasets.details(next(row for row in listed if row.reference == picks.dataset))
         if entry is not None:

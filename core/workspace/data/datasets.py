@@ -1,4 +1,4 @@
-"""List of datasets on the page *Data*, and the facts of one."""
+"""List of datasets on the page *Data*, and the details of one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from core.ui.widgets.work import fetch_button
 from core.workspace.data.upload import remove_button
 from core.workspace.renaming import name_field
 
-# Signs next to the words: readable without colour or an icon font.
+# Beside the words, so that states differ without color or an icon font.
 SIGNS = {
     DataState.BUILT_IN: "●",
     DataState.YOUR_FILE: "◆",
@@ -36,12 +36,12 @@ SIGNS = {
     DataState.MISSING: "○",
     DataState.CORRUPT: "▲",
 }
-NOT_KNOWN = "recorded when it is first used"
+NOT_KNOWN = "recorded on first use"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A dataset in the list. ``upload`` is set for what was uploaded here."""
+    """A dataset in the list; ``upload`` is set if it was uploaded here."""
 
     reference: str
     title: str
@@ -53,7 +53,7 @@ class Listed:
 
 
 def listed(picked: str) -> list[Listed]:
-    """Every dataset that can be picked; users' files are not read."""
+    """Every dataset that can be picked, without reading users' files."""
     stored = {upload.reference: upload for upload in uploads.found(upload_settings())}
     out = []
     for reference in pickable_datasets():
@@ -64,14 +64,14 @@ def listed(picked: str) -> list[Listed]:
         upload, path = stored.get(reference), path_of(reference)
         state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
         kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
-        out.append(Listed(reference, title_of(reference), kind, size, "yours", state, upload))
+        out.append(Listed(reference, title_of(reference), kind, size, "your own", state, upload))
     if picked not in (row.reference for row in out):  # another session removed it just now
         st.rerun()
     return out
 
 
 def _as_run(reference: str) -> tuple[DatasetKind, str]:
-    """Kind and counts of a user's file, from its newest finished run."""
+    """Kind and size of a user's file according to its newest finished run."""
     for run in repository().runs(dataset=reference, state=RunState.DONE):
         entry = all_diagnostics().get(run.plan.diagnostic)
         if entry is None:
@@ -85,7 +85,7 @@ def _as_run(reference: str) -> tuple[DatasetKind, str]:
 
 
 def dataset_state(entry: DatasetEntry) -> DataState:
-    """``fetch.dataset_state`` that does not read unchanged files again."""
+    """``fetch.dataset_state`` without reading unchanged files again."""
     if not entry.files:
         return fetch.dataset_state(entry, settings())
     states = {file_state(file).state for file in entry.files}
@@ -102,15 +102,16 @@ def file_state(file: SourceFile) -> FileState:
 
 
 def choose(rows: Sequence[Listed], picked: str) -> None:
-    """The list; a chosen row becomes the sidebar's dataset, whose row is marked."""
+    """Draw the list; selecting a row picks its dataset in the sidebar, and the other way round."""
     references = [row.reference for row in rows]
     frame = pd.DataFrame(
         {
             "state": [f"{SIGNS[row.state]} {row.state}" for row in rows],
             "dataset": [row.title for row in rows],
-            "holds": [row.size for row in rows],
+            "contents": [row.size for row in rows],
+            "tests": [_used_by(row.kind) for row in rows],
             "kind": [str(row.kind) for row in rows],
-            "licence": [row.licence for row in rows],
+            "license": [row.licence for row in rows],
             "id": ["" if is_own(reference) else reference for reference in references],
         }
     )
@@ -124,34 +125,43 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         selection_mode="single-row-required",
         column_config={
             "state": st.column_config.TextColumn(width=110),
-            "dataset": st.column_config.TextColumn(width=190),
-            "holds": st.column_config.TextColumn(
-                width=260, help="Pairs or originals, and the texts that they are among"
+            "dataset": st.column_config.TextColumn(width=180, pinned=True),
+            "contents": st.column_config.TextColumn(width=310, help="Number of examples, and of texts to search in"),
+            "tests": st.column_config.TextColumn(width=150, help="Diagnostics that run on it"),
+            "kind": st.column_config.TextColumn(width=170),
+            "license": st.column_config.TextColumn(width=260),
+            "id": st.column_config.TextColumn(
+                help="Name on the command line; for your own files, see the details below"
             ),
-            "kind": st.column_config.TextColumn(width=110),
-            "licence": st.column_config.TextColumn(width=120),
-            "id": st.column_config.TextColumn(help="As on the command line; of a file: its reference, below"),
         },
     )
-    st.caption("Choose a row, or a dataset in the sidebar, to see what is in it.")
+    st.caption(
+        "Select a dataset to see its texts below, or to download it where it is missing. ● ✓ ◆ ready, "
+        "○ not downloaded, ▲ damaged."
+    )
+
+
+def _used_by(kind: DatasetKind) -> str:
+    """Titles of the diagnostics that run on a kind of dataset."""
+    return ", ".join(entry.title for entry in all_diagnostics().values() if entry.dataset_kind is kind)
 
 
 # --- one dataset
 
 
 def details(row: Listed) -> DatasetEntry | None:
-    """The facts of a dataset, and the remedy for its state; its entry, if its rows can be shown."""
+    """Draw a dataset's details and the fix for its state; returns its entry if its rows can be shown."""
     st.subheader(as_text(row.title), anchor=False)
     name_field(Kind.DATASET, row.reference, row.title)
     try:
         entry = find_dataset(row.reference)
-    except BlindspotError as error:  # a user's file that is gone, or cannot be read any more
+    except BlindspotError as error:  # a user's file that is gone or unreadable
         st.warning(as_text(str(error)), icon=":material/report:")
-        st.caption("What was computed on it is stored and stays on the other pages.")
+        st.caption("Results computed on it are stored and still appear on the other pages.")
         remove_button(row.reference, row.upload)
         return None
     st.markdown(f"{as_text(entry.description)} ({entry.size}.)")
-    ready = _mend(entry, row.state)
+    ready = _offer_files(entry, row.state)
     with st.container(border=True, key="facts"):
         for label, value in _facts(entry, row):
             with st.container(horizontal=True, gap="small"):
@@ -168,7 +178,7 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     facts = [
         ("State", f"{SIGNS[row.state]} {row.state}"),
         ("Kind", str(entry.kind) if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
-        ("Licence", "" if entry.own else as_text(entry.licence)),
+        ("License", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
         ("Source", f"<{entry.url}>" if entry.url else ""),
         ("Revision", "" if entry.own else f"`{entry.revision}`"),
@@ -227,52 +237,52 @@ def _in_words(state: FileState) -> str:
 
 
 def _size(n: int) -> str:
-    """Bytes for people; 0 is not known."""
+    """Bytes in MB or kB; 0 means unknown."""
     if not n:
-        return "of a size that is not known"
+        return "size unknown"
     return f"{n / 1e6:.1f} MB" if n >= 100_000 else f"{n / 1e3:.1f} kB"
 
 
-def _mend(entry: DatasetEntry, state: DataState) -> bool:
-    """Offer to download what is missing or corrupt; True where everything is here."""
+def _offer_files(entry: DatasetEntry, state: DataState) -> bool:
+    """Offer to download missing or damaged files; True if all are here."""
     if state not in {DataState.MISSING, DataState.CORRUPT}:
         _next_step(entry)
         return True
     lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
     size, title = _size(sum(file.size for file in lacking)), f"Download of {title_of(entry.id)}"
-    source = "the mirror that BLINDSPOT_MIRROR names" if settings().mirror else "its public source"
+    source = "the mirror in BLINDSPOT_MIRROR" if settings().mirror else "its public source"
     if not settings().mirror and not allowed().downloads:
         st.info(
-            "It is not on this demo, and a demo downloads nothing from outside. Whoever hosts it can bring it with "
+            "This demo does not include this dataset and downloads nothing. Its host can add it with "
             f"`python -m core data fetch {entry.id}`.",
             icon=":material/cloud_off:",
         )
     elif state is DataState.MISSING:
-        st.info(f"It is not on this machine yet: {size} from {source}.", icon=":material/cloud_download:")
+        st.info(f"Not downloaded yet: {size} from {source}.", icon=":material/cloud_download:")
         fetch_button("Download", title, entry.id, key="fetch")
     else:
         what = "; ".join(f"{Path(f.path).name}: {file_state(f).detail}" for f in lacking if file_state(f).detail)
         st.error(
-            f"Its files on this machine are not what they should be ({as_text(what)}). "
-            f"Nothing is computed on them until they are downloaded again: {size} from {source}.",
+            f"The files on this machine are damaged ({as_text(what)}). Download them again to use this dataset: "
+            f"{size} from {source}.",
             icon=":material/report:",
         )
-        fetch_button("Repair", title, entry.id, key="fetch")
+        fetch_button("Download again", title, entry.id, key="fetch")
     return False
 
 
 def _next_step(entry: DatasetEntry) -> None:
-    """Links to the pages that test encoders on it."""
+    """Links to the diagnostics that run on it."""
     for diagnostic in all_diagnostics().values():
         if diagnostic.dataset_kind is entry.kind and diagnostic.page:
             st.page_link(
                 f"pages/{diagnostic.page.stem}.py",
-                label=f"Test encoders on it: {diagnostic.title}",
+                label=f"Test models on it: {diagnostic.title}",
                 icon=":material/arrow_forward:",
             )
 
 
 def how_to_add() -> None:
     st.caption(
-        "To give a dataset a name of its own in this list, see *Add a dataset to the catalog* in `docs/guides/data.md`."
+        "To add a dataset to this list for everyone, see *Add a dataset to the catalog* in `docs/guides/data.md`."
     )

@@ -1,4 +1,4 @@
-"""Labelled texts on the page *Data*: classes, leaks between training and test, examples."""
+"""Labeled texts on the page *Data*: classes, overlap of training and test, examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALL = ""
 
 
 def show(data: LabelledTexts, unit: str, content: str, per_page: int) -> None:
-    """Counts of classes, texts that are in training and test, and pages of examples."""
+    """Draw the classes, the overlap of training and test, and pages of examples."""
     counts = data.counts
     parts = [
         f"**{counts.examples:,}** examples of **{len(counts.classes)}** classes",
@@ -24,16 +24,16 @@ def show(data: LabelledTexts, unit: str, content: str, per_page: int) -> None:
     st.markdown(" · ".join(parts))
     class_table(counts, "class_rows")
     st.caption(
-        f"Always saying “{as_text(counts.majority.name)}”, the most frequent class"
-        f"{' of the training part' if counts.is_split else ''}, is right in {counts.baseline:.1%} of "
-        f"{'the test part' if counts.is_split else 'all examples'}: what a classifier has to beat."
+        f"Baseline: always predicting “{as_text(counts.majority.name)}”, the most frequent class"
+        f"{' in training' if counts.is_split else ''}, gets {counts.baseline:.1%} of the "
+        f"{'test examples' if counts.is_split else 'examples'} right."
     )
     overlap(counts)
     _examples(data, content, per_page)
 
 
 def class_table(counts: LabelledCounts, key: str) -> None:
-    """A row per class: examples, in each part of a given split, and their share."""
+    """One row per class: its examples, by split where there is one, and its share."""
     frame = pd.DataFrame({"class": [c.name for c in counts.classes], "examples": [c.examples for c in counts.classes]})
     for part in ("train", "dev", "test"):
         held = [getattr(c, part) for c in counts.classes]
@@ -46,37 +46,37 @@ def class_table(counts: LabelledCounts, key: str) -> None:
 
 
 def overlap(counts: LabelledCounts) -> None:
-    """Counts of texts that are in training and test, or more than once; also where there are none."""
+    """Say how many texts are in both training and test or repeat, also where none do."""
     leaks = counts.leaked if counts.is_split else counts.repeated
     parts = []
     if counts.is_split:
         parts.append(
-            f"**{leaks:,}** of {counts.tested:,} test examples ({leaks / counts.tested:.1%}) stand in training too"
+            f"**{leaks:,}** of {counts.tested:,} test examples ({leaks / counts.tested:.1%}) are also in training"
             if leaks
-            else "No test example stands in training too"
+            else "No test example is also in training"
         )
         if counts.repeated:
-            parts.append(f"**{counts.repeated:,}** examples stand anywhere in it more than once")
+            parts.append(f"**{counts.repeated:,}** examples appear more than once in the dataset")
     else:
         parts.append(
-            f"**{leaks:,}** examples ({leaks / counts.examples:.1%}) stand in it more than once"
+            f"**{leaks:,}** examples ({leaks / counts.examples:.1%}) appear more than once"
             if leaks
-            else "No example stands in it more than once"
+            else "No example appears more than once"
         )
     if n := counts.contradictory:
-        parts.append(f"**{n:,}** {'texts have' if n > 1 else 'text has'} more than one label, so nobody gets all right")
+        parts.append(f"**{n:,}** {'texts have' if n > 1 else 'text has'} more than one label, so 100% is out of reach")
     if leaks:
-        folds = "" if counts.is_split else "Folds keep equal texts together, and e"
-        parts.append(f"{folds or 'E'}very score is given also without them")
+        folds = "" if counts.is_split else "Cross-validation keeps equal texts in one fold. "
+        parts.append(f"{folds}Scores are also given without them")
     if leaks or counts.repeated:
-        parts.append("Texts are equal whatever their case, white space and Unicode form, pairs in either order")
+        parts.append("Case, white space, Unicode form, and the order within a pair are ignored when comparing texts")
     (st.warning if leaks else st.info)(
         f"{'. '.join(parts)}.", icon=":material/content_copy:" if leaks else ":material/check:"
     )
 
 
 def _examples(data: LabelledTexts, content: str, per_page: int) -> None:
-    """The examples, all or of one class, or only those that leak."""
+    """Draw the examples: all, of one class, or only those that repeat."""
     counts = data.counts
     st.markdown("**Examples**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -89,14 +89,14 @@ def _examples(data: LabelledTexts, content: str, per_page: int) -> None:
             width=240,
         )
         leaking = st.toggle(
-            "Only those in training too" if counts.is_split else "Only those that repeat",
+            "Only those also in training" if counts.is_split else "Only those that repeat",
             key=f"example_leaks_{content}",
             persist_state="session",
             disabled=not (counts.leaked if counts.is_split else counts.repeated),
         )
     numbers = data.numbers(label, leaking)
     if not len(numbers):
-        st.caption("No such examples: choose another class, or switch the filter off.")
+        st.caption("No examples match. Choose another class or turn off the filter.")
         return
     key = f"rows_page_{content}_{data.classes.index(label) if label else 'all'}_{int(leaking)}"
     pages = Pages.of(key, len(numbers), per_page)
@@ -117,7 +117,7 @@ def _examples(data: LabelledTexts, content: str, per_page: int) -> None:
             "number": st.column_config.NumberColumn(width=60, help="Number of the example in the dataset"),
             "class": st.column_config.TextColumn(width=110),
             "split": st.column_config.TextColumn(width=60),
-            "also": st.column_config.TextColumn(width=90, help="Where the same text stands too"),
+            "also": st.column_config.TextColumn(width=90, help="Where the same text also appears"),
         },
     )
     pages.turn()

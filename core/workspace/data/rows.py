@@ -31,7 +31,7 @@ _SEED = "background_seed"
 
 
 def preview(entry: DatasetEntry) -> None:
-    """Counts and pages of rows; of a pair set also some of the items that are in no pair."""
+    """Draw counts and pages of rows, and for pairs also texts that are in no pair."""
     checksums = [fetch.recorded_checksum(file, settings()) for file in entry.files]
     content = digest_of_strings([entry.id, entry.revision, *checksums])[:12]
     try:
@@ -46,7 +46,7 @@ def preview(entry: DatasetEntry) -> None:
 def _paged(
     data: Dataset, count: int, content: str, key: str, columns: Mapping[str, Any], per_page: int = ROWS_PER_PAGE
 ) -> None:
-    """A page of the ``count`` rows of a dataset, with paging."""
+    """Draw one page of a dataset's ``count`` rows, with paging."""
     pages = Pages.of(f"rows_page_{content}", count, per_page)
     frame = pd.DataFrame(data.rows(pages.rows.start, pages.rows.stop), columns=list(data.headings))
     st.dataframe(frame, hide_index=True, key=key, column_config=columns)
@@ -54,7 +54,7 @@ def _paged(
 
 
 def _first_rows(data: Dataset, _unit: str, _content: str) -> None:
-    """The first rows of a kind without a view of its own."""
+    """Draw the first rows of a kind without its own view."""
     rows = data.first_rows(ROWS)
     _table(pd.DataFrame(rows.cells, columns=list(rows.headings)))
 
@@ -67,8 +67,8 @@ def _table(frame: pd.DataFrame) -> None:
 
 def _analogies(data: Analogies, _unit: str, _content: str) -> None:
     st.markdown(
-        f"**{len(data.answers):,}** questions in {len(data.sections)} sections, answered among "
-        f"**{len(data.items):,}** words, {data.own_words:,} of them of the questions"
+        f"**{len(data.answers):,}** questions in {len(data.sections)} sections. Candidate answers: "
+        f"**{len(data.items):,}** words, {data.own_words:,} of them from the questions"
     )
     frame = pd.DataFrame(data.rows(0, ROWS), columns=list(data.headings))
     frame["section"] = [data.sections[i] for i in data.section_numbers[:ROWS]]
@@ -89,7 +89,7 @@ def _scored_pairs(data: ScoredPairs, unit: str, content: str) -> None:
     )
     columns = {
         "pair": st.column_config.NumberColumn(width=60, help="Number of the pair in the dataset"),
-        "score": st.column_config.NumberColumn(format="%.3g", help="What people gave it; more is more alike"),
+        "score": st.column_config.NumberColumn(format="%.3g", help="Human rating; higher means more similar"),
     }
     _paged(data, len(data.scores), content, "scored_rows", columns)
 
@@ -105,13 +105,13 @@ def _vocabulary(data: Vocabulary, _unit: str, content: str) -> None:
 
 
 def _minimal_pairs(data: MinimalPairSet, unit: str, content: str) -> None:
-    same = [f"**{n:,}** {subset} rewrites that change nothing" for subset, n in data.unchanged.items() if n]
+    same = [f"**{n:,}** {subset} rewrites identical to their original" for subset, n in data.unchanged.items() if n]
     parts = [f"**{len(data.originals):,}** originals", f"**{len(data.items):,}** distinct {unit}s", *same]
     st.markdown(" · ".join(parts))
     st.markdown("**Minimal pairs**")
     columns = {
         "number": st.column_config.NumberColumn(width=60, help="Number of the original in the dataset"),
-        "subset": st.column_config.TextColumn(width=100, help="What was done to the original"),
+        "subset": st.column_config.TextColumn(width=100, help="How the original was changed"),
     }
     per_page = max(1, REWRITES_PER_PAGE // len(data.subsets))
     _paged(data, len(data.originals), content, "minimal_pair_rows", columns, per_page)
@@ -122,17 +122,19 @@ def _pairs(data: PairSet, unit: str, content: str) -> None:
     parts = [
         f"**{counts.pairs:,}** pairs",
         f"**{counts.items:,}** distinct {unit}s",
-        f"**{counts.queries:,}** queries, {counts.several_mates:,} of them with several mates",
-        f"**{counts.self_pairs:,}** pairs of a {unit} with itself",
+        f"**{counts.queries:,}** queries"
+        + (f", {counts.several_mates:,} of them with several matches" if counts.several_mates else ""),
     ]
+    if counts.self_pairs:
+        parts.append(f"**{counts.self_pairs:,}** pairs of a {unit} with itself")
     if counts.repeated_pairs:
         parts.append(f"**{counts.repeated_pairs:,}** repeated pairs")
     st.markdown(" · ".join(parts))
     st.markdown("**Pairs**")
     columns = {
-        "pair": st.column_config.NumberColumn(width=60, help="Number of the pair in the dataset"),
-        "query": st.column_config.TextColumn(width=200, help="What is searched with"),
-        "mate": st.column_config.TextColumn(width=200, help="What should be found first"),
+        "pair": st.column_config.NumberColumn(width=50, help="Number of the pair in the dataset"),
+        "query": st.column_config.TextColumn(width="large", help="The text that is searched for"),
+        "mate": st.column_config.TextColumn("match", width="large", help="The text that should be found first"),
     }
     _paged(data, counts.pairs, content, "pair_rows", columns)
     _background(data, unit, content)
@@ -151,9 +153,9 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
 
 def _background(data: PairSet, unit: str, content: str) -> None:
     if not data.counts.background_only:
-        st.caption(f"Every {unit} belongs to a pair. Each mate is ranked among all of them.")
+        st.caption(f"Every {unit} belongs to a pair. Each match is ranked among all of them.")
         return
-    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that are in no pair")
+    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that belong to no pair")
     seed = st.session_state.setdefault(_SEED, 0)
     st.dataframe(
         pd.DataFrame({unit: data.background(BACKGROUND_ITEMS, seed)}),
@@ -161,8 +163,8 @@ def _background(data: PairSet, unit: str, content: str) -> None:
         key=f"background_rows_{content}_{seed}",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Others", icon=":material/shuffle:", key="other_background", on_click=_other_background)
-        st.caption(f"{BACKGROUND_ITEMS} at random. Each mate is ranked among all of these too.")
+        st.button("Show others", icon=":material/shuffle:", key="other_background", on_click=_other_background)
+        st.caption(f"{BACKGROUND_ITEMS} at random. Every match is ranked among the whole background, too.")
 
 
 def _other_background() -> None:

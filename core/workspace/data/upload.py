@@ -1,4 +1,4 @@
-"""Bringing texts of one's own: upload, how the columns are read, confirm; and taking them away again."""
+"""Upload form on the page *Data*: file, columns, confirmation; and removal of an upload."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from core.workspace.data import labelled, upload_minimal
 EXAMPLE_ROWS = 5
 NOT_CHOSEN = "–"
 _ROUND = "_upload_round"  # a new number gives an empty uploader
-_SAID = "_upload_said"  # what the last action came to, shown once
+_SAID = "_upload_said"  # outcome of the last action, shown once
 
 
 def upload() -> None:
-    """The uploader, and for a file in it how it is read and the button that keeps it."""
+    """Draw the uploader and, for a chosen file, its columns and the button that adds it."""
     _say()
     number = st.session_state.setdefault(_ROUND, 0)
-    with st.expander("Add texts of your own", icon=":material/upload_file:", key=f"own_{number}"):
+    with st.expander("Add your own texts", icon=":material/upload_file:", key=f"own_{number}"):
         kinds = "\n".join(f"- **{kind.title.capitalize()}**: {kind.about}" for kind in OWN_KINDS.values())
-        st.markdown(f"A file of one of these kinds, a row each:\n{kinds}\n\n{_limits()}")
+        st.markdown(f"Upload one of these kinds of file, one row per example:\n{kinds}\n\n{_limits()}")
         formats = allowed().uploads.formats
         file = st.file_uploader(
             f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
@@ -50,13 +50,13 @@ def upload() -> None:
 
 
 def _limits() -> str:
-    """How much may be uploaded, and where it goes."""
+    """Limits of an upload, and who sees it."""
     limits = allowed().uploads
     if visitor() is not None:
         return (
             f"At most {limits.size or 0:,} bytes, {limits.rows:,} rows, {limits.columns} columns, {limits.cell:,} "
-            f"characters in a text, and {limits.files} files. This is a demo that strangers share: nobody else sees "
-            "your texts or what is computed on them, and both are deleted when you leave."
+            f"characters per text, and {limits.files} files. This demo is shared, but nobody else sees your texts or "
+            "their results, and both are deleted when you leave."
         )
     return f"At most {MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
 
@@ -73,7 +73,7 @@ def _say() -> None:
 
 
 def _key_of(table: OwnTable) -> object:
-    """A header that is read as one is a row less."""
+    """Whether the first line is a header changes the rows, hence their number."""
     return table.table.path, table.table.sha256, table.table.names, len(table.table.places)
 
 
@@ -87,7 +87,7 @@ def _table(file: UploadedFile, header: bool) -> OwnTable:
 
 @cached(4, shared=True, keys=_KEYS)
 def _by_header(table: OwnTable, kind: DatasetKind) -> tuple[ColumnReading, ...]:
-    """May have to look into the cells."""
+    """May read cells."""
     return OWN_KINDS[kind].readings(table.table)
 
 
@@ -102,10 +102,10 @@ def _read(table: OwnTable, kind: DatasetKind, columns: tuple[tuple[str, int], ..
 
 
 def _confirm(file: UploadedFile) -> None:
-    """How the file is read; the reader may correct it before it is kept."""
+    """Show how the file is read; the reader can correct that before adding it."""
     header = True
     if file.name.lower().endswith((".csv", ".tsv")):
-        header = st.checkbox("The first line names the columns", value=True, key=f"upload_header_{file.file_id}")
+        header = st.checkbox("The first line is a header", value=True, key=f"upload_header_{file.file_id}")
     try:
         contents = _contents(file, header)
     except BlindspotError as error:
@@ -115,7 +115,7 @@ def _confirm(file: UploadedFile) -> None:
         return
     _SHOWN.get(contents.kind, _show)(contents)
     st.button(
-        f"Keep these {contents.title}",
+        "Add dataset",
         key="upload_keep",
         type="primary",
         icon=":material/check:",
@@ -125,10 +125,10 @@ def _confirm(file: UploadedFile) -> None:
 
 
 def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
-    """What the file holds as it is to be read; None while columns have to be chosen.
+    """The file's contents; None until all columns are chosen.
 
     Raises:
-        BlindspotError: what is wrong with it.
+        BlindspotError: the file is invalid.
     """
     table = _table(file, header)
     key = f"{file.file_id}_{header}"
@@ -153,7 +153,7 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
 
 
 def _columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
-    """The pickers of the columns; None until all that are needed are chosen, each column once."""
+    """Draw the column pickers; None until all required columns are chosen, each once."""
     chosen = _pick(table, kind, key)
     needed = {picker.use for line in OWN_KINDS[kind].pickers for picker in line if not picker.optional}
     if not needed <= chosen.keys() or len(set(chosen.values())) < len(chosen):
@@ -163,14 +163,14 @@ def _columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | N
 
 
 def _pick(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int]:
-    """The columns that are chosen, by use; what the header tells is preselected."""
+    """The chosen columns by use; those recognized by their header are preselected."""
     names = table.table.names
     preselected = _preselected(table, kind)
     chosen = {}
     for line in OWN_KINDS[kind].pickers:
         for place, picker in zip(st.columns(len(line)), line, strict=True):
             name = place.selectbox(
-                f"{picker.use.capitalize()} column" + (" (if there is one)" if picker.optional else ""),
+                f"{picker.use.capitalize()} column" + (" (optional)" if picker.optional else ""),
                 names,
                 index=preselected.get(picker.use),
                 placeholder="none" if picker.optional else "choose one",
@@ -184,7 +184,7 @@ def _pick(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int]:
 
 
 def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
-    """As ``_columns``; says where the choice is a guess, and why there is none."""
+    """As ``_columns``; says if the choice is a guess or why none was made."""
     doubt, why_none = st.empty(), OWN_KINDS[kind].choose
     guessed: dict[str, ColumnReading] = {}
     try:
@@ -200,8 +200,8 @@ def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int
     is_guess = guessed and all(guessed[use].name == table.table.names[number] for use, number in chosen.items())
     if is_guess and guessed[QUERY].why != "by its name":
         doubt.info(
-            "The columns' names do not say which are the pairs, so these two are a guess. Are they the right ones"
-            + (", and does the first line hold names?" if table.table.separator else "?"),
+            "We guessed these two columns, because no column names are recognized. Please check them"
+            + (", and whether the first line is a header." if table.table.separator else "."),
             icon=":material/help:",
         )
     return chosen
@@ -220,7 +220,7 @@ def _name(column: str) -> str:
 
 
 def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]) -> None:
-    """A row per column: how it is read as the pickers say, and why."""
+    """Draw one row per column: how it is read, and why."""
     readings = OWN_KINDS[kind].readings(table.table, columns)
     st.markdown("**How the columns are read**")
     try:
@@ -235,7 +235,7 @@ def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]
                     "column": _name(column.name),
                     "read as": label(column.use),
                     "because": _because(column, by_itself, preselected.get(column.use) == number),
-                    "holds": str(column.kind),
+                    "type": str(column.kind),
                     "first cells": " | ".join(column.examples),
                 }
                 for number, (column, by_itself) in enumerate(zip(readings, guessed, strict=True))
@@ -247,7 +247,7 @@ def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]
 
 
 def _because(column: ColumnReading, by_itself: ColumnReading, was_preselected: bool) -> str:
-    """Why a column is read so: only what somebody changed was chosen."""
+    """Why a column is read so; "chosen" only where the reader changed it."""
     why = by_itself.why if by_itself.use == column.use else column.why
     if why == "as asked":
         return "a guess" if was_preselected else "as chosen above"
@@ -277,7 +277,7 @@ def _show_labelled(contents: OwnLabelledTexts) -> None:
     labelled.overlap(contents.counts)
 
 
-# Kinds whose columns are picked, or whose rows are shown, in a way of their own.
+# Kinds with their own column pickers or preview.
 _COLUMNS: Mapping[DatasetKind, Callable[[OwnTable, DatasetKind, str], dict[str, int] | None]] = {
     DatasetKind.PAIR_SET: _pair_columns,
     DatasetKind.MINIMAL_PAIR_SET: _minimal_columns,
@@ -295,40 +295,43 @@ def _keep(contents: OwnFile, file: UploadedFile) -> None:
         st.session_state[_SAID] = (False, as_text(str(error)))
         return
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
-    st.session_state[_SAID] = (True, f"{as_text(upload.name)} is kept and picked as the dataset in the sidebar.")
+    st.session_state[_SAID] = (
+        True,
+        f"{as_text(upload.name)} was added and is now selected. Run models on it on the page *Run*.",
+    )
     pick_dataset(upload.reference)
 
 
 def remove_button(reference: str, upload: Upload | None) -> None:
-    """Take an upload away, or what was computed on a file of the user's, or both, after a second question."""
+    """Draw the button that removes an upload, results on it, or both, after a confirmation."""
     if any(reference in job.datasets for job in jobs().active()):
-        st.caption("It can be removed once the work on it has ended.")
+        st.caption("You can remove it once running jobs on it have ended.")
         return
     if visitor() is not None and upload is None:
         return
     with st.popover("Remove …", icon=":material/delete:", key="remove"):
         if upload is None:
-            st.markdown("Delete what was computed on this file? The file itself stays where it is.")
+            st.markdown("Delete the results on this file? The file itself stays.")
         else:
-            st.markdown(f"Delete {as_text(upload.name)} from this machine, as it was uploaded and as it was read?")
+            st.markdown(f"Delete {as_text(upload.name)}? This deletes the uploaded file and its converted copy.")
         purge = visitor() is None and (upload is None or _is_purge_wanted())
         st.markdown(_what_goes(reference, purge))
-        st.button("Delete it", key="remove_for_good", type="primary", on_click=_remove, args=(reference, upload, purge))
+        st.button("Delete", key="remove_for_good", type="primary", on_click=_remove, args=(reference, upload, purge))
 
 
 def _is_purge_wanted() -> bool:
     return st.checkbox(
-        "Also delete what was computed on it",
+        "Also delete its results",
         key="remove_computed",
-        help="Its runs with their rows, the texts that the store keeps for them, and its embeddings.",
+        help="Runs with all rows, stored texts, and embeddings.",
     )
 
 
 def _what_goes(reference: str, purge: bool) -> str:
     if visitor() is not None:
-        return "What was computed on it stays until you leave."
+        return "Its results stay until you leave."
     if not purge:
-        return "What was computed on it stays stored, texts included."
+        return "Its results stay, including stored texts."
     found = own_datasets.kept(reference, settings(), repository())
     return as_text(f"This deletes {found.in_words}. It cannot be undone.")
 
@@ -338,10 +341,10 @@ def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
     try:
         if purge:
             found = own_datasets.purge(reference, settings(), repository())
-            said = f"Deleted of {title}: {as_text(found.in_words)}."
+            said = f"Deleted for {title}: {as_text(found.in_words)}."
         elif upload is not None:
             uploads.remove(upload, upload_settings())
-            said = f"{title} is deleted. Stored runs on it stay."
+            said = f"{title} was deleted. Its results stay."
         else:
             return
     except BlindspotError as error:

@@ -1,4 +1,4 @@
-"""The part of the upload form for minimal pairs: which columns are the original and its rewrites, a look at them."""
+"""Upload form for minimal pairs: columns of the original and its rewrites, and a preview."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ PER_LINE = 4
 
 
 def columns(table: FileTable, guessed: Mapping[str, int], key: str) -> dict[str, int] | None:
-    """The pickers of the original's and the rewrites' columns.
+    """Draw the pickers of the columns of the original and of its rewrites.
 
     Args:
-        guessed: per role the number of the column that is preselected.
+        guessed: preselected column number by role.
 
     Returns:
-        Per role the number of the column that is chosen; None until there are an original and a rewrite.
+        Chosen column number by role; None until an original and a rewrite are chosen.
     """
     names = [name or f"(no name, column {number})" for number, name in enumerate(table.names, 1)]  # all different
     options = [NONE, *range(len(names))]
@@ -49,8 +49,8 @@ def columns(table: FileTable, guessed: Mapping[str, int], key: str) -> dict[str,
         default=[number for role, number in guessed.items() if role not in roles],
         format_func=lambda number: names[number],
         key=f"upload_others_{key}",
-        help="Columns of rewrites of any other kind, each a subset called as its column is. What is chosen above is "
-        "left out here.",
+        help="Columns with any other kind of rewrite. Each becomes a subset named after its column. Columns chosen "
+        "above are ignored here.",
     )
     for number in (n for n in others if n not in taken):
         role = subset_name(table.names[number]) or f"column_{number + 1}"
@@ -60,13 +60,13 @@ def columns(table: FileTable, guessed: Mapping[str, int], key: str) -> dict[str,
             return None
         chosen[role] = number
     if ORIGINAL not in chosen or len(chosen) < 2:
-        st.caption("Choose the column of the originals, and one or more of their rewrites.")
+        st.caption("Choose the column of the originals and at least one column of rewrites.")
         return None
     return chosen
 
 
 def show(pairs: OwnMinimalPairs) -> None:
-    """The first rows and the counts."""
+    """Draw the first rows and the counts."""
     st.markdown(f"**The first {min(EXAMPLE_ORIGINALS, pairs.rows)} of {pairs.rows:,} originals**")
     first = pairs.first_rows(EXAMPLE_ORIGINALS)
     rows = [(label(role), text) for texts in first.cells for role, text in zip(first.headings, texts, strict=True)]
@@ -80,7 +80,7 @@ def show(pairs: OwnMinimalPairs) -> None:
     if pairs.could_be_pairs:
         st.caption(
             as_text(
-                f"The columns {' and '.join(pairs.could_be_pairs)} have names of positive pairs: choose above how the "
-                "file is read."
+                f"Columns {' and '.join(pairs.could_be_pairs)} could also be positive pairs. Choose above how to read "
+                "the file."
             )
         )

@@ -1,4 +1,4 @@
-"""The page *Models*."""
+"""Page *Models*."""
 
 from pathlib import Path
 
@@ -9,19 +9,19 @@ from core.files.writing import bytes_of
 from core.ui.resources import cached, settings
 from core.workspace.models import adding, encoders
 
-FRESH_SECONDS = 30  # looking into every folder takes some milliseconds
+FRESH_SECONDS = 30  # walking every folder takes some milliseconds
 
 
 def show() -> None:
-    picks = ui.page("Models", "Which encoders are here, what do they cost, and how do you add your own?")
+    picks = ui.page("Models", "Which models can you test, and what do they cost to run? Add your own below.")
     library = encoders.library()
     encoders.empty(library)
     encoders.table(library)
-    cache_size()
     with ui.errors_shown():
         if encoder := encoders.chosen(library):
             encoders.details(encoder, library, picks)
     adding.adding(library, picks)
+    cache_size()
 
 
 @cached(1, ttl=FRESH_SECONDS)
@@ -30,13 +30,15 @@ def _bytes(cache: Path) -> int:
 
 
 def cache_size() -> None:
-    """A line with the size of the whole cache and its limit."""
+    """Draw a line with the size of the cache and its limit."""
     taken, limit = _bytes(settings().cache), settings().cache_limit
     with st.container(key="cache_size"):
         if limit is None:
-            st.caption(f"The cache takes {taken / 1e6:,.1f} MB on disk; no limit is set.")
+            st.caption(
+                f"All cached files (embeddings, maps, downloads) take {taken / 1e6:,.1f} MB on disk. No limit is set."
+            )
             return
         st.caption(
-            f"The cache takes {taken / 1e6:,.1f} MB on disk, of at most {limit / 1e6:,.0f} MB: beyond that, "
-            "embeddings and the like that were not used for longest are removed, and made again when they are needed."
+            f"All cached files (embeddings, maps, downloads) take {taken / 1e6:,.1f} MB on disk. "
+            f"Above {limit / 1e6:,.0f} MB, the least recently used are removed and recomputed when needed."
         )

@@ -1,4 +1,4 @@
-"""Adding an encoder on the page *Models*, by reference or by upload."""
+"""Forms that add a model on the page *Models*, by reference or by upload."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from core.ui.resources import allowed, repository, scheme, settings
 from core.workspace.models import encoders
 
 BY_REFERENCE, BY_UPLOAD = "reference", "upload"
-_OUTCOME = "_models_outcome"  # how the last check ended: (where it was asked for, reference or None, error as markdown)
-_WANTED = "_models_wanted"  # which check a button asked for: a rerun of the page forgets its buttons
+_OUTCOME = "_models_outcome"  # of the last check: (which form, reference or None, error as markdown)
+_WANTED = "_models_wanted"  # the check that a button started: a rerun of the page forgets its buttons
 _UPLOADS = "_models_uploads"  # number of uploads: a new key empties the field after each
 
 
 def adding(found: Library, picks: Picks) -> None:
-    """Add an encoder by reference or by upload; both are checked before anything runs."""
-    st.subheader("Add an encoder", anchor=False)
+    """Draw both forms; a model is checked before anything runs."""
+    st.subheader("Add a model", anchor=encoders.ANCHOR)
     if not allowed().changes:
         st.info(
-            "This is a hosted demo: encoders cannot be added, uploaded or removed here. "
-            "Run Blindspot on your own machine for your own encoders."
+            "Models cannot be added or removed on this shared demo. Run Blindspot on your own machine to test your own."
         )
         return
     with errors_shown():
@@ -39,24 +38,29 @@ def adding(found: Library, picks: Picks) -> None:
 
 
 def _by_reference(found: Library, picks: Picks) -> None:
-    # Streamlit's hint to press Enter would cover the end of a long path; the button beside it says enough.
+    # Streamlit's hint to press Enter would cover the end of a long path.
     st.html('<style>.st-key-reference [data-testid="InputInstructions"] {display: none}</style>')
     with st.form("check_form"):
         field, button = st.columns([5, 1], vertical_alignment="bottom")
-        reference = field.text_input("Reference", key="reference", persist_state="session", placeholder="dir:PATH")
+        reference = field.text_input(
+            "Model folder, Hugging Face name, or file",
+            key="reference",
+            persist_state="session",
+            placeholder="for example hf:BAAI/bge-small-en-v1.5",
+        )
         button.form_submit_button(
             "Check", key="check", type="primary", width="stretch", on_click=_want, args=(BY_REFERENCE,)
         )
         st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in SCHEMES.values()))
         st.caption(
-            "Check looks at what a reference names and tells what is wrong with it; nothing is encoded yet. "
-            "For `hf:` it downloads the model's files, which may take minutes."
+            "Check validates the model and adds it to the list; nothing is encoded yet. With `hf:` it downloads the "
+            "files, which may take minutes. Paths are on the machine that runs Blindspot."
         )
     if _is_wanted(BY_REFERENCE):
         if reference.strip():
             _check(BY_REFERENCE, reference, lambda: encoders_here.add(reference, settings(), repository()))
         else:
-            st.session_state[_OUTCOME] = (BY_REFERENCE, None, "There is no reference yet: type one, then press Check.")
+            st.session_state[_OUTCOME] = (BY_REFERENCE, None, "Type where the model is, then press Check.")
     _outcome(BY_REFERENCE, found, picks)
 
 
@@ -64,18 +68,18 @@ def _by_upload(found: Library, picks: Picks) -> None:
     number = st.session_state.setdefault(_UPLOADS, 0)
     with st.container(border=True, key="upload_box"):
         files = st.file_uploader(
-            "Or upload word vectors or embeddings of your own",
+            "Or upload word vectors or precomputed embeddings",
             type=list(uploads.endings()),
             accept_multiple_files=True,
             key=f"upload_{number}",
             help="Word vectors: one .txt, .vec, .bin or .gz. "
             "Embeddings with their texts: one .parquet, .csv, .tsv or .jsonl; "
-            "or a .npy together with a .txt that has a text per line.",
+            "or a .npy together with a .txt with one text per line.",
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(
-            f"Up to {limit} MB per file. A larger one is not uploaded: name its path on this machine as a reference "
-            "above. Uploads are kept in the cache folder until their encoder is removed."
+            f"For files above {limit} MB, enter their path above. Uploads stay in the cache folder until you remove the "
+            "model."
         )
         st.button("Check the upload", key="check_upload", disabled=not files, on_click=_want, args=(BY_UPLOAD,))
     if _is_wanted(BY_UPLOAD):
@@ -91,7 +95,7 @@ def _want(origin: str) -> None:
 
 
 def _is_wanted(origin: str) -> bool:
-    """Whether a check was asked for there; True once."""
+    """Whether that form's check was started; True once."""
     if st.session_state.get(_WANTED) != origin:
         return False
     del st.session_state[_WANTED]
@@ -99,17 +103,17 @@ def _is_wanted(origin: str) -> bool:
 
 
 def _check(origin: str, title: str, add: Callable[[], CheckedEncoder]) -> None:
-    """Check while the reader waits, keep the outcome, and redraw the page: its table may have a new row."""
-    with st.spinner(f"Looking at {as_text(title)} …", show_time=True):
+    """Check while the reader waits, keep the outcome, and redraw the page, whose table may have a new row."""
+    with st.spinner(f"Checking {as_text(title)} …", show_time=True):
         try:
             st.session_state[_OUTCOME] = (origin, add().reference, "")
-        except Exception as error:  # noqa: BLE001 - whatever is in such a file: logged, and shown below
+        except Exception as error:  # noqa: BLE001 - files may contain anything: logged, and shown below
             st.session_state[_OUTCOME] = (origin, None, said_of(error))
     st.rerun()
 
 
 def _outcome(origin: str, found: Library, picks: Picks) -> None:
-    """Outcome of the last check: what was found and the offer to run it, or the error."""
+    """Draw the outcome of the last check: the model and a button to run it, or the error."""
     asked_by, reference, error = st.session_state.get(_OUTCOME, ("", None, ""))
     if asked_by != origin:
         return
@@ -120,7 +124,7 @@ def _outcome(origin: str, found: Library, picks: Picks) -> None:
     if encoder is None:  # removed since
         return
     with st.container(border=True, key=f"found_{origin}"):
-        known = "is built in" if encoder.is_of_catalog else "can be used, and is in the table above now"
+        known = "is built in" if encoder.is_of_catalog else "works and is now in the list above"
         st.success(f"{as_text(encoder.reference)} {known}.", icon=":material/check_circle:")
         st.html(facts_table(encoders.found_facts(encoder), scheme(), "What was found"))
         encoders.prompt_note(encoder)

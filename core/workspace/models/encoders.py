@@ -1,4 +1,4 @@
-"""Table of encoders on the page *Models*, the facts of one, and its removal."""
+"""Table of models on the page *Models*, the details of one, and its removal."""
 
 from __future__ import annotations
 
@@ -35,9 +35,10 @@ KINDS = {
 }
 DIAGNOSTIC = "evalrank"  # what "Run it" computes
 TRANSFORMS = ("none", "center")
+ANCHOR = "add-a-model"  # of the form below
 _ROW = "_models_row"
 _ASKED = "_models_asked"  # reference whose removal waits for confirmation
-_SAID = "_models_said"  # how the last removal ended: (whether well, sentence)
+_SAID = "_models_said"  # outcome of the last removal: (success, sentence)
 
 
 def library() -> Library:
@@ -45,21 +46,23 @@ def library() -> Library:
 
 
 def empty(found: Library) -> None:
-    """Before any run: say that no speeds are known, and offer the demo."""
+    """Before any run: offer the demo, since no speeds are known."""
     if any(e.runs for e in found.encoders):
         return
     with st.container(border=True, key="empty"):
         st.markdown(
-            "No encoder has been run here yet, so how fast they are on this machine is not known. "
-            "The demo runs four of them on built-in texts: no download, about two minutes on two CPU cores."
+            "No model has been run yet, so encoding speeds on this machine are unknown. "
+            "The demo runs four models on built-in texts: no download, about two minutes on two CPU cores."
         )
         demo_button(key="run_demo")
 
 
 def table(found: Library) -> None:
-    """Every known encoder; choosing a row shows it below."""
+    """Draw all known models; selecting a row shows it below."""
     references = [e.reference for e in found.encoders]
-    frame = pd.DataFrame([_row(e) for e in found.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
+    frame = pd.DataFrame([_row(e) for e in found.encoders]).astype(
+        {"dimension": "Int64", "parameters": "Int64", "texts/s": "Int64"}
+    )
     number = st.column_config.NumberColumn
     st.dataframe(
         frame,
@@ -69,25 +72,28 @@ def table(found: Library) -> None:
         on_select=lambda: _choose(references),
         selection_mode="single-row",
         column_config={
-            "model": st.column_config.TextColumn(width=200, pinned=True, help="Its name; choose a row to change it."),
-            "dimension": number(width=82, help="Length of a vector."),
+            "model": st.column_config.TextColumn(width=170, help="Select a row to see details or rename it."),
+            "dimension": number(width=82, help="Length of an embedding."),
             "parameters": number(width=92, format="localized", help="Trained weights."),
-            "memory, MB": number(width=95, format="%.0f", help="Size of the weights once they are loaded."),
-            "texts/s": number(width=66, format="%.0f", help="Texts encoded per second; see the note below the table."),
-            "device": st.column_config.TextColumn(width=62, help="What it was encoded on."),
-            "runs": number(width=50, help="Finished runs in the store."),
-            "disk, MB": number(width=72, format="%.1f", help="Its stored embeddings."),
+            "memory, MB": number(width=95, format="%.0f", help="Size of the loaded weights."),
+            "texts/s": number(
+                width=72, format="localized", help="Texts encoded per second; see the note below the table."
+            ),
+            "device": st.column_config.TextColumn(width=62, help="Device that it was measured on."),
+            "runs": number(width=50, help="Finished test runs."),
+            "embeddings, MB": number(width=120, format="%.1f", help="Its cached embeddings on disk."),
             "kind": st.column_config.TextColumn(width=90),
-            "licence": st.column_config.TextColumn(width=100),
-            "title": st.column_config.TextColumn(width=270),
-            "revision": st.column_config.TextColumn(width=140, help="What pins the weights."),
+            "license": st.column_config.TextColumn(width=100),
+            "description": st.column_config.TextColumn(width=270),
+            "revision": st.column_config.TextColumn(width=140, help="Identifies the weights exactly."),
         },
     )
-    st.caption(_about_speed(found))
+    add = f", or [add your own](#{ANCHOR})" if allowed().changes else ""
+    st.caption(f"Select a row for details{add}. {_about_speed(found)}")
     if found.removed:
-        st.caption(f"Removed here, their runs are kept: {_called(found.removed)}.")
+        st.caption(f"Removed models whose runs are kept: {_called(found.removed)}.")
     for path in found.damaged:
-        st.warning("A file about stored embeddings cannot be read. Delete it; the texts are then encoded again.")
+        st.warning("A file about cached embeddings is unreadable. Delete it; the texts will be encoded again.")
         st.text(str(path))
 
 
@@ -95,16 +101,16 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
     device, speed = next(iter(encoder.speeds.items()), (None, None))
     return {
         "model": names.current().model(encoder.reference),
+        "description": encoder.title,
         "dimension": encoder.dimension,
         "parameters": encoder.parameters,
         "memory, MB": None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6,
-        "texts/s": speed,
+        "texts/s": None if speed is None else round(speed),
         "device": device,
         "runs": len(encoder.runs),
-        "disk, MB": encoder.size / 1e6 if encoder.stored else None,
+        "embeddings, MB": encoder.size / 1e6 if encoder.stored else None,
         "kind": KINDS.get(encoder.kind, encoder.kind),
-        "licence": encoder.info.licence if encoder.info else None,
-        "title": encoder.title,
+        "license": encoder.info.licence if encoder.info else None,
         "revision": encoder.identity.revision if encoder.identity else None,
     }
 
@@ -114,50 +120,50 @@ def _called(references: Iterable[str]) -> str:
 
 
 def _about_speed(found: Library) -> str:
-    text = "texts/s: speed of encoding on this machine, loading the model left out."
+    text = "texts/s: encoding speed on this machine, excluding load time."
     groups = {tuple(sorted((e.reference, *e.shares_pass_with))) for e in found.encoders if e.shares_pass_with}
     for group in sorted(groups):
         text += (
-            f" {_called(group)} come out of one forward pass of their model and were encoded together: "
-            "each shows the speed of the whole pass, which gave all of them."
+            f" {_called(group)} share one forward pass through the same network and were timed together, so their "
+            "speeds cannot be compared with each other."
         )
     return text
 
 
 def _choose(references: Sequence[str]) -> None:
-    """Callback for a chosen row; a name that is picked later wins."""
+    """Callback of a selected row; a name picked later wins."""
     rows = st.session_state[_ROW].selection.rows
     if rows and rows[0] < len(references):
         st.session_state["model"] = references[rows[0]]
 
 
 def chosen(found: Library) -> EncoderSummary | None:
-    """The chosen encoder; its reference is in the address."""
+    """The selected model; its reference is in the address."""
     _notice()
     references = [e.reference for e in found.encoders]
     wanted = st.query_params.get("model")
     if wanted is not None and wanted not in references:
-        st.warning("This link names an encoder that is not here:", icon=":material/link_off:")
+        st.warning("This link names a model that does not exist here:", icon=":material/link_off:")
         st.text(wanted[:200])
     name = one_named(
-        "Look into",
+        "Details",
         references,
         key="model",
         name=names.current().model,
-        placeholder="Choose an encoder here, or a row of the table",
+        placeholder="Choose a model",
     )
     return found.find(name) if name else None
 
 
 def _notice() -> None:
-    """How the last removal ended, until the next action."""
+    """Draw the outcome of the last removal, until the next action."""
     if said := st.session_state.pop(_SAID, None):
         is_well, sentence = said
         (st.success if is_well else st.error)(as_text(sentence))
 
 
 def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
-    """The facts of one encoder, its runs and embeddings, and its removal."""
+    """Draw one model's facts, runs and embeddings, and its removal."""
     with st.container(border=True, key="details"):
         name = names.current().model(encoder.reference)
         st.markdown(f"**{as_text(name)}**" + (f": {as_text(encoder.title)}" if encoder.is_of_catalog else ""))
@@ -166,13 +172,13 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
         prompt_note(encoder)
         left, right = st.columns(2, gap="medium")
         with left:
-            st.html(facts_table(_what_and_cost(encoder), scheme(), "What it is and what it costs"))
+            st.html(facts_table(_what_and_cost(encoder), scheme(), "Model and cost"))
         with right:
             if encoder.identity:
                 facts = _identity(encoder.identity, encoder.unused_prompts)
-                st.html(facts_table(facts, scheme(), "What decides its numbers"))
+                st.html(facts_table(facts, scheme(), "Settings that determine its results"))
             else:
-                st.caption("What decides its numbers is not known yet: check it below, or run it.")
+                st.caption("Its settings are unknown until you check it below or run it.")
         _runs(encoder, picks)
         _on_disk(encoder)
         _removal(encoder, found)
@@ -207,17 +213,17 @@ def prompt_note(encoder: EncoderSummary) -> None:
 
 def _about(info: EncoderInfo | None) -> dict[str, str]:
     if info is None:
-        return {"licence": "not known"}
+        return {"license": "unknown"}
     partial = {"coverage": "some texts may have no vector"} if info.is_partial else {}
     link = {"link": info.url} if info.url.startswith("https://") else {}  # a browser opens no file of the server's
-    return {"licence": info.licence or "not known", "citation": info.citation, **link, **partial}
+    return {"license": info.licence or "unknown", "citation": info.citation, **link, **partial}
 
 
 def _size(dimension: int | None, parameters: int | None, memory_bytes: int | None) -> dict[str, str]:
     return {
-        "dimension": "not known yet" if dimension is None else f"{dimension:,}",
-        "parameters": "not known yet" if parameters is None else f"{parameters:,}",
-        "size in memory": "not known yet" if memory_bytes is None else _bytes(memory_bytes),
+        "dimension": "unknown" if dimension is None else f"{dimension:,}",
+        "parameters": "unknown" if parameters is None else f"{parameters:,}",
+        "size in memory": "unknown" if memory_bytes is None else _bytes(memory_bytes),
     }
 
 
@@ -230,19 +236,19 @@ def _identity(identity: EncoderIdentity, unused: Mapping[str, str]) -> dict[str,
         **({"prompts not applied": prompts_in_words(unused)} if unused else {}),
         "max length": f"{identity.max_length:,} tokens, then cut off" if identity.max_length else "no limit",
         "precision": identity.dtype,
-        "libraries": ", ".join(identity.libraries) or "none whose version matters",
+        "libraries": ", ".join(identity.libraries) or "none that matter",
     }
 
 
 def _bytes(size: int) -> str:
-    """A size for people, in decimal units."""
+    """A size in bytes or MB."""
     if size < 1e5:
         return f"{size:,.0f} bytes"
     return f"{size / 1e6:,.1f} MB"
 
 
 def _runs(encoder: EncoderSummary, picks: Picks) -> None:
-    """Its runs with links to their pages, and the offer of a run on the picked dataset."""
+    """Draw links to its runs, and the button that runs it on the picked dataset."""
     st.markdown("**Runs**")
     ours = [run for run in encoder.runs if run.plan.diagnostic == DIAGNOSTIC]
     for dataset in sorted({run.plan.dataset for run in ours}):
@@ -256,16 +262,20 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
             st.page_link("pages/evalrank.py", label=label, icon=":material/leaderboard:", query_params=link)
             st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:
-        st.caption("It was not run yet.")
+        st.caption("No runs yet.")
     offer(encoder.reference, picks, key="run_chosen", primary=not ours)
 
 
 def _cut_off(share: float | None) -> str:
     if share is None:
-        return "How many texts were cut off was not recorded."
+        return "Truncation was not recorded."
     if share == 0:
-        return "No text was cut off."
-    return f"{share:.1%} of the texts were cut off." if share >= 0.001 else "Fewer than 0.1% of the texts were cut off."
+        return "No text was truncated."
+    return (
+        f"{share:.1%} of the texts were truncated."
+        if share >= 0.001
+        else "Fewer than 0.1% of the texts were truncated."
+    )
 
 
 def _on_disk(encoder: EncoderSummary) -> None:
@@ -274,18 +284,18 @@ def _on_disk(encoder: EncoderSummary) -> None:
     st.markdown("**Embeddings on disk**")
     rows = [
         {
-            "texts of": ", ".join(encoder.datasets.get(stored.facts.digest, ())) or "not known",
+            "texts of": ", ".join(encoder.datasets.get(stored.facts.digest, ())) or "unknown",
             "texts": stored.facts.texts,
             "MB": stored.size / 1e6,
             "encoded on": stored.facts.device,
             "seconds": stored.facts.seconds,
-            "texts cut off": stored.facts.truncated,
+            "truncated texts": stored.facts.truncated,
         }
         for stored in encoder.stored
     ]
     number = st.column_config.NumberColumn
     st.dataframe(
-        pd.DataFrame(rows).astype({"texts cut off": "Int64"}),
+        pd.DataFrame(rows).astype({"truncated texts": "Int64"}),
         hide_index=True,
         key="on_disk",
         placeholder="–",
@@ -298,21 +308,21 @@ def _on_disk(encoder: EncoderSummary) -> None:
 
 
 def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> None:
-    """The button that runs an encoder on the picked dataset."""
+    """Draw the button that runs a model on the picked dataset."""
     try:
         requests = [
             pipeline.request(DIAGNOSTIC, reference, t, picks.dataset, {"metric": picks.metric}, settings())
             for t in TRANSFORMS
         ]
     except BlindspotError as error:  # its folder is gone, or the dataset's file
-        st.warning(f"It cannot be run now: {as_text(str(error))}")
+        st.warning(f"This model cannot run now: {as_text(str(error))}")
         return
     title = f"{names.current().model(reference)} on {title_of(picks.dataset)}"
     with st.container(horizontal=True, vertical_alignment="center"):
-        run_button(f"Run it on {dataset_title(picks.dataset)}", title, requests, key=key, primary=primary)
+        run_button(f"Run on {dataset_title(picks.dataset)}", title, requests, key=key, primary=primary)
         st.caption(
-            f"EvalRank with the transforms {' and '.join(TRANSFORMS)}, similarity {picks.metric}. "
-            "The sidebar has other datasets; a run that is stored is found, not computed again."
+            f"EvalRank with post-processing {' and '.join(TRANSFORMS)}, similarity {picks.metric}. "
+            "Pick another dataset in the sidebar, or use *Run* for more. Existing results are reused."
         )
 
 
@@ -320,16 +330,16 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
 
 
 def _removal(encoder: EncoderSummary, found: Library) -> None:
-    """Remove an encoder, or the embeddings of a built-in one, after a confirmation."""
+    """Draw the removal of a model, or of a built-in model's embeddings, with a confirmation."""
     if not allowed().changes:
         return
     if encoder.is_of_catalog and not encoder.stored:
-        st.caption("It is built in and has no embeddings on disk: there is nothing to remove.")
+        st.caption("Built in, no cached embeddings: nothing to remove.")
         return
-    label = "Clear its embeddings" if encoder.is_of_catalog else "Remove it"
+    label = "Delete embeddings" if encoder.is_of_catalog else "Remove model"
     if _in_use(encoder):
         st.button(f"{label} …", key="remove", icon=":material/delete:", disabled=True)
-        st.caption("A run with this encoder is waiting or being computed. Cancel it or wait for its end.")
+        st.caption("A job uses this model. Cancel it or wait until it ends.")
         return
     if st.session_state.get(_ASKED) != encoder.reference:
         st.button(f"{label} …", key="remove", icon=":material/delete:", on_click=_ask, args=(encoder.reference,))
@@ -342,32 +352,32 @@ def _removal(encoder: EncoderSummary, found: Library) -> None:
 
 
 def _consequences(encoder: EncoderSummary, found: Library) -> str:
-    """What a removal deletes and what stays, as Markdown."""
+    """What a removal deletes and keeps, as Markdown."""
     removal = encoders_here.removal_of(encoder, found, settings())
     parts = []
     if removal.embeddings:
         parts.append(counted(removal.embeddings, "set of embeddings", "sets of embeddings"))
     if removal.upload:
         parts.append("the uploaded file")
-    text = "It leaves this list; it has no embeddings on disk."
+    text = "This removes it from the list. It has no cached embeddings."
     if parts:
         text = f"**This deletes** {' and '.join(parts)} ({_bytes(removal.size)})."
     if encoder.runs:
-        text += f" **Kept** are {counted(len(encoder.runs), 'run')} with all scores. "
+        text += f" **Kept**: {counted(len(encoder.runs), 'run')} with all scores. "
         text += (
-            "Single pairs of them cannot be looked into afterwards."
+            "You will not be able to inspect their single pairs."
             if removal.upload
-            else "Looking into single pairs of them then needs encoding again."
+            else "Inspecting single pairs will need encoding again."
         )
     if encoder.kind == "hf":
-        text += " The model's downloaded files stay in the cache too."
+        text += " The downloaded model files stay in the cache."
     elif encoder.kind != encoders_here.CATALOG and not removal.upload:
-        text += " The files that its reference names stay where they are."
+        text += " Its own files stay."
     return text
 
 
 def _in_use(encoder: EncoderSummary) -> bool:
-    """Whether a job of this server or a run of another process uses it."""
+    """Whether a job of this server or another process uses it."""
     queued = any(encoder.reference in job.encoders for job in jobs().active())
     return queued or encoder.is_running
 
@@ -381,7 +391,7 @@ def _remove(reference: str) -> None:
     found = library()
     encoder = found.find(reference)
     if encoder and _in_use(encoder):  # since the page was drawn
-        st.session_state[_SAID] = (False, f"{names.current().model(reference)} is in use and was not removed.")
+        st.session_state[_SAID] = (False, f"{names.current().model(reference)} is in use; nothing was removed.")
         return
     try:
         removal = encoders_here.remove(reference, settings(), repository())
@@ -391,6 +401,6 @@ def _remove(reference: str) -> None:
     is_gone = bool(encoder and not encoder.is_of_catalog)
     if is_gone:
         st.session_state["model"] = None
-    what = "was removed" if is_gone else "has no embeddings on disk any more"
+    what = "was removed" if is_gone else "no longer has cached embeddings"
     deleted = f" {_bytes(removal.size)} were deleted." if removal.size else ""
     st.session_state[_SAID] = (True, f"{names.current().model(reference)} {what}.{deleted}")

@@ -73,7 +73,7 @@ def _links(finding: Finding) -> None:
     titles = {entry.stem: entry for entries in sections().values() for entry in entries}
     metric = finding.runs[0].plan.params.get("metric", "cos")
     if page := titles.get(finding.page):
-        address = {**link_to(finding.dataset, metric, finding.variants), **finding.address}
+        address = {**link_to(finding.dataset, metric, finding.variants, is_visit=True), **finding.address}
         st.page_link(
             f"pages/{page.stem}.py",
             label=f"Open in {page.title}",
