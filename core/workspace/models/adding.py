@@ -78,8 +78,7 @@ def _by_upload(found: Library, picks: Picks) -> None:
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(
-            f"For files above {limit} MB, enter their path above. Uploads stay in the cache folder until you remove the "
-            "model."
+            f"For files above {limit} MB, enter their path above. Uploads stay in the cache until you remove the model."
         )
         st.button("Check the upload", key="check_upload", disabled=not files, on_click=_want, args=(BY_UPLOAD,))
     if _is_wanted(BY_UPLOAD):

@@ -1,4 +1,4 @@
-"""The page *Overview*: the best model on a dataset, by one diagnostic; only the chosen one is read and drawn."""
+"""Page *Overview*: the best model on a dataset by one diagnostic, the only one that is read and drawn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DRAWN = 11  # models in the figure: as many as have a color of their own
 
 
 def show() -> None:
-    picks = ui.page("Overview", "Which model is best on your data, and what does it cost to run?")
+    picks = ui.page("Overview", "Which model is best on a dataset by one test, and what does it cost to run?")
     with ui.errors_shown():
         tables.interrupted()
     finished = {count.diagnostic for count in ui.repository().counts() if count.finished}
@@ -44,7 +44,7 @@ def show() -> None:
 
 
 def section(entry: DiagnosticEntry, picks: Picks) -> None:
-    """The best model on the picked dataset in a sentence and a figure, then a table per dataset."""
+    """Draw the best model on the picked dataset in a sentence and a figure, then a table per dataset."""
     boards = tables.leaderboards(entry, picks)
     if not boards:
         tables.none_fit(entry, picks)
@@ -54,7 +54,6 @@ def section(entry: DiagnosticEntry, picks: Picks) -> None:
     for board in boards:
         tables.board_table(entry, board, test=board.dataset in tested)
     tables.which_parameters(entry, picks)
-    st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
     how_computed(entry)
 
 
@@ -74,7 +73,10 @@ def _best(entry: DiagnosticEntry, board: Leaderboard) -> None:
         is_at_most_one=not entry.headline_is_lower_better,
     )
     st.plotly_chart(chart, key=f"dots_{entry.id}", config={"displayModeBar": False})
-    said = "Bars: 95% intervals of each score alone." if found.intervals else ""
+    st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
+    said = (
+        "Bars: 95% intervals of each score; overlapping bars can still differ significantly." if found.intervals else ""
+    )
     if board.variants > len(scores):
         end = "lowest" if entry.headline_is_lower_better else "highest"
         said = f"{board.variants:,} models; showing the {len(scores)} with the {end} {found.label}. {said}"

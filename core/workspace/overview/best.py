@@ -1,4 +1,4 @@
-"""The best of some runs on one dataset: its score, which of the others are significantly worse, what it costs."""
+"""Best of some runs on one dataset: its score, the significantly worse ones, its cost."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.store.repository import Repository
 from core.studies.compare.rows import Verdict, corrected
 from core.texts import counted
 
-TIMES_AS_FAST = 1.5  # from here on a model that is as good is worth a word
+TIMES_AS_FAST = 1.5  # an equally good model that is at least so much faster is mentioned
 NAMED = 2  # models that the sentence names
 
 
@@ -64,7 +64,7 @@ def best_of(
     paired = [run for run in others if _items(run) == _items(best)]
     known = repository.with_items(entry, [run.run_id for run in (best, *paired)]) if paired else frozenset()
     if not entry.difference or best.run_id not in known:
-        refusal = "their items are not in the store" if paired else ""
+        refusal = "their rows are not in the store" if paired else ""
         return Best(entry, tuple(scored), label, {}, None, refusal)
     paired = [run for run in paired if run.run_id in known]
     differences = named_function(entry.difference)([(best, run) for run in paired], repository) if paired else []
@@ -76,7 +76,7 @@ def best_of(
         alike = tuple(run for place, run in enumerate(runs) if place in places and run in others)
         return Best(entry, tuple(scored), label, intervals, alike, "")
     if not tested:
-        refusal = next((one.refusal for one in differences if one.refusal), "they were computed on different items")
+        refusal = next((one.refusal for one in differences if one.refusal), "they were tested on different texts")
         return Best(entry, tuple(scored), label, intervals, None, refusal)
     return Best(
         entry, tuple(scored), label, intervals, tuple(row.b for row in rows if row.verdict is not Verdict.BETTER), ""
@@ -102,23 +102,26 @@ def verdict(found: Best) -> str:
     name, dataset = best.plan.variant.label, title_of(best.plan.dataset)
     value = f"{found.label} {best.metrics[found.entry.headline]:.3f}{_ci(found.intervals.get(best.run_id))}"
     if not found.others:
-        return f"{name}: {value} on {dataset}. Run another model to compare it with."
+        return f"{name}: {value} on {dataset}. Run another model to compare."
     if not _ranks(found.entry):
         end = "lowest" if found.entry.headline_is_lower_better else "highest"
         return f"{name} has the {end} {value} on {dataset}. This score describes a model; it does not rank models."
+    top = f"{name} has the best {found.entry.title} score on {dataset}: {value}"
     if found.alike is None:
         why = f": {found.refusal}" if found.refusal else ""
-        return f"{name} has the best score on {dataset}: {value}. The differences are not tested{why}."
+        return (
+            f"{name} has the best {found.entry.title} score on {dataset}: {value}. The differences are not tested{why}."
+        )
     worse = len(found.others) - len(found.alike)
     if not found.alike:
         rest = "the other model" if worse == 1 else f"all {worse} others"
-        return f"{name} is the best model on {dataset}: {value}, significantly better than {rest}."
+        return f"{name} is best by {found.entry.title} on {dataset}: {value}, significantly better than {rest}."
     named = [run.plan.variant.label for run in found.alike[:NAMED]]
     if more := len(found.alike) - len(named):
         named.append(f"{more} more")
     rest = f" It is significantly better than the other {worse}." if worse else ""
     names = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) > 1 else named[0]
-    return f"{name} has the best score on {dataset}: {value}, with no significant difference from {names}.{rest}"
+    return f"{top}. There is no significant difference from {names}.{rest}"
 
 
 def _ranks(entry: DiagnosticEntry) -> bool:
@@ -132,7 +135,7 @@ def _ci(interval: Interval | None) -> str:
 
 
 def cost(found: Best) -> str:
-    """What the best model costs, and a model as good that is faster; "" where nothing is known."""
+    """The cost of the best model, and an equally good model that is faster; "" if nothing is known."""
     best = found.best
     parts = []
     if best.texts_per_second:

@@ -1,4 +1,4 @@
-"""The Overview's figure: a row per model, best first, its headline score with the interval."""
+"""Figure of the Overview: one row per model, best first, with its headline score and interval."""
 
 from __future__ import annotations
 

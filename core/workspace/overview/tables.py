@@ -1,4 +1,4 @@
-"""Tables of the Overview, and what it says where there are no runs."""
+"""Tables of the Overview, and its messages where no runs fit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they ar
 
 
 def interrupted() -> None:
-    """Offer to go on with runs whose process ended."""
+    """Offer to resume runs whose process ended."""
     lost = repository().runs(state=RunState.INTERRUPTED)
     lost = [r for r, busy in zip(lost, being_computed(lost), strict=True) if not busy]
     if not lost:
@@ -37,15 +37,15 @@ def interrupted() -> None:
 
 
 def _value(parameter: Parameter, picks: Picks) -> str:
-    """As picked, or the default."""
+    """The picked value, or the default."""
     return picks.params.get(parameter.name, parameter.default)
 
 
 def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
-    """Name the values of parameters without a picker."""
+    """Name the values of parameters that have no picker."""
     chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params]
     if chosen:
-        st.caption(f"All with {', '.join(chosen)}. For other values, open the page linked below.")
+        st.caption(f"All with {', '.join(chosen)}. For other values, open the page linked above.")
 
 
 def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
@@ -67,7 +67,7 @@ def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     said = {"metric": "similarity"}
     chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
-    st.info(f"No {entry.title} results{asked} for these models. Change the selection on the left.")
+    st.info(f"No {entry.title} results{asked} for these models. Change the selection in the sidebar.")
 
 
 def best_of(entry: DiagnosticEntry, board: Leaderboard) -> Best | None:
@@ -117,9 +117,9 @@ def headlines(found: Best) -> pd.DataFrame:
 
 
 def tested(boards: Sequence[Leaderboard]) -> set[str]:
-    """Datasets whose variants are tested against the best one: the first, and others as long as it is quick.
+    """Datasets whose models are tested against the best one: the first, and others as long as that is quick.
 
-    The tests read every pair of every variant, and a store may hold many datasets.
+    The tests read all pairs of all models, and a store may have many datasets.
     """
     found: set[str] = set()
     pairs = 0.0
@@ -134,7 +134,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> No
     """One dataset's table, without scores that some run lacks; ``test``: mark what is not significantly worse."""
     runs = list(board.runs)
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
-    st.subheader(tables.dataset_title(board.dataset), anchor=False)
+    st.subheader(f"Scores and cost on {tables.dataset_title(board.dataset)}", anchor=False)
     scores = tables.score_table(runs, shared).rename(columns={"variant": "model"})
     frame = pd.concat([scores, tables.cost_table(runs)], axis=1)
     alike = _alike(entry, runs) if test else None
@@ -142,14 +142,14 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> No
     st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""
     more = (
-        f" {board.variants:,} models; showing the {len(runs)} with the best score. Pick others on the left."
+        f" {board.variants:,} models; showing the {len(runs)} with the best score. Pick others in the sidebar."
         if board.variants > len(runs)
         else ""
     )
     devices = ", ".join(sorted({r.device for r in runs if r.device}))
     st.caption(
         f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} texts/s: encoding speed on "
-        f"{devices}; poolings of one model are encoded in one pass, so each shows the speed of that pass."
+        f"{devices} when this was run; models that share one network (minilm and minilm-static) are timed together."
     )
 
 

@@ -1,4 +1,4 @@
-"""The page *Run*."""
+"""Page *Run*."""
 
 import streamlit as st
 
@@ -7,7 +7,11 @@ from core.workspace.run import form, history, queue
 
 
 def show() -> None:
-    picks = ui.page("Run", "Choose what to run; see the queue and past runs.", show_jobs=False)
+    picks = ui.page(
+        "Run",
+        "What should be tested on what? Choose below; running jobs and past runs are listed here, too.",
+        show_jobs=False,
+    )
     queue.queue()
     st.subheader("New runs", anchor=False)
     with ui.errors_shown():

@@ -1,4 +1,4 @@
-"""Figure of how a flow was trained."""
+"""Training curve of a flow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Form of the page *Run*: what to run, and what it costs."""
+"""Form of the page *Run*: models, datasets and diagnostics to run, and their cost."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from core.runs import estimates, sweeps
 from core.runs.encoders_here import known_references
 from core.runs.estimates import Estimate
 from core.runs.sweeps import Expansion, Sweep
+from core.texts import counted
 from core.transforms.chain import READY_CHAINS
 from core.ui.markdown import as_text
+from core.ui.options import options
 from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, Picks, known_datasets, link_to
 from core.ui.resources import jobs, repository, settings
 from core.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
@@ -25,12 +27,12 @@ from core.ui.widgets.work import duration, submit_each
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
 DEFAULT_TRANSFORMS = ("none", "center")
 _ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
-_TAKEN = "_run_taken"  # the picks that the form took over last
-MANY_RUNS = 500  # more than anybody waits for; the command line has no limit
+_TAKEN = "_run_taken"  # the sidebar's picks that the form took over last
+MANY_RUNS = 500  # nobody waits for more; the command line has no limit
 
 
 def take_over(picks: Picks) -> None:
-    """Put what is picked above into the form, whenever it changes; call it before ``choose``."""
+    """Copy the sidebar's picks into the form whenever they change; call it before ``choose``."""
     picked = (picks.dataset, picks.variants)
     if st.session_state.get(_TAKEN, (DEFAULT_DATASET, ())) == picked:
         return
@@ -44,7 +46,7 @@ def take_over(picks: Picks) -> None:
 
 
 def _tick_what_fits() -> None:
-    """Choose the diagnostics that run on the chosen datasets; a callback, too."""
+    """Choose the diagnostics that run on the chosen datasets; also a callback."""
     st.session_state[_DIAGNOSTICS] = _fitting(st.session_state[_DATASETS])
 
 
@@ -60,16 +62,16 @@ def _fitting(datasets: Sequence[str]) -> list[str]:
 
 
 def _at_first(key: str, value: Sequence[str]) -> Sequence[str] | None:
-    """The default of a widget that has no state yet; Streamlit warns of a default beside one."""
+    """The default of a widget without state: Streamlit warns if there are both."""
     return None if key in st.session_state else value
 
 
 def choose() -> Sweep:
-    """The widgets; ``planned`` says what was left empty."""
+    """Draw the form; ``planned`` reports empty fields."""
     left, right = st.columns(2)
     offered = known_references(settings(), repository())
     references = left.multiselect(
-        "Models",
+        "Models to run",
         offered,
         format_func=names_of_models(offered),
         default=_at_first(_ENCODERS, ["minilm"]),
@@ -87,11 +89,11 @@ def choose() -> Sweep:
         persist_state="session",
         accept_new_options=True,
         placeholder="Choose, or type a chain",
-        help="Every model runs with each of these. Type steps joined by `+`, for example `center+whiten:64`.\n\n"
-        + steps_in_words(),
+        help="Changes embeddings before they are compared; none leaves them unchanged. Every model runs with each of "
+        "these. Type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
     chosen = left.multiselect(
-        "Datasets",
+        "Datasets to run on",
         known_datasets(),
         default=_at_first(_DATASETS, DEFAULT_DATASETS),
         key=_DATASETS,
@@ -109,9 +111,9 @@ def choose() -> Sweep:
         persist_state="session",
         format_func=lambda name: titles.get(name, name),
         help="\n".join(f"- **{e.title}**: {e.question}" for e in all_diagnostics().values())
-        + "\n\nEach runs on the datasets of its kind.",
+        + "\n\nEach diagnostic runs only on datasets of its kind.",
     )
-    with left.container(horizontal=True):
+    with options():
         metrics = st.pills(
             "Similarity",
             [m.value for m in Similarity],
@@ -119,7 +121,7 @@ def choose() -> Sweep:
             default=[DEFAULT_METRIC],
             key="run_metrics",
             persist_state="session",
-            help="cos: cosine. l2: 1/(1 + distance). Select both to run every model with each.",
+            help="cos: cosine. l2: 1/(1 + Euclidean distance). Select both to run every model with each.",
         )
         protocols = st.pills(
             "Protocol",
@@ -128,17 +130,18 @@ def choose() -> Sweep:
             default=[DEFAULT_PROTOCOL],
             key="run_protocols",
             persist_state="session",
-            help="For EvalRank. definition: the paper's, exact, with ties. toolkit: the published toolkit's "
-            "arithmetic, including its rounding; use it to compare with published scores.",
+            help="How EvalRank counts ranks. definition: exact, as the paper defines it. toolkit: with the rounding of "
+            "the published code; use it to compare with published scores.",
         )
-    common = right.toggle(
-        "Compare on texts that all models cover",
-        value=True,
-        key="run_common",
-        persist_state="session",
-        help="Word vectors and tables lack some texts. On: EvalRank ranks only texts for which all selected models "
-        "have a vector, so their scores can be compared. Off: each model is ranked on the texts that it covers.",
-    )
+        common = st.toggle(
+            "Compare on texts that all models cover",
+            value=True,
+            key="run_common",
+            persist_state="session",
+            help="Word vectors and precomputed tables may lack some texts. On: EvalRank uses only texts for which all "
+            "selected models have a vector, so their scores can be compared. Off: each model is tested on the texts "
+            "that it covers.",
+        )
     params = {"metric": tuple(map(str, metrics)), "protocol": tuple(map(str, protocols))}
     known = {p.name for name in asked for p in find_diagnostic(name).parameters}
     return Sweep(
@@ -152,16 +155,18 @@ def choose() -> Sweep:
 
 
 def planned(sweep: Sweep) -> Expansion | None:
-    """The runs of a choice; None, with an error on the page, where it is wrong."""
+    """The runs of a choice; None, with an error on the page, if it is invalid."""
     try:
         expansion = sweeps.expand(sweep, settings())
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return None
     _say_what_is_idle(sweep, expansion)
-    if len(expansion.requests) > MANY_RUNS:  # a demo's lower limit counts what is not stored yet: ``submit_each``
+    if (
+        len(expansion.requests) > MANY_RUNS
+    ):  # a demo has a lower limit, over runs that are not stored yet: ``submit_each``
         st.error(
-            f"{len(expansion.requests):,} runs are more than the {MANY_RUNS} that this page starts at once. "
+            f"{len(expansion.requests):,} runs: this page starts at most {MANY_RUNS} at once. "
             "Choose fewer, or use `python -m core sweep`.",
             icon=":material/error:",
         )
@@ -180,7 +185,7 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
 
 
 def cost_and_start(expansion: Expansion) -> None:
-    """The cost, and the button that starts the runs."""
+    """Draw the cost and the button that starts the runs."""
     try:
         cost = estimates.estimate(expansion.requests, settings(), repository())
     except BlindspotError as error:  # a file that changed just now
@@ -196,7 +201,7 @@ def cost_and_start(expansion: Expansion) -> None:
             if not cost.wanted:
                 _link_to_result(expansion)
         button.button(
-            f"Run {len(wanted)}" if wanted else "Running …" if cost.wanted else "Nothing to run",
+            f"Run {len(wanted)}" if wanted else "Running …" if cost.wanted else "All done",
             key="run_all",
             type="primary",
             icon=":material/play_arrow:",
@@ -205,12 +210,12 @@ def cost_and_start(expansion: Expansion) -> None:
             args=(wanted,),
             width="stretch",
         )
-        with st.expander(f"All {len(cost.runs)} runs", icon=":material/list:"):
+        with st.expander(f"List of the {counted(len(cost.runs), 'run')}", icon=":material/list:"):
             st.dataframe(
                 [
                     {
                         "run": run.request.label,
-                        "params": in_words(dict(run.request.params)) or "–",
+                        "settings": in_words(dict(run.request.params)) or "–",
                         "state": "available" if run.is_stored else "to run",
                         "time": "–" if run.is_stored else _seconds(run.seconds),
                     }
@@ -233,7 +238,7 @@ def _link_to_result(expansion: Expansion) -> None:
 def _summary(cost: Estimate, under_way: int) -> str:
     wanted, stored = len(cost.wanted), len(cost.runs) - len(cost.wanted)
     if not wanted:
-        return f"All {stored} results are already available."
+        return f"**{counted(stored, 'result')} already available.** Add a model or dataset above to run more."
     runs = f"**{wanted} run{'s' if wanted != 1 else ''}** to compute"
     if stored:
         runs += f", {stored} already available"
@@ -261,8 +266,7 @@ def _warnings(cost: Estimate) -> None:
     free = psutil.virtual_memory().available
     if cost.memory_bytes > free:
         st.warning(
-            f"Only {free / 1e9:.1f} GB of memory are free on this machine. Close other programs, or choose a smaller "
-            "model or dataset.",
+            f"Only {free / 1e9:.1f} GB of memory are free. Close other programs, or choose a smaller model or dataset.",
             icon=":material/memory:",
         )
 

@@ -1,4 +1,4 @@
-"""History on the page *Run*: stored runs, their manifests, two compared, repeat and delete."""
+"""Past runs on the page *Run*: list, manifest of one, comparison of two, repeat and delete."""
 
 from __future__ import annotations
 
@@ -35,15 +35,18 @@ _ROUND = "_history_round"
 
 
 def history(picks: Picks) -> list[RunRecord]:
-    """The runs in the store, page by page; returns those that are chosen."""
+    """Draw the stored runs, page by page; returns the selected ones."""
     st.subheader("Past runs", anchor=False)
     counts = repository().counts()
     if not counts:
-        st.info("No runs yet. Choose above what to run: the defaults need no download and take a few seconds.")
+        st.info("No runs yet. The defaults above need no download and take a few seconds.")
         return []
     first, second, third = st.columns(3)
     diagnostic = first.selectbox(
-        "Diagnostic", [ALL, *dict.fromkeys(c.diagnostic for c in counts)], key="history_diagnostic"
+        "Diagnostic",
+        [ALL, *dict.fromkeys(c.diagnostic for c in counts)],
+        key="history_diagnostic",
+        format_func=lambda name: all_diagnostics()[name].title if name in all_diagnostics() else name,
     )
     dataset = second.selectbox(
         "Dataset",
@@ -68,22 +71,23 @@ def history(picks: Picks) -> list[RunRecord]:
         st.session_state["history_page"] = 1
         st.rerun()
     if not page.runs:
-        st.info("No runs match these filters and the models picked on the left.")
+        st.info("No runs match these filters and the models in the sidebar.")
         return _chosen_records()
+    st.caption("Select one run for details, or two to compare them.")
     _table(page.runs)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         st.pagination(-(-page.total // PER_PAGE), key="history_page")
     picked = " of the picked models" if picks.variants else ""
-    right.caption(f"{counted(page.total, 'run')}{picked}. Select one for details, two to compare them.")
+    right.caption(f"{counted(page.total, 'run')}{picked}")
     return _chosen_records()
 
 
 def _table(runs: Sequence[RunRecord]) -> None:
-    """A page of runs; the choice is kept by id, since rows move as runs finish."""
+    """Draw a page of runs; the selection is kept by id, since rows move as runs finish."""
     ids = [run.run_id for run in runs]
     chosen: list[str] = st.session_state.setdefault(_CHOSEN, [])
-    round_no = st.session_state.get(_ROUND, 0)  # a table of another key has forgotten what was chosen in it
+    round_no = st.session_state.get(_ROUND, 0)  # a table with a new key starts without a selection
     key = f"history_{round_no}_{hashlib.sha256(' '.join(ids).encode()).hexdigest()[:12]}"
     event = st.dataframe(
         pd.DataFrame([_row(run) for run in runs]),
@@ -94,8 +98,9 @@ def _table(runs: Sequence[RunRecord]) -> None:
         selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in chosen]}},
         column_config={
             "started": st.column_config.DatetimeColumn("started (UTC)", format="YYYY-MM-DD HH:mm"),
-            "model": st.column_config.TextColumn(width="medium"),
-            "time": st.column_config.TextColumn(help="All stages together"),
+            "model": st.column_config.TextColumn(width=150),
+            "settings": st.column_config.TextColumn(width=90),
+            "time": st.column_config.TextColumn(help="All stages; encoding only where embeddings were not cached"),
         },
     )
     now = [ids[row] for row in event.selection.rows if row < len(ids)]
@@ -111,7 +116,7 @@ def _row(run: RunRecord) -> dict[str, object]:
         "diagnostic": entry.title if entry else run.plan.diagnostic,
         "model": run.plan.variant.label,
         "dataset": title_of(run.plan.dataset),
-        "parameters": in_words(run.plan.params) or NOT_THERE,
+        "settings": in_words(run.plan.params) or NOT_THERE,
         "score": f"{_called(entry, headline)} {run.metrics[headline]:.4f}" if entry and headline else NOT_THERE,
         "time": f"{sum(run.timings.values()):.1f} s" if run.timings else NOT_THERE,
         "state": str(run.state),
@@ -125,18 +130,18 @@ def _called(entry: DiagnosticEntry, score: str) -> str:
 
 
 def _chosen_records() -> list[RunRecord]:
-    """The chosen runs that still exist, in the order of the choice."""
+    """The selected runs that still exist, in the order of selection."""
     chosen: list[str] = st.session_state.get(_CHOSEN, [])
     found = {r.run_id: r for run_id in chosen for r in repository().runs(run_id=run_id)}
     st.session_state[_CHOSEN] = [run_id for run_id in chosen if run_id in found]
     return [found[run_id] for run_id in st.session_state[_CHOSEN]]
 
 
-# --- actions on chosen runs
+# --- actions
 
 
 def actions(runs: Sequence[RunRecord]) -> None:
-    """Buttons to repeat, delete and unchoose runs."""
+    """Draw buttons that repeat, delete and deselect runs."""
     for went_well, said in st.session_state.pop(_SAID, []):
         (st.success if went_well else st.error)(as_text(said))
     if not runs:
@@ -153,7 +158,7 @@ def actions(runs: Sequence[RunRecord]) -> None:
             icon=":material/replay:",
             on_click=_repeat,
             args=(runs,),
-            help="Computes it again and reports whether the scores are the same. Stored results are kept.",
+            help="Compute again and report whether the scores are the same. Stored results are kept.",
         )
         st.button(
             f"Delete {many} …", key="delete", icon=":material/delete:", on_click=_ask, args=([r.run_id for r in runs],)
@@ -163,8 +168,8 @@ def actions(runs: Sequence[RunRecord]) -> None:
     if asked and set(asked) == {r.run_id for r in runs}:
         with st.container(border=True, key="confirm_delete"):
             st.markdown(
-                f"**Delete {many}?** This removes scores, rows and manifest. Embeddings stay on disk, so "
-                "computing again is quick."
+                f"**Delete {many}?** This removes scores, rows, and manifest. Embeddings stay, so computing "
+                "again is quick."
             )
             with st.container(horizontal=True):
                 st.button("Delete", key="delete_yes", type="primary", on_click=_delete, args=(runs,))
@@ -210,7 +215,7 @@ def _say(went_well: bool, what: str) -> None:
 
 
 def details(runs: Sequence[RunRecord]) -> None:
-    """One run's manifest, or two compared."""
+    """Draw one run's manifest, or the comparison of two."""
     if len(runs) == 1:
         _one(runs[0])
     elif len(runs) == 2:
@@ -224,7 +229,7 @@ def _one(run: RunRecord) -> None:
         st.markdown(f"**{as_text(_title(run))}**")
         _link(run)
         if run.state is not RunState.DONE:
-            st.caption(f"It is {run.state}: it has no scores and no manifest. Repeat it to compute them.")
+            st.caption(f"This run is {run.state} and has no scores. Repeat it to compute them.")
             return
         scores, facts = st.columns(2)
         entry = all_diagnostics().get(run.plan.diagnostic)
@@ -253,10 +258,10 @@ def _one(run: RunRecord) -> None:
 
 
 def _flows(run: RunRecord) -> None:
-    """How the flows among a run's transforms were trained."""
+    """Draw the training curves of a run's flows."""
     steps = run.manifest.get("transform", {}).get("steps", [])
     for number, step in enumerate(step for step in steps if "curve" in step):
-        st.markdown("**How the flow was trained**")
+        st.markdown("**Training of the flow**")
         st.plotly_chart(
             flow_figure.likelihood(**step["curve"], kept=step["kept_after_steps"], scheme=scheme()),
             key=f"flow_{number}",
@@ -281,8 +286,8 @@ def _two(first: RunRecord, second: RunRecord) -> None:
             st.markdown("No setting that affects the numbers differs.")
         st.dataframe(
             pd.DataFrame(
-                [{"what": f"{f.group} {f.name}".strip(), "A": f.first, "B": f.second} for f in different],
-                columns=["what", "A", "B"],
+                [{"setting": f"{f.group} {f.name}".strip(), "A": f.first, "B": f.second} for f in different],
+                columns=["setting", "A", "B"],
             ),
             hide_index=True,
             key="differences",
@@ -307,12 +312,12 @@ def _two(first: RunRecord, second: RunRecord) -> None:
                 column_config={c: st.column_config.NumberColumn(format="%.6g") for c in ("A", "B", "B - A")},
             )
         with st.expander(f"{len(facts) - len(different)} settings are identical", icon=":material/equal:"):
-            same = [{"what": f"{f.group} {f.name}".strip(), "both": f.first} for f in facts if not f.differs]
-            st.dataframe(pd.DataFrame(same, columns=["what", "both"]), hide_index=True, key="same_facts")
+            same = [{"setting": f"{f.group} {f.name}".strip(), "both": f.first} for f in facts if not f.differs]
+            st.dataframe(pd.DataFrame(same, columns=["setting", "both"]), hide_index=True, key="same_facts")
 
 
 def _in_order(names: Iterable[str], run: RunRecord) -> list[str]:
-    """Names of scores as their diagnostic lists them, its headline first."""
+    """Scores in the order of their diagnostic, its headline first."""
     entry = all_diagnostics().get(run.plan.diagnostic)
     if entry is None:
         return sorted(names)
@@ -336,14 +341,14 @@ def _link(run: RunRecord) -> None:
     if entry.page is None:
         return
     if FIT_ON in plan.params:
-        st.caption(f"The page {entry.title} shows only runs whose transform was fitted on their own texts.")
+        st.caption(f"{entry.title} shows only runs whose post-processing was fitted on the tested texts.")
         return
     address = link_to(
         uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
     ) | {"protocol": plan.params.get("protocol", "definition")}
     st.page_link(
         f"pages/{entry.page.stem}.py",
-        label=f"Open on the page {entry.title}",
+        label=f"Open in {entry.title}",
         icon=":material/arrow_forward:",
         query_params=address,
     )

@@ -1,4 +1,4 @@
-"""Queue on the page *Run*: running and waiting jobs, and buttons to reorder and cancel them."""
+"""Job queue on the page *Run*, with buttons to reorder and cancel."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from core.ui.resources import allowed, jobs
 from core.ui.widgets import work
 
 SHOWN = 12  # waiting jobs; each has four buttons
-IDLE_REFRESH_SECONDS = 2.0  # so that what another session starts appears here
+IDLE_REFRESH_SECONDS = 2.0  # so that jobs of other sessions appear
 
 
 def queue() -> None:
-    """The running job and those that wait, of all sessions."""
+    """Draw the running and waiting jobs of all sessions."""
     work.tell_ends()
     active = jobs().active()
     work.remember_seen(active)
