@@ -91,7 +91,7 @@ def rivals(entry: DiagnosticEntry, runs: Sequence[RunRecord], form: str) -> list
     found = differences(entry, tuple(runs)) if len(runs) > 1 else None
     p = corrected([one.p for one in found or ()])
     return [
-        Rival(run.plan.variant.label, format(one.a, form), one.value > 0, value)
+        Rival(run.plan.variant.label, format(one.a, form).replace("-", "−"), one.value > 0, value)
         for run, one, value in zip(runs[1:], found or (), p, strict=False)
         if math.isfinite(one.a)
     ]

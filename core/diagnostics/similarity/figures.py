@@ -67,6 +67,12 @@ def against_gold(
     return apply_layout(figure, scheme, height=420)
 
 
+def with_zero(figure: go.Figure, scheme: Scheme) -> go.Figure:
+    """A figure of correlations with a line at none."""
+    figure.add_vline(0, line={"color": ink(scheme), "width": 1, "dash": "dot"}, opacity=0.6)
+    return figure
+
+
 def band_lines(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *, kind: str) -> go.Figure:
     """A correlation in every band with its 95% interval, a line per variant; ``rows`` as for ``dots``, by band."""
     figure = go.Figure()

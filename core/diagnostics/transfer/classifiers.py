@@ -18,6 +18,12 @@ from core.types import CancelToken, Float32, Float64, Int32, Int64
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier
 
+IN_WORDS = {
+    "logreg": "logistic regression",
+    "logreg-znorm": "logistic regression, z-normalized",
+    "mlp": "perceptron",
+    "mlp-znorm": "perceptron, z-normalized",
+}
 STRENGTHS = (1e-4, 1e-3, 1e-2, 1e-1, 1e0, 1e1, 1e2)  # C, on features whose mean variance is 1
 ALWAYS = 5  # so many are always tried; a larger one, which is slow, only while the largest so far is the best
 MOST_STEPS = 2_000  # of L-BFGS; some hundred are usual

@@ -44,7 +44,7 @@ def task_dots(
     # plotly leaves no room around lines and would cut the lowest stroke in half
     every = [v for name in ("value", "low", "high") for v in rows[name].dropna()] + [value for _, value in known]
     room = 0.03 * max(max(every) - min(every), 0.05)
-    figure.update_xaxes(range=[min(every) - room, max(every) + room])
+    figure.update_xaxes(tickformat=".0%", range=[min(every) - room, max(every) + room])
     return figure
 
 

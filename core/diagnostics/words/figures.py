@@ -15,7 +15,7 @@ from core.types import Float64, Int64, Variant
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 LABEL_WIDTH = 30
 ROW_HEIGHT = 30
-SIZES = (16, 12, 8)  # pixels: of equal scores, each mark still shows behind the next
+SIZE = 11  # pixels of a mark
 MANY = 30  # classes: cells of more have no numbers
 
 
@@ -29,35 +29,40 @@ class Line:
 
 
 def table_dots(
-    lines: Sequence[Line], tasks: Sequence[str], styles: Mapping[Variant, Style], scheme: Scheme
+    lines: Sequence[Line], tasks: Mapping[str, str], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str
 ) -> go.Figure:
-    """A row per task, a mark per line at its score: filled if measured, hollow and without color if published."""
+    """A row per task, a mark per line at its score: filled if measured, hollow and without color if published.
+
+    Args:
+        tasks: titles of the rows, by the names that the lines have.
+    """
     figure = go.Figure()
+    titles = {name: escape(title, quote=False) for name, title in tasks.items()}
     hollow = 0
-    for i, line in enumerate(lines):
+    for line in lines:
         shown = [task for task in tasks if task in line.values]
         if line.variant is None:
             marker = {"symbol": HOLLOW[hollow % len(HOLLOW)], "size": 9, "color": ink(scheme), "line": {"width": 1.2}}
             hollow += 1
         else:
             style = styles[line.variant]
-            marker = {"symbol": style.symbol, "size": SIZES[i % len(SIZES)], "color": style.colour}
+            marker = {"symbol": style.symbol, "size": SIZE, "color": style.colour}
         name = escape(line.name, quote=False)
         figure.add_scatter(
             name=name if line.variant else f"{name}, published",
             x=[100 * line.values[task] for task in shown],
-            y=shown,
+            y=[titles[task] for task in shown],
             mode="markers",
             marker=marker,
-            opacity=0.65 if line.variant is None else 1.0,
+            opacity=0.65 if line.variant is None else 0.85,
             hovertemplate="%{y}: %{x:.1f}<extra>%{fullData.name}</extra>",
             legendgroup="published" if line.variant is None else "measured",
         )
-    figure.update_xaxes(title="score × 100: Spearman's rho, purity or accuracy")
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(reversed(tasks)))
+    figure.update_xaxes(title=axis, rangemode="tozero")
+    figure.update_yaxes(type="category", categoryorder="array", categoryarray=list(titles.values())[::-1])
     apply_layout(figure, scheme, height=150 + ROW_HEIGHT * len(tasks))
     return figure.update_layout(
-        margin={"t": 8}, showlegend=True, legend={"orientation": "h", "yanchor": "top", "y": -0.16, "yref": "paper"}
+        showlegend=True, legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "xanchor": "left", "x": 0.0}
     )
 
 

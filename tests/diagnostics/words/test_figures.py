@@ -22,15 +22,15 @@ def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> 
         words.Line("CBOW", {"rg": 0.74}),
     ]
     looks = styles([A, B], scheme)
-    figure = words.table_dots(lines, ["rg", "an"], looks, scheme)
+    figure = words.table_dots(lines, {"rg": "rg", "an": "<an>"}, looks, scheme, axis="")
     first, second, published = figure.data
     assert (first.name, published.name) == ("one_b_", "CBOW, published")
-    assert (list(first.x), list(first.y)) == ([50.0, 25.0], ["rg", "an"])
-    assert list(second.y) == ["an"]
+    assert (list(first.x), list(first.y)) == ([50.0, 25.0], ["rg", "&lt;an&gt;"])
+    assert list(second.y) == ["&lt;an&gt;"]
     assert published.marker.symbol.endswith("-open")
     assert not first.marker.symbol.endswith("-open")
     assert first.marker.color == looks[A].colour != published.marker.color
-    assert list(figure.layout.yaxis.categoryarray) == ["an", "rg"]  # plotly counts from below
+    assert list(figure.layout.yaxis.categoryarray) == ["&lt;an&gt;", "rg"]  # plotly counts from below
 
 
 @SCHEMES

@@ -36,7 +36,13 @@ def accuracy_lines(
     figure = go.Figure()
     if guessing is not None:
         figure.add_hrect(
-            CHANCE - guessing, CHANCE + guessing, fillcolor=ink(scheme), opacity=BAND_OPACITY, line_width=0
+            CHANCE - guessing,
+            CHANCE + guessing,
+            fillcolor=ink(scheme),
+            opacity=BAND_OPACITY,
+            line_width=0,
+            name="guessing, 95% of cases",
+            showlegend=True,
         )
     for variant, rows in tables.items():
         style, accuracy, sd = styles[variant], rows["accuracy"], rows["accuracy_sd"]
@@ -54,10 +60,9 @@ def accuracy_lines(
     figure.add_scatter(
         x=every[0]["count"],
         y=control,
-        mode="lines+markers",
+        mode="markers",
         name="shuffled labels" if len(every) == 1 else "shuffled labels, mean",
-        line={"color": ink(scheme), "dash": "dot", "width": 1.5},
-        marker={"symbol": "circle-open", "size": 7},
+        marker={"symbol": "circle-open", "size": 7, "color": ink(scheme)},
         hovertemplate="%{y:.3f}",
     )
     figure.add_hline(CHANCE, line={"color": ink(scheme), "width": 1}, opacity=0.5)

@@ -42,21 +42,22 @@ def show(shown: FrequencyView) -> None:
     per_class = int(next(iter(found.values()))["words_per_class"].iloc[0])
     axis = f"Frequency threshold ({'occurrences' if shown.dataset.of_words else 'per billion words'})"
     few = classes.strays(per_class) if per_class < classes.ENOUGH else None
-    _verdict(found, enough=few is None)
+    _verdict(found, shown, few)
     if few is not None:
         enough = f"{classes.ENOUGH:,} + {classes.ENOUGH:,}"
         st.caption(
-            f":material/data_alert: Too few {shown.entry.unit}s for a verdict: with {per_class:,} + {per_class:,} per "
-            f"threshold, chance is within {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. It takes "
-            f"{enough} to bring that within {100 * classes.strays(classes.ENOUGH):.0f} percentage points of 50%."
+            f":material/warning: Few {shown.entry.unit}s: with {per_class:,} + {per_class:,} per threshold, guessing "
+            f"reaches {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. A dataset with {enough} brings "
+            f"that within {100 * classes.strays(classes.ENOUGH):.0f} percentage points of 50%."
         )
     figure = figures.accuracy_lines(found, axis, shown.styles, shown.scheme, guessing=few)
     st.plotly_chart(figure, key="accuracy_lines")
     bands = "Bands: standard deviation over the draws. " if few is None else ""
+    of_texts = "" if shown.dataset.of_words else f"A {shown.entry.unit}'s frequency is the mean of its words'. "
     st.caption(
-        f"Mean accuracy in five-fold cross-validation over {classes.DRAWS} draws of {per_class:,} frequent and "
-        f"{per_class:,} rare {shown.entry.unit}s per threshold (seed {classes.SEED}), the same for every model; chance "
-        f"is 50%. {bands}Dotted: shuffled labels."
+        f"{of_texts}Each point: a threshold that splits the {shown.entry.unit}s into frequent and rare (log scale), "
+        f"{per_class:,} of each drawn {classes.DRAWS} times, the same for every model; mean accuracy on held-out "
+        f"{shown.entry.unit}s (five folds). {bands}Open circles: the same classifier with shuffled labels."
     )
     zero = {s.variant: int((np.einsum("nd,nd->n", s.vectors, s.vectors) == 0).sum()) for s in shown.spaces}
     if any(zero.values()):
@@ -66,21 +67,28 @@ def show(shown: FrequencyView) -> None:
         _table(found)
 
 
-def _verdict(found: Mapping[Variant, pd.DataFrame], *, enough: bool) -> None:
-    """A sentence on the first model, one on the others; without a verdict if there are too few items."""
-    lines: list[str] = []
-    ends = {v: (float(rows["accuracy"].min()), float(rows["accuracy"].max())) for v, rows in found.items()}
-    for variant, rows in found.items():
-        mean, control = rows["accuracy"].mean(), rows["control"].mean()
-        what = " tells frequent from rare" if mean - control >= CLEARLY else " hardly tells frequent from rare"
-        lines.append(
-            f"**{as_text(variant.label)}**{what if enough else ''}: **{mean:.1%}** accuracy on average "
-            f"({ends[variant][0]:.1%} to {ends[variant][1]:.1%} over thresholds), {control:.1%} with shuffled labels."
-            if not lines
-            else f"{as_text(variant.label)}{what if enough else ''} **{mean:.1%}**"
-        )
-    first, *others = lines
-    st.markdown(f"{first} {'; '.join(others)}{'.' if others else ''}")
+def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: float | None) -> None:
+    """A sentence on the first model, one on the others, and how to read them.
+
+    Args:
+        few: how far guessing strays from chance; with so few items, less than that is no verdict.
+    """
+    unit = shown.entry.unit
+    (variant, rows), *others = found.items()
+    mean, control = float(rows["accuracy"].mean()), float(rows["control"].mean())
+    least, most = float(rows["accuracy"].min()), float(rows["accuracy"].max())
+    if few is not None and mean - CHANCE <= few:
+        does = "may or may not show"  # too few
+    else:
+        does = "show" if mean - control >= CLEARLY else "hardly show"
+    said = (
+        f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} which {unit}s are frequent: "
+        f"a linear classifier is right on **{mean:.1%}** ({least:.1%} to {most:.1%} by threshold; {control:.1%} with "
+        "shuffled labels)"
+    )
+    also = [f"**{as_text(v.label)}** {float(r['accuracy'].mean()):.1%}" for v, r in others]
+    st.markdown(f"{said}{'; ' if also else ''}{', '.join(also)}.")
+    st.caption("50% is chance. **Lower is better** where vectors should be about meaning, not about use.")
 
 
 def _table(found: Mapping[Variant, pd.DataFrame]) -> None:

@@ -36,10 +36,10 @@ In word2vec-like models they grow with frequency and then fall (Schakel and Wils
 
 
 def show(shown: FrequencyView) -> None:
-    """Per variant the lengths against frequency, or a sentence if all are the same."""
+    """Lengths against frequency, per variant, or a sentence if all are the same."""
     known = int(np.count_nonzero(shown.frequencies.known))
     if not known:
-        st.info("None of the items is in the counts: there is no frequency to lay their lengths against.")
+        st.info("None of these texts has a known frequency, so vector lengths cannot be plotted against it.")
     found = {space.variant: _norms(space, shown.frequencies) for space in shown.spaces}
     drawn = [space for space in shown.spaces if not found[space.variant].alike]
     for variant, one in found.items():
@@ -48,7 +48,7 @@ def show(shown: FrequencyView) -> None:
     if known and drawn:
         _charts(shown, drawn[:MOST_CHARTS], found)
     if len(drawn) > MOST_CHARTS:
-        st.caption(f"The first {MOST_CHARTS} of {len(drawn)} charts; the table has all. Pick variants in the sidebar.")
+        st.caption(f"The first {MOST_CHARTS} of {len(drawn)} charts; the table has all. Pick others under Models.")
     _table(found)
     if drawn:
         _extremes(shown, drawn, found)
@@ -64,11 +64,11 @@ def _norms(space: Space, frequencies: Frequencies) -> Norms:
 def _say_alike(variant: Variant, one: Norms) -> None:
     name = f"**{as_text(variant.label)}**"
     if one.zeros == len(one.norms):
-        st.info(f"{name}: all {one.zeros:,} vectors are zero: they have no length to speak of.")
+        st.info(f"{name}: all {one.zeros:,} vectors are zero.")
         return
     st.info(
-        f"{name}: all vectors have the same length, {one.longest:.4g}: the encoder or the transform normalises them, "
-        "or they do not differ. Length cannot tell frequent from rare here.",
+        f"{name}: all vectors have the same length, {one.longest:.4g}: the model or its post-processing normalizes "
+        "them, or they do not differ. Length says nothing about frequency here.",
         icon=":material/straighten:",
     )
 
@@ -88,8 +88,7 @@ def _charts(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Varian
             figure = norm_scatter(*dots, one.medians, ends, style, shown.scheme)
             st.plotly_chart(figure, key=f"norms_{number}", config={"displaylogo": False})
     st.caption(
-        f"A seeded sample of {len(rows):,} of the {known:,} items, the same in every chart, is drawn as dots; line and "
-        "ρ are of all."
+        f"Dots: a random sample of {len(rows):,} of the {known:,} items, the same in every chart. Line, ρ: all items."
         if len(rows) < known
         else f"All {known:,} items that have a frequency."
     )
@@ -101,7 +100,7 @@ def _table(found: Mapping[Variant, Norms]) -> None:
         others = one.norms[one.norms > 0]
         rows.append(
             {
-                "variant": variant.label,
+                "model": variant.label,
                 "ρ of length and frequency": "–" if one.alike else one.correlation.text,
                 "items": one.correlation.n,
                 "shortest": one.shortest,
@@ -125,7 +124,7 @@ def _extremes(shown: FrequencyView, spaces: Sequence[Space], found: Mapping[Vari
     st.markdown("**Which items are they?**")
     left, right = st.columns([3, 2])
     names = {space.variant.label: space for space in spaces}
-    label = left.selectbox("Variant", list(names), key="norms_of", persist_state="session")
+    label = left.selectbox("Model", list(names), key="norms_of", persist_state="session")
     order = right.segmented_control(
         "Lengths", ORDERS, default=ORDERS[0], required=True, key="norms_order", persist_state="session"
     )

@@ -20,6 +20,7 @@ from core.numerics.statistics import rankings
 from core.numerics.statistics.correlations import KINDS
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence
+from core.runs.finding_parts import ci, number
 from core.types import Variant
 from core.ui import headline
 from core.ui.markdown import as_text
@@ -29,6 +30,7 @@ from core.ui.widgets.choices import one_of
 
 Rows = Mapping[Variant, Sequence[Row]]
 SETS = "set"
+SCALE = "ρ is 1 where a model sorts the pairs as people do, and 0 where its order has nothing to do with theirs."
 GROUPS_HELP = "The sets of the dataset, or a column of your file. A pair without a value counts as (empty)."
 GROUPS_CAPTION = (
     f"**{ALL}**: one correlation over the pairs of every group together. **{MEAN}**: the mean of the groups' "
@@ -39,7 +41,8 @@ GROUPS_CAPTION = (
 def show(shown: SimilarityView) -> None:
     """Correlations over all pairs, per set and as the weighted mean; the order of the variants by each."""
     rows = _all_rows(shown)
-    left, right = st.columns(2) if len(shown.runs) > 1 else (st.container(), None)
+    turned = len(shown.runs) > 1 and bool(_disagreements(shown.table))
+    left, right = st.columns(2) if turned else (st.container(), None)
     with left:
         st.markdown(f"**Over {ALL}**")
         of_all = [
@@ -47,12 +50,13 @@ def show(shown: SimilarityView) -> None:
             for variant, (whole, *_) in rows.items()
             for kind, estimate in whole.estimates.items()
         ]
-        figure = dots(pd.DataFrame(of_all, columns=DOT), shown.styles, shown.scheme, axis="correlation")
-        st.plotly_chart(figure, key="sim_all")
+        figure = dots(pd.DataFrame(of_all, columns=DOT), shown.styles, shown.scheme, axis="correlation (0: none)")
+        st.plotly_chart(figures.with_zero(figure, shown.scheme), key="sim_all")
     if right is not None:
         with right:
             st.markdown("**Order by each correlation**")
             _order(shown, rows)
+    if len(shown.runs) > 1:
         _say_whether_they_agree(shown)
     st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
     if shown.own or len(shown.table.sets) > 1:
@@ -67,12 +71,14 @@ def show_headline(shown: SimilarityView) -> None:
     estimate = _all_rows(shown)[runs[0].plan.variant][0].estimates.get("spearman")
     if estimate is None:  # all similarities or all scores are equal: the view says so
         return
-    interval = "" if estimate.interval is None else f" (95% CI {estimate.interval:.3f})"
+    interval, gold = ci(estimate.interval, ".3f"), shown.table.gold
     said = (
         f"Similarities by **{as_text(runs[0].plan.variant.label)}** follow people's scores of "
-        f"{len(shown.table.frame):,} pairs with Spearman's ρ = **{estimate.value:.3f}**{interval}"
+        f"{len(shown.table.frame):,} pairs ({number(gold.min(), 'g')} to {number(gold.max(), 'g')}) with Spearman's "
+        f"ρ = **{number(estimate.value, '.3f')}**{interval}"
     )
-    headline.show(headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely"))
+    said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
+    headline.show(f"{said} {SCALE}")
 
 
 def _all_rows(shown: SimilarityView) -> Rows:
@@ -86,9 +92,7 @@ def _independent(table: ScoredTable) -> str:
     depend = (
         " that share no text" if known.unit is Unit.COMPONENTS else ", pairs that share one may depend on each other"
     )
-    return (
-        f"Bars: 95% CI from {known.independent}{depend}. They cover the choice of pairs, not of the people who scored."
-    )
+    return f"Bars: 95% CI from {known.independent}{depend}. The bars cover the choice of pairs, not that of raters."
 
 
 @cached(64, "Computing intervals …", keys=BY_RUNS)
@@ -123,9 +127,7 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
     found = _disagreements(shown.table)
     n = len(shown.runs)
     if not found:
-        st.success(
-            f"Pearson, Spearman and Kendall rank the {n} models in the same order.", icon=":material/check_circle:"
-        )
+        st.caption(f"Pearson, Spearman and Kendall rank the {n} models in the same order: any of them will do here.")
         return
     variants = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
     total = n * (n - 1) // 2

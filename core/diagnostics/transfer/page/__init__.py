@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core import ui
+from core.diagnostics.transfer.classifiers import IN_WORDS
 from core.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
 from core.diagnostics.transfer.outcomes import Measure
 from core.diagnostics.transfer.page import classifiers, offer, one_task, tasks
@@ -20,12 +21,6 @@ from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.views import View, choose_view
 
-CLASSIFIERS_IN_WORDS = {
-    "logreg": "logistic regression",
-    "logreg-znorm": "logistic regression, z-normalized",
-    "mlp": "perceptron",
-    "mlp-znorm": "perceptron, z-normalized",
-}
 SCORES = [f"{m}{part}{end}" for m in Measure for part in ("", WITHOUT_OVERLAP) for end in ("", "_low", "_high")]
 COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
 
@@ -100,13 +95,13 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
         in_parts: whether some run was of a part of its examples.
     """
     with options():
-        names = "\n".join(f"- **{name}**: {CLASSIFIERS_IN_WORDS.get(name, name)}" for name in CLASSIFIERS)
+        names = "\n".join(f"- **{name}**: {IN_WORDS.get(name, name)}" for name in CLASSIFIERS)
         classifier = one_of("Classifier", CLASSIFIERS, "classifier", names)
         measure = one_of(
             "Score",
             Measure,
             "transfer_score",
-            "accuracy: the share of tested examples whose class is predicted. macro_f1: the mean over classes of "
+            "accuracy: the share of tested examples whose class is predicted right. macro_f1: the mean over classes of "
             "F1, in which a rare class counts as much as a frequent one.",
         )
         overlap = one_of(

@@ -66,7 +66,7 @@ def title(task: str) -> str:
 
 def outcomes_of(runs: Sequence[RunRecord], *, overlap: bool) -> Outcomes:
     """The examples that all the runs of a task tested, with or without those that overlap."""
-    found = _outcomes(tuple(r.run_id for r in runs), _class_order(runs[0].plan.dataset))
+    found = _outcomes(tuple(r.run_id for r in runs), classes_of(runs[0].plan.dataset))
     return found if overlap else found.without_overlap()
 
 
@@ -75,7 +75,8 @@ def _outcomes(run_ids: tuple[str, ...], order: tuple[str, ...]) -> Outcomes:
     return outcomes(ENTRY, run_ids, repository(), order)
 
 
-def _class_order(task: str) -> tuple[str, ...]:
+def classes_of(task: str) -> tuple[str, ...]:
+    """The classes in the dataset's order; () where its file is not here."""
     try:
         entry = find_dataset(task)
         if fetch.dataset_state(entry, settings()) is fetch.DataState.MISSING:

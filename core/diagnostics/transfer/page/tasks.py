@@ -9,10 +9,11 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.transfer import figures
+from core.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_IN_WORDS
 from core.diagnostics.transfer.definition import ENTRY
 from core.diagnostics.transfer.outcomes import Measure
 from core.diagnostics.transfer.page import offer
-from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from core.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of, title
 from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, score
 from core.figures import grids
 from core.figures.dots import DOT, dot
@@ -28,6 +29,7 @@ from core.ui.variant_looks import variant_styles
 from core.ui.widgets import tables
 from core.ui.widgets.choices import one_of
 
+MOST_NAMED = 4  # classes in the headline
 MOST_DOTS = 11  # variants: no two of so many share a colour
 Scores = Mapping[tuple[str, Variant], Score]
 
@@ -52,6 +54,8 @@ def show(shown: TransferView) -> None:
     tasks = [task for task in tasks if any(of == task for of, _ in scores)]
     variants = [v for v in shown.variants if any(of == v for _, of in scores)]
     _support_notes(shown)
+    if not shown.is_task:
+        st.caption("All tasks that were run, whatever dataset is picked.")
     _figure(shown, tasks, variants, scores)
     _table(shown, tasks, variants, scores)
     _notes(shown, tasks)
@@ -72,11 +76,17 @@ def show_headline(shown: TransferView) -> None:
         return
     interval = "" if found.interval is None else f" (95% CI {in_percent(found.interval)})"
     said = (
-        f"{title(task)}: with embeddings of **{as_text(runs[0].plan.variant.label)}** the classifier is right on "
-        f"**{found.value:.1%}** of {runs[0].metrics['tested']:,.0f} examples{interval}; the most frequent class is "
-        f"{runs[0].metrics['majority']:.1%}"
+        f"{as_text(title(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on embeddings of "
+        f"**{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
+        f"{runs[0].metrics['tested']:,.0f} examples right{interval}; always choosing the most frequent class would be "
+        f"right on {runs[0].metrics['majority']:.1%}"
     )
     headline.show(headline.in_words(said, headline.rivals(ENTRY, runs, ".1%"), "better", "worse"))
+
+
+def _classes_in_words(task: str) -> str:
+    classes = classes_of(task)
+    return f" ({as_text(' or '.join(classes))})" if 0 < len(classes) <= MOST_NAMED else ""
 
 
 def _chosen_tasks(shown: TransferView) -> list[str]:
@@ -165,7 +175,7 @@ def _baseline(shown: TransferView, task: str) -> float | None:
 
 def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
     shared = [task for task in tasks if task != DEMO and all((task, v) in scores for v in variants)]
-    frame = pd.DataFrame({"model": [*(v.label for v in variants), f"– {figures.BASELINE}"]})
+    frame = pd.DataFrame({"model": [*(v.label for v in variants), figures.BASELINE]})
     by_task = {
         task: np.array([*(_value(scores, task, v) for v in variants), _baseline(shown, task)], dtype=np.float64)
         for task in tasks
@@ -175,8 +185,9 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
     for task, values in by_task.items():
         frame[title(task)] = 100 * values
     st.dataframe(tables.mark_highest(frame, len(variants)), hide_index=True, placeholder="–", key="transfer_table")
-    said = f"{shown.axis[0].upper()}{shown.axis[1:]} × 100. "
-    said += f"{tables.HIGHEST} highest in its column; 95% CI in the figure."
+    said = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
+    said += "difference is significant. Bars in the figure: 95% CI over the tested examples, those with the same text "
+    said += "counting as one; another training set or seed may give other scores."
     if len(shared) > 1:
         said += f" The mean is over the {len(shared)} tasks that all these models were run on"
         said += ", including pair tasks" if set(shared) & set(PAIR_TASKS) else ""
@@ -185,7 +196,7 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
 
 
 def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
-    st.markdown("**What is tested**")
+    st.markdown("**The tasks**")
     rows = []
     for task in tasks:
         runs = {v: run for v, run in shown.runs[task].items() if v in shown.variants}
@@ -209,20 +220,24 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         hide_index=True,
         key="transfer_counts",
         column_config={
-            "baseline": st.column_config.TextColumn(help="Accuracy of always predicting the most frequent class"),
+            "tested": st.column_config.NumberColumn("tested examples", format="localized"),
+            "baseline": st.column_config.TextColumn(
+                "most frequent class", help="Accuracy of always predicting the training part's most frequent class"
+            ),
+            "overlap": st.column_config.NumberColumn(
+                "also in training", format="localized", help="Tested examples that are also in training, or repeat"
+            ),
             "in words": st.column_config.TextColumn(
-                "overlap with training",
+                "overlap",
                 width="large",
                 help="The same text in training and test; for pairs, the same two texts in either order. Folds of a "
                 "task without a split have no overlap. Pairs that share one text stay in one fold unless too many are "
                 "connected; those that share one with training are counted here.",
             ),
-            "in part": st.column_config.TextColumn("covered", help="Examples for whose texts a model has vectors"),
+            "in part": st.column_config.TextColumn(
+                "examples with vectors", help="Where a model lacks some texts; – where all models cover every text"
+            ),
         },
-    )
-    st.caption(
-        "Bars: 95% CI over the tested examples, those with the same text counting as one. They do not cover another "
-        "training part or seed."
     )
 
 

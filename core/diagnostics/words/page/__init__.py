@@ -28,9 +28,11 @@ def show() -> None:
         choose_view(shown, VIEWS, "Details", key="words_view")
     with ui.errors_shown():
         table.offer(shown)
-    for entry in map(find_diagnostic, ("similarity", "analogy", "categorization")):
-        st.markdown(f"**{entry.title}**: {entry.question}")
-        ui.how_computed(entry)
+    run = {diagnostic for diagnostic, _ in shown.runs}
+    for entry in map(find_diagnostic, ("analogy", "categorization", "similarity")):
+        if entry.id != "similarity" or entry.id in run:
+            st.markdown(f"**{entry.title}**: {entry.question}")
+            ui.how_computed(entry)
 
 
 def _coverage(shown: WordsView) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.catalog import title_of
 from core.diagnostics.words import analogy, categorization, figures
 from core.diagnostics.words.categorization import order_clusters, shares
 from core.diagnostics.words.page.table import WordsView
@@ -17,6 +18,7 @@ from core.store.records import RunRecord
 from core.texts import same_text
 from core.types import Variant
 from core.ui.resources import cached, repository
+from core.ui.widgets.addressed import names_of_variants, one_named, tab_named
 
 ROWS = 1_000
 PREFIX = "accuracy@"
@@ -32,22 +34,14 @@ def _choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Vari
         st.info("No results yet: see *Run what is missing* below.", icon=":material/play_circle:")
         return None
     usual = shown.picks.dataset if shown.picks.dataset in found else next(iter(found))
-    chosen = st.segmented_control(
-        "Dataset", sorted(found), default=None, key=key, bind="query-params", help=f"Nothing chosen: {usual}."
-    )
-    runs = found.get(str(chosen), found[usual])
-    if chosen is None:
-        st.caption(f"Shown: {usual}.")
-    return {v: runs[v] for v in shown.variants if v in runs}
+    chosen = tab_named("Dataset", [usual, *sorted(found.keys() - {usual})], key=key, name=title_of)
+    return {v: found[chosen][v] for v in shown.variants if v in found[chosen]}
 
 
 def _choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
-    by_name = {str(variant): run for variant, run in runs.items()}
-    first = next(iter(by_name))
-    name = st.selectbox(
-        "Model", list(by_name), index=None, key=key, bind="query-params", placeholder=f"the first: {first}"
-    )
-    return by_name.get(name or first, by_name[first])
+    by_id = {str(variant): run for variant, run in runs.items()}
+    chosen = one_named("Model", list(by_id), key=key, name=names_of_variants(by_id), index=0)
+    return by_id[chosen or next(iter(by_id))]
 
 
 # --- analogies
@@ -90,7 +84,7 @@ def _questions(run: RunRecord) -> None:
     word = same_text(middle.text_input("With the word", key="analogy_word", persist_state="session"))
     only_wrong = right.toggle("Wrong only", value=True, key="analogy_wrong", persist_state="session")
     found = frame if section is None else frame[frame["section"] == section]
-    wrong = int((found["greater"] > 0).sum())
+    wrong, asked = int((found["greater"] > 0).sum()), len(found)
     tied = int(((found["greater"] == 0) & (found["ties"] > 0)).sum())
     if only_wrong:
         found = found[found["greater"] + found["ties"] > 0]
@@ -98,11 +92,11 @@ def _questions(run: RunRecord) -> None:
         words = found[["a", "b", "c", "d", "predicted"]].map(same_text)
         found = found[(words == word).any(axis=1)]
     st.caption(
-        f"{wrong:,} wrong answers"
-        + (f", {tied:,} ties for the first place" if tied else "")
-        + f". {len(found):,} questions listed"
-        + (f", the first {ROWS:,} shown" if len(found) > ROWS else "")
-        + ". Rank: of the right word, without the question's own words."
+        f"{wrong:,} of {asked:,} questions answered wrong"
+        + (f", {tied:,} ties for first place" if tied else "")
+        + (f". {len(found):,} match" if len(found) != wrong + tied else "")
+        + (f", the first {ROWS:,} are listed" if len(found) > ROWS else "")
+        + ". The question's own three words are never answers."
     )
     table = found.head(ROWS)[["a", "b", "c", "d", "predicted", "rank", "score", "best", "section"]]
     st.dataframe(
@@ -110,10 +104,15 @@ def _questions(run: RunRecord) -> None:
         hide_index=True,
         key="words_questions",
         column_config={
-            "a": st.column_config.TextColumn("a", help="a is to b as c is to what?"),
-            "rank": st.column_config.NumberColumn("rank of right", format="%.1f"),
-            "its score": st.column_config.NumberColumn("right's score", format="%.4f"),
-            "answer's score": st.column_config.NumberColumn(format="%.4f"),
+            "b": st.column_config.TextColumn("is to b"),
+            "c": st.column_config.TextColumn("as c"),
+            "right": st.column_config.TextColumn("is to (right answer)"),
+            "answered": st.column_config.TextColumn("model's answer"),
+            "rank": st.column_config.NumberColumn(
+                "rank of right answer", format="%g", help="Among all candidate words; tied ones share their mean rank"
+            ),
+            "its score": st.column_config.NumberColumn("score of right answer", format="%.4f"),
+            "answer's score": st.column_config.NumberColumn("score of model's answer", format="%.4f"),
         },
     )
 
@@ -129,8 +128,9 @@ def categories(shown: WordsView) -> None:
     run = _choose_variant(runs, "categories_by")
     m = run.metrics
     st.markdown(
-        f"Purity **{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes (chance: "
-        f"{m['chance']:.1%}). Over the starts of k-means: {m['purity_low']:.1%} to {m['purity_high']:.1%}, mean "
+        f"**{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes are in a cluster "
+        f"of their class (purity; chance: {m['chance']:.1%}). Shown: the tightest clustering of several "
+        f"random starts of k-means; all of them: {m['purity_low']:.1%} to {m['purity_high']:.1%}, mean "
         f"{m['purity_mean']:.1%}."
     )
     rows = _members(run.run_id)

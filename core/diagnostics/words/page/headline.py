@@ -15,9 +15,10 @@ from core.diagnostics.words.versus import word_pairs
 from core.numerics.ranking.ranks import expected_hit
 from core.numerics.statistics.against import bounded_against, change_against, of_ends
 from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA, Interval, holm
+from core.numerics.statistics.intervals import Interval, holm
 from core.store.records import RunRecord
 from core.texts import percent
+from core.ui.headline import Rival, in_words
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository
 
@@ -38,27 +39,30 @@ def show(shown: WordsView) -> None:
 
 def _analogies(task: Task, runs: list[RunRecord]) -> str:
     estimates, p_values = _of_analogies(tuple(run.run_id for run in runs))
-    said = f"{_name(runs[0], bold=True)} solves **{percent(estimates[0].value, 1)}** of the analogies in "
-    said += f"{as_text(title_of(task.dataset))}{_ends(estimates[0].interval)}"
-    others = [
-        f"{_name(run)} {percent(found.value, 1)}{'' if p < ALPHA else ' (no significant difference)'}"
+    said = f"{_name(runs[0])} solves **{percent(estimates[0].value, 1)}** of {int(runs[0].metrics['questions']):,} "
+    said += f"analogies in {as_text(title_of(task.dataset))}{_ends(estimates[0].interval)}"
+    rivals = [
+        Rival(run.plan.variant.label, percent(found.value, 1), found.value > estimates[0].value, p)
         for run, found, p in zip(runs[1:], estimates[1:], p_values, strict=True)
     ]
-    return f"{'; '.join([said, *others])}."
+    return in_words(said, rivals, "better", "worse")
 
 
 def _categories(task: Task, runs: list[RunRecord]) -> str:
     first = runs[0].metrics
-    said = f"{_name(runs[0], bold=True)} groups **{percent(first['purity'], 1)}** of the words in "
-    said += f"{as_text(title_of(task.dataset))} by category (purity; starts of k-means: {percent(first['purity_low'])} "
-    said += f"to {percent(first['purity_high'])}, chance {percent(first['chance'])})"
-    others = [f"{_name(run)} {percent(run.metrics['purity'], 1)}" for run in runs[1:]]
-    return f"{'; '.join([said, *others])}."
+    said = f"{_name(runs[0])} puts **{percent(first['purity'], 1)}** of {int(first['words']):,} words in "
+    said += f"{as_text(title_of(task.dataset))} into a cluster of their own category (chance: "
+    said += f"{percent(first['chance'])}; over all random starts of k-means: {percent(first['purity_low'])} to "
+    said += f"{percent(first['purity_high'])})"
+    rivals = [
+        Rival(run.plan.variant.label, percent(run.metrics["purity"], 1), run.metrics["purity"] > first["purity"], None)
+        for run in runs[1:]
+    ]
+    return in_words(said, rivals, "better", "worse")
 
 
-def _name(run: RunRecord, *, bold: bool = False) -> str:
-    name = as_text(run.plan.variant.label)
-    return f"**{name}**" if bold else name
+def _name(run: RunRecord) -> str:
+    return f"**{as_text(run.plan.variant.label)}**"
 
 
 def _ends(interval: Interval | None) -> str:

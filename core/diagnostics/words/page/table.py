@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -33,7 +33,7 @@ FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # offered
 FEW = 30
 # By diagnostic: the score's name, the metric that counts its items, and what these are.
 ABOUT = {
-    "similarity": ("Spearman's rho", "n", "pairs"),
+    "similarity": ("Spearman's ρ", "n", "pairs"),
     "categorization": ("purity", "words", "words"),
     "analogy": ("accuracy", "questions", "questions"),
 }
@@ -101,9 +101,11 @@ def _params_of(diagnostic: str, rule: Rule) -> dict[str, str]:
 
 
 def show(shown: WordsView) -> None:
-    """Dots of the tasks that were run, then the table: measured rows, then the six published ones."""
-    tasks = [t for t in TASKS if t.group != BUILT_IN or shown.of(t)]
-    drawn = [t for t in tasks if shown.of(t)] or tasks
+    """Dots of the tasks that were run, then the table: measured rows, then published ones of the same tasks.
+
+    Without runs the table is the published one.
+    """
+    tasks = [t for t in TASKS if shown.of(t)] or [t for t in TASKS if t.group != BUILT_IN]
     if shown.own:
         st.warning(
             "Each model is tested on the words that it covers itself: these scores are **not comparable**.",
@@ -123,17 +125,21 @@ def show(shown: WordsView) -> None:
         help=f"{SOURCE}: six embeddings of 50 dimensions, trained on Wikipedia of 2008.",
     )
     measured = [figures.Line(v.label, _scores(shown, v, tasks), v) for v in shown.variants]
-    others = [figures.Line(model, scores) for model, scores in published().items()] if with_published else []
+    names = {t.name for t in tasks}
+    others = [figures.Line(model, scores) for model, scores in published().items() if names & scores.keys()]
+    others = others if with_published else []
     if lines := [*(line for line in measured if line.values), *others]:
-        figure = figures.table_dots(
-            [line for line in lines if line.values.keys() & {t.name for t in drawn}],
-            [t.name for t in drawn],
-            shown.styles,
-            shown.scheme,
-        )
+        scored = " or ".join(dict.fromkeys(ABOUT[t.diagnostic][0] for t in tasks))
+        titles = {t.name: _title(t) for t in tasks}
+        figure = figures.table_dots(lines, titles, shown.styles, shown.scheme, axis=f"{scored}, × 100")
         st.plotly_chart(figure, key="words_table_dots")
         _table(shown, measured, others, tasks)
-        _notes(shown, with_published)
+        _notes(shown, names, with_published=bool(others))
+
+
+def _title(task: Task) -> str:
+    part = task.metric.removeprefix("accuracy_") if task.metric.startswith("accuracy_") else ""
+    return f"{title_of(task.dataset)}{f', {part}' if part else ''}"
 
 
 def _scores(shown: WordsView, variant: Variant, tasks: Sequence[Task]) -> dict[str, float]:
@@ -144,13 +150,14 @@ def _scores(shown: WordsView, variant: Variant, tasks: Sequence[Task]) -> dict[s
 def _table(
     shown: WordsView, measured: Sequence[figures.Line], others: Sequence[figures.Line], tasks: Sequence[Task]
 ) -> None:
-    frame = pd.DataFrame({"model": [*(r.name for r in measured), *(f"○ {r.name}, published" for r in others)]})
+    frame = pd.DataFrame({"model": [*(r.name for r in measured), *(f"{r.name}, published" for r in others)]})
     for task in tasks:
         values = [100 * r.values.get(task.name, float("nan")) for r in (*measured, *others)]
         frame[task.name] = pd.Series(values, dtype=float)
     columns = {
         t.name: st.column_config.Column(
-            t.name, help=f"{t.group}: {ABOUT[t.diagnostic][0]} × 100 on {title_of(t.dataset)}"
+            _title(t),
+            help=f"{ABOUT[t.diagnostic][0]} × 100" + (f"; {t.name} in the paper" if t.group != BUILT_IN else ""),
         )
         for t in tasks
     }
@@ -160,7 +167,7 @@ def _table(
     if part := _incomplete(shown):
         st.caption(as_text(f"Incomplete: {part}."))
     if few := _few(shown, tasks):
-        st.warning(as_text(f"Too few for significant differences: {', '.join(few)}."), icon=":material/data_alert:")
+        st.warning(as_text(f"Too few for significant differences: {', '.join(few)}."), icon=":material/warning:")
 
 
 def _incomplete(shown: WordsView) -> str:
@@ -185,25 +192,24 @@ def _few(shown: WordsView, tasks: Sequence[Task]) -> list[str]:
         _, metric, unit = ABOUT[task.diagnostic]
         counts = [run.metrics[metric] for run in shown.of(task).values()]
         if counts and min(counts) < FEW:
-            out.append(f"{task.name} ({min(counts):.0f} {unit})")
+            out.append(f"{title_of(task.dataset)} ({min(counts):.0f} {unit})")
     return out[::-1]
 
 
-def _notes(shown: WordsView, with_published: bool) -> None:
-    said = [f"{tables.HIGHEST} highest measured score of its column (not a test)."]
+def _notes(shown: WordsView, names: Collection[str], *, with_published: bool) -> None:
+    said = [f"{tables.HIGHEST} highest measured score of its column, whether or not the difference is significant."]
     of_analogies = [run for (name, _), runs in shown.runs.items() if name == "analogy" for run in runs.values()]
     if candidates := [int(run.metrics["candidates"]) for run in of_analogies]:
         low, high = min(candidates), max(candidates)
         said.append(
-            f"Analogies are answered among {f'{low:,} to ' if low < high else ''}{high:,} words; fewer are easier."
+            f"Analogies are answered among {f'{low:,} to ' if low < high else ''}{high:,} words; more words are harder."
         )
     if with_published:
         said.append(
-            f"Hollow marks: published, {SOURCE}. The paper does not say whether its correlations are Spearman's or "
-            "Pearson's (section 3.1 names both); measured ones are Spearman's. Its candidates for analogies are not "
-            "given either: its vocabularies have more than 100,000 words."
+            f"Hollow marks: published, {SOURCE}; not directly comparable. The paper answers analogies among more than "
+            "100,000 words, and does not say whether its correlations are Spearman's (as here) or Pearson's."
         )
-        said += [f"{name} has no published cell: {why}." for name, why in NOT_COMPARABLE.items()]
+        said += [f"{name} has no published score: {why}." for name, why in NOT_COMPARABLE.items() if name in names]
     st.caption(as_text(" ".join(said)))
 
 

@@ -100,7 +100,7 @@ def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp,
     runs = [pipeline.run(request, settings, Repository.at(settings.store)) for request in requests]
     app = open_app(settings.cache, "frequency", **query)
     assert list(lines(app)) == ["trigrams", "trigrams + center", "shuffled labels, mean"]
-    assert f"**{runs[0].record.metrics['accuracy']:.1%}** accuracy on average" in written(app)
+    assert f"**{runs[0].record.metrics['accuracy']:.1%}**" in written(app)
     assert "Not computed yet" not in written(app)
     assert "p50" in table(app, "threshold")["threshold"].tolist()
 
@@ -179,11 +179,13 @@ def test_too_few_items_have_no_verdict(open_app: OpenApp, cache: Path, monkeypat
     query = {"data": "seeds", "enc": "trigrams~none"}
     app = open_app(cache, "frequency", **query)
     assert f"{classes.ENOUGH} + {classes.ENOUGH}" in written(app)
-    assert "tells frequent from rare" not in written(app)
+    rows = table(app, "threshold", "trigrams")
+    mean = np.mean([float(cell.split(" ")[0]) for cell in rows["trigrams"]])
+    assert ("may or may not show" in written(app)) == (mean - 0.5 <= classes.strays(30))
     spec = chart(app, 0)
     assert not any(trace.get("fill") for trace in spec["data"])
     monkeypatch.setattr(classes, "ENOUGH", classes.LEAST)
     app = open_app(cache, "frequency", **query)
     assert f"{classes.ENOUGH} + {classes.ENOUGH}" not in written(app)
-    assert "tells frequent from rare" in written(app)
+    assert "may or may not show" not in written(app)
     assert any(trace.get("fill") for trace in chart(app, 0)["data"])
