@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
 
 from core.datasets import catalog as datasets
 from core.diagnostic import DiagnosticEntry, Score, all_diagnostics
@@ -17,11 +18,7 @@ from core.store import schema
 from core.transforms.chain import STEPS
 
 _BIBLIOGRAPHY = ASSETS / "reference" / "papers.bib"
-_EXAMPLE_QUERY = """\
-SELECT run.encoder, run.transform, run.dataset, metric.value AS mrr
-FROM run JOIN metric USING (run_seq)
-WHERE run.diagnostic = 'evalrank' AND metric.name = 'mrr'
-ORDER BY mrr DESC;"""
+_QUERIES = Path(__file__).parent / "queries"
 
 
 @cache
@@ -35,7 +32,7 @@ def makers() -> Mapping[str, Callable[[], str]]:
         "reference/settings.md": _settings,
         "reference/datasets.md": _datasets,
         "reference/encoders.md": _encoders,
-        "reference/store.md": _store,
+        "reference/store.md": partial(_store, entries),
     }
 
 
@@ -117,13 +114,18 @@ def _encoders() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _store() -> str:
+def _store(entries: Sequence[DiagnosticEntry]) -> str:
+    names = {entry.id: entry.table for entry in entries}
+    examples = [path.read_text("utf-8").format(**names).strip() for path in sorted(_QUERIES.glob("*.sql"))]
     parts = [
         "# Store",
         "All results are in one DuckDB file, `cache/results.duckdb`. Read it with any DuckDB client while nothing is "
         "writing; the app and the command line take turns by themselves.",
-        f"```sql\n{_EXAMPLE_QUERY}\n```",
+        "## Examples",
+        *(f"```sql\n{example}\n```" for example in examples),
+        "## Tables",
+        "A diagnostic's table ends in the version of its numbers; results of older versions stay in theirs.",
     ]
-    for name, columns in schema.tables(_EXAMPLE_QUERY).items():  # a query that no longer runs fails the build
-        parts += [f"## `{name}`", table(["column", "type"], ([f"`{cell}`" for cell in row] for row in columns))]
+    for name, columns in schema.tables(entries, examples).items():  # a query that no longer runs fails the build
+        parts += [f"### `{name}`", table(["column", "type"], ([f"`{cell}`" for cell in row] for row in columns))]
     return "\n\n".join(parts) + "\n"

@@ -35,9 +35,9 @@ from core.store.records import (
     StoredReference,
     record_of,
 )
+from core.store.schema import result_table
 from core.types import Bool, Variant
 
-_SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 MANY = 100  # runs whose ids begin alike: more are not counted
 
@@ -347,7 +347,6 @@ class Repository:
         """
         if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
             raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
-        columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
         item_numbers = np.arange(result.items.num_rows) if result.item_numbers is None else result.item_numbers
         items = result.items.cast(entry.schema).add_column(0, "item_no", pa.array(item_numbers.astype(np.int32)))
         metrics = pa.table(
@@ -359,10 +358,7 @@ class Repository:
                 raise BlindspotError("the run was deleted while it was computed", remedy="run it again")
             if status[0][0] == RunState.DONE:
                 return
-            cursor.execute(
-                f"CREATE TABLE IF NOT EXISTS {entry.table} "
-                f"(run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
-            )
+            cursor.execute(result_table(entry))
             store_dataset(cursor, dataset)
             _store_own_columns(cursor, dataset)
             if ranked is not None and ranked.digest:

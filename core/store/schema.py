@@ -1,20 +1,36 @@
-"""Schema of the store as a reader of the file sees it."""
+"""Tables of the store: those of results, and all of them as a reader of the file sees them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
+import pyarrow as pa
 
+from core.diagnostic import DiagnosticEntry
 from core.store import db
 
+_SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 
-def tables(example: str = "") -> Mapping[str, Sequence[tuple[str, str]]]:
-    """Name and type of every column, by table, in a new store; raises ``duckdb.Error`` if ``example`` does not run."""
+
+def result_table(entry: DiagnosticEntry) -> str:
+    """SQL that creates the table of a diagnostic's rows per item, unless it is there."""
+    columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
+    return f"CREATE TABLE IF NOT EXISTS {entry.table} (run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
+
+
+def tables(entries: Iterable[DiagnosticEntry], examples: Iterable[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
+    """Name and type of every column, by table, in a new store with results of all diagnostics.
+
+    Raises:
+        duckdb.Error: one of the example queries does not run.
+    """
     with duckdb.connect() as connection:
         for migration in db.migrations():
             connection.execute(migration.sql)
-        if example:
+        for entry in entries:
+            connection.execute(result_table(entry))
+        for example in examples:
             connection.execute(example)
         names = [str(name) for (name,) in connection.execute("SHOW TABLES").fetchall()]
         return {
