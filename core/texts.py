@@ -173,15 +173,16 @@ Ranges = tuple[tuple[int, int], ...]  # of a text's characters, as (start, end)
 
 
 def changed_ranges(before: str, after: str) -> tuple[Ranges, Ranges]:
-    """What ``word_changes`` removed from ``before``, and what it added to ``after``."""
+    """What ``word_changes`` removed from ``before``, and what it added to ``after``, without the spaces at its ends."""
     places = {Change.REMOVED: 0, Change.ADDED: 0}
     found: dict[Change, list[tuple[int, int]]] = {change: [] for change in places}
     for segment in word_changes(before, after):
         for change in places if segment.change is Change.KEPT else (segment.change,):
             start = places[change]
             places[change] = start + len(segment.text)
-            if segment.change is not Change.KEPT:
-                found[change].append((start, places[change]))
+            if segment.change is not Change.KEPT and (word := segment.text.strip()):
+                first = start + segment.text.index(word)
+                found[change].append((first, first + len(word)))
     return tuple(found[Change.REMOVED]), tuple(found[Change.ADDED])
 
 

@@ -270,14 +270,21 @@ def test_the_segments_make_up_both_texts(before: str, after: str) -> None:
 
 
 @given(EDITED | st.text(), EDITED | st.text())
-def test_ranges_of_changes_are_the_segments_and_without_them_the_texts_are_one(before: str, after: str) -> None:
+def test_ranges_of_changes_are_the_segments_without_spaces_and_without_them_the_texts_are_one(
+    before: str, after: str
+) -> None:
     rest = []
     ranges = zip((before, after), changed_ranges(before, after), (Change.REMOVED, Change.ADDED), strict=True)
     for text, places, change in ranges:
         found = [text[start:end] for start, end in places]
-        assert found == [s.text for s in word_changes(before, after) if s.change is change]
-        rest.append("".join(text[i] for i in range(len(text)) if not any(start <= i < end for start, end in places)))
+        assert found == [s.text.strip() for s in word_changes(before, after) if s.change is change and s.text.strip()]
+        left = (text[i] for i in range(len(text)) if not any(start <= i < end for start, end in places))
+        rest.append("".join(letter for letter in left if not letter.isspace()))
     assert rest[0] == rest[1]
+
+
+def test_a_changed_word_has_no_space_at_its_end() -> None:
+    assert changed_ranges("It did work.", "It did not work.") == ((), ((7, 10),))
 
 
 @given(EDITED | st.text())

@@ -1,7 +1,8 @@
 """Tables to browse: page by page, with one chosen row, whose number is in the address.
 
-A row is chosen in the table, by its number in a box, by buttons, by a link or by another element of the page. The table
-follows: it turns to the row's page and marks it.
+A reader chooses a row in the table, types its number, presses a button, follows a link or clicks another element of the
+page. The table follows: it turns to the row's page and marks it. It is short, and the chosen row's details come right
+below, so that both fit on one screen; after a click on a row the browser scrolls there if it must.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ import streamlit as st
 
 Value = TypeVar("Value")
 
-ROWS_PER_PAGE = 10
+ROWS_PER_PAGE = 6  # of a BrowseTable: with the details of a row on one screen
+_ROOM = 420  # pixels from a table's top within which its details begin
 
 
 @dataclass(frozen=True)
 class Pages:
-    """The shown page of a number of rows: page ``number`` (from 1) of ``total``; ``key`` is of the paging buttons."""
+    """The page shown of a list: page ``number`` (from 1) of ``total``; ``key`` is that of the paging buttons."""
 
     key: str
     total: int
@@ -29,7 +31,7 @@ class Pages:
     rows: slice
 
     @classmethod
-    def of(cls, key: str, rows: int, per_page: int = ROWS_PER_PAGE) -> Pages:
+    def of(cls, key: str, rows: int, per_page: int = 10) -> Pages:
         total = max(1, -(-rows // per_page))
         number = min(int(st.session_state.get(key, 1)), total)
         return cls(key, total, number, slice((number - 1) * per_page, number * per_page))
@@ -83,6 +85,16 @@ def choose_row(
     st.dataframe(frame, hide_index=True, key=key, on_select=take, **look)
 
 
+# Streamlit has no way to scroll. `click` makes every click's script a new one, which the browser runs.
+_SCROLL = """<script>/* {click} */ {{
+  const table = document.querySelector(".st-key-{name}_browse");
+  if (table && table.getBoundingClientRect().top > window.innerHeight - {room} - 200) {{
+    table.style.scrollMarginTop = "5rem";
+    table.scrollIntoView({{behavior: "smooth", block: "start"}});
+  }}
+}}</script>"""
+
+
 @dataclass(frozen=True)
 class BrowseTable:
     """A page's one table with a chosen row.
@@ -131,25 +143,26 @@ class BrowseTable:
         """
         wanted = self.wanted(dataset)
         self._turn_to(found, wanted)
-        pages = Pages.of(f"{self.name}_page", len(found))
+        pages = Pages.of(f"{self.name}_page", len(found), ROWS_PER_PAGE)
         rows = found.iloc[pages.rows]
         frame = view(rows)
-        choose_row(
-            frame,
-            rows[self.number].tolist(),
-            self._choose,
-            table=self.name,
-            page=pages.number,
-            drawn=st.session_state.get(self._turns, 0),
-            chosen=wanted,
-            column_config={name: column for name, column in config.items() if name in frame},
-        )
+        with st.container(key=f"{self.name}_browse"):
+            choose_row(
+                frame,
+                rows[self.number].tolist(),
+                self._choose,
+                table=self.name,
+                page=pages.number,
+                drawn=st.session_state.get(self._turns, 0),
+                chosen=wanted,
+                column_config={name: column for name, column in config.items() if name in frame},
+            )
         pages.turn(hint)
 
     def chosen(
         self, found: pd.DataFrame, dataset: str, numbers: Collection[int], left_out: str, last: int | None = None
     ) -> int | None:
-        """The box with the chosen number, and buttons to the rows before and after it in the table.
+        """The box with the chosen number, and buttons to the previous and next row of the table. Details come below it.
 
         Args:
             found: all rows of the table, in order.
@@ -158,11 +171,11 @@ class BrowseTable:
             last: the dataset's highest number; that of ``numbers`` if None.
 
         Returns:
-            The chosen number; None, having said why, where none of ``numbers`` is chosen.
+            The chosen number; None where none of ``numbers`` is chosen, with the reason on the page.
         """
         last = max(numbers, default=0) if last is None else last
         place = self._place(found, self.wanted(dataset))
-        with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(horizontal=True, vertical_alignment="center"):
             value = st.number_input(
                 self.unit.capitalize(),
                 min_value=0,
@@ -170,26 +183,32 @@ class BrowseTable:
                 step=1,
                 key=self.key,
                 bind="query-params",
-                placeholder=f"0 to {last}",
-                help=f"Number of the {self.unit} that is looked into below; chosen by a row of the table, or typed.",
+                placeholder=f"{self.unit} 0 to {last}",
+                label_visibility="collapsed",
                 width=220,
             )
             self._step("Previous", found, None if place is None else place - 1)
             self._step("Next", found, 0 if place is None else place + 1)
             if place is not None:
                 st.caption(f"{place + 1:,} of {len(found):,} in the table", width="content")
+            if value is None:
+                st.caption(f"For details, choose a row above or type the number of a {self.unit}.", width="content")
+        self._scroll_to_details()
         if value is None:
-            st.caption(f"No {self.unit} is chosen yet.")
             return None
         if value > last:
-            st.warning(f"There is no {self.unit} {value} here: they are 0 to {last}.")
+            st.warning(f"There is no {self.unit} {value}. The numbers are 0 to {last}.")
             return None
         if value not in numbers:
             st.warning(f"{self.unit.capitalize()} {value} {left_out}.")
             return None
         if place is None:
-            st.caption("It is not in the table: the choices above leave it out.")
+            st.caption(f"This {self.unit} is not in the table: the filters above leave it out.")
         return int(value)
+
+    @property
+    def _clicks(self) -> str:
+        return f"_{self.name}_clicks"
 
     @property
     def _turned_to(self) -> str:
@@ -217,6 +236,15 @@ class BrowseTable:
     def _choose(self, number: int) -> None:
         """Callback for a chosen row; a number that is typed later wins."""
         st.session_state[self.key] = st.session_state[self._turned_to] = number
+        st.session_state[self._clicks] = st.session_state.get(self._clicks, 0) + 1
+
+    def _scroll_to_details(self) -> None:
+        """Once after a click on a row: if the details would begin below the middle of the window, the table goes up."""
+        clicks, state = st.session_state.get(self._clicks, 0), st.session_state
+        if clicks == state.get(f"{self._clicks}_seen", 0):
+            return
+        state[f"{self._clicks}_seen"] = clicks
+        st.html(_SCROLL.format(name=self.name, room=_ROOM, click=clicks), unsafe_allow_javascript=True, width="content")
 
     def _step(self, label: str, found: pd.DataFrame, to: int | None) -> None:
         """A button that chooses another row of the table."""

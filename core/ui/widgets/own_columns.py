@@ -1,18 +1,21 @@
-"""Filter of rows by an own column of a user's file; the chosen value is in the address."""
+"""Filters of rows by the own columns of a user's file, one per column; the address has the chosen values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.datasets.kinds.own_columns import OwnColumn, choices_of
 from core.store.records import RunRecord
 from core.types import Bool, Int64
+from core.ui.markdown import as_text
 from core.ui.resources import repository
-from core.ui.widgets.addressed import one_named
 
-ALL = "all"
+ADDED = "own: "  # before the name of such a column in a table, which may have another column of that name
 
 
 def columns_of(run: RunRecord) -> tuple[OwnColumn, ...]:
@@ -20,29 +23,48 @@ def columns_of(run: RunRecord) -> tuple[OwnColumn, ...]:
     return repository().own_columns(run.plan.dataset, run.plan.dataset_digest)
 
 
-def only_rows(
-    columns: Sequence[OwnColumn], rows: Int64, key: str, *, on_change: Callable[[], None] | None = None
-) -> Bool:
-    """Which of some rows have the chosen value, ``[k] bool``: all of them where none is chosen, or without columns."""
-    every = np.ones(len(rows), dtype=np.bool_)
-    inside, names = {ALL: every}, {ALL: "All rows"}
-    for name, column in choices_of(columns).items():
-        for value, found in column.groups(rows):
-            one = f"{name}={value}"
-            while one in inside:
-                one += "="
-            inside[one] = found
-            names[one] = f"{name}: {value} ({int(found.sum()):,})"
-    if len(inside) == 1:
-        return every
-    chosen = one_named(
-        "Column",
-        list(inside),
-        key=key,
-        name=lambda one: names.get(one, one),
-        index=0,
-        width=240,
-        on_change=on_change,
-        help="A value of one of your file's columns. With the number of rows that have it.",
+def key_of(name: str) -> str:
+    """The key of a column's filter, in the session and in the address."""
+    return f"own.{name}"
+
+
+def filtered_by(columns: Sequence[OwnColumn]) -> int:
+    """How many columns have a chosen value, before their filters are drawn."""
+    state, address = st.session_state, st.query_params
+    return sum(
+        any(value in column.values for value in state.get(key_of(name), address.get_all(key_of(name))))
+        for name, column in choices_of(columns).items()
     )
-    return inside.get(chosen or ALL, every)
+
+
+def only_rows(
+    columns: Sequence[OwnColumn],
+    rows: Int64,
+    *,
+    place: DeltaGenerator | None = None,
+    on_change: Callable[[], None] | None = None,
+) -> Bool:
+    """A filter per column. Returns which of the rows have one of the values chosen in each, ``[k] bool``.
+
+    Args:
+        rows: ``[k]``, numbers of rows of the dataset.
+    """
+    kept = np.ones(len(rows), dtype=np.bool_)
+    for name, column in choices_of(columns).items():
+        groups = dict(column.groups(rows))
+        key = key_of(name)
+        if key in st.session_state:  # another file's column may have this name
+            st.session_state[key] = [value for value in st.session_state[key] if value in groups]
+        chosen = (place or cast("DeltaGenerator", st)).multiselect(
+            as_text(name),
+            list(groups),
+            key=key,
+            bind="query-params",
+            placeholder="all",
+            help="A column of your file. Only rows with one of the chosen values are shown.",
+            width=240 if place is None else "stretch",
+            on_change=on_change,
+        )
+        if chosen:
+            kept &= np.any([groups[value] for value in chosen], axis=0)
+    return kept

@@ -164,3 +164,21 @@ def test_the_worst_kind_of_pair_may_be_that_of_a_column(asked: tuple[World, str]
     assert one.p < 0.01
     assert one.address["by"] == "product"
     assert all(axis.kind is not None for axis in axes_of(ranked.pairs))
+
+
+def test_the_table_is_filtered_by_columns(asked: tuple[World, str], open_app: OpenApp) -> None:
+    world, dataset = asked
+    query = {"own.product": HOSTILE, "own.language": "en", "order": "pair", "direction": "low to high"}
+    app = open_app(world.cache, "evalrank", data=dataset, cols=["own: product"], **query)
+    assert app.multiselect(key="own.product").value == [HOSTILE], "by its link"
+    expected = [i for i in range(M) if i % 4 == 2]  # of that product, in the first language
+    rows = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    assert rows["pair"].tolist() == expected[: len(rows)]
+    assert set(rows["own: product"]) == {HOSTILE}
+    assert f"{len(expected)} pairs." in written(app)
+    app.multiselect(key="own.language").set_value(["de"]).run()
+    rows = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    assert rows["pair"].tolist() == [i for i in range(M) if i % 4 == 3][: len(rows)]
+    app.multiselect(key="own.product").set_value([]).run()
+    rows = next(frame.value for frame in app.dataframe if "query" in frame.value)
+    assert rows["pair"].tolist() == [i for i in range(M) if i % 2 == 1][: len(rows)]

@@ -1,4 +1,4 @@
-"""The rank of every pair in one encoder against its rank in another."""
+"""Scatter of every pair's rank in one model against its rank in another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import plotly.graph_objects as go
 from core.figures.theme import Scheme, Style, apply_layout, ink
 from core.types import Bool, Float64, Int64, Variant
 
-HEIGHT = 460
+HEIGHT = 400
+SMALLEST, LARGEST = 7, 30  # pixels of a dot
+TICKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # where powers of ten would be too few
 MOST_POINTS = 24_000  # the rest of the 25,000 that a figure may have is the diagonal
 
 
@@ -25,11 +27,11 @@ def rank_scatter(
 ) -> go.Figure:
     """Rank in B against rank in A on log axes, with the diagonal.
 
-    A pair has the colour and symbol of the encoder that ranks its mate better. Of more than ``MOST_POINTS`` pairs,
-    evenly spaced ones are drawn.
+    A pair has the color and symbol of the model that ranks its match higher. Pairs with the same two ranks share a dot,
+    whose area grows with their number. Of more than ``MOST_POINTS`` pairs, evenly spaced ones are drawn.
 
     Args:
-        ranks: of A and of B, ``[m]`` each; a pair with NaN is left out.
+        ranks: of A and of B, ``[m]`` each; pairs with NaN are left out.
         numbers: ``[m]``, the pairs' numbers, which a selection returns.
         areas: to outline, each ``(lowest rank in A, highest in A, lowest in B, highest in B)``.
         chosen: ``[m]``, the pairs to highlight, if any are chosen.
@@ -40,6 +42,9 @@ def rank_scatter(
         at = at[np.linspace(0, len(at) - 1, MOST_POINTS).astype(np.int64)]
     a, b, numbers = a[at], b[at], numbers[at]
     first, second = variants
+    _, place, counts = np.unique(np.stack([a, b]), axis=1, return_inverse=True, return_counts=True)
+    alike = counts[place.ravel()]
+    size = np.clip(SMALLEST * np.sqrt(alike) ** 0.6, SMALLEST, LARGEST)
     figure = go.Figure()
     end = float(max(a.max(initial=2.0), b.max(initial=2.0))) * 1.25
     figure.add_scatter(
@@ -62,17 +67,18 @@ def rank_scatter(
             y=b[inside].astype(np.float32),
             customdata=numbers[inside].astype(np.int32),
             mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": 7, "opacity": 0.45},
+            text=alike[inside],
+            marker={"color": colour, "symbol": symbol, "size": size[inside].astype(np.float32), "opacity": 0.45},
             selectedpoints=None if chosen is None else np.flatnonzero(chosen[at][inside]).tolist(),
             selected={"marker": {"opacity": 0.75}},
             unselected={"marker": {"opacity": 0.1}},
-            hovertemplate="pair %{customdata}: rank %{x:,} and %{y:,}<extra></extra>",
+            hovertemplate="pair %{customdata}: rank %{x:,} and %{y:,}, as in %{text:,} pairs<extra></extra>",
         )
     for a_low, a_high, b_low, b_high in areas:
         corners = {"x0": a_low / 1.12, "x1": a_high * 1.12, "y0": b_low / 1.12, "y1": b_high * 1.12}
         figure.add_shape(type="rect", line={"color": ink(scheme), "width": 1.5}, **corners)
-    ticks = 1 if end > 100 else "D2"  # powers of ten, or 1, 2, 5, 10 where there would be too few
-    axis = {"type": "log", "dtick": ticks, "range": np.log10([0.8, end]).tolist()}
+    ticks = {"dtick": 1} if end > 125 else {"tickvals": TICKS, "ticktext": [str(tick) for tick in TICKS]}
+    axis = {"type": "log", "range": np.log10([0.8, end]).tolist(), **ticks}
     figure.update_xaxes(title=f"rank in A: {first.label}", **axis)
     figure.update_yaxes(title=f"rank in B: {second.label}", **axis)
     figure.update_layout(dragmode="select")

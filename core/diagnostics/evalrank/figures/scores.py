@@ -19,7 +19,8 @@ FIGURE_HEIGHT = 330
 MOST_BARS = 10  # models; more are dots
 LOW = 0.2  # a bar below this has no room for its value
 ROW, HALF_ROW = 20, 7  # pixels of a bar with its value, and of each further line of a name
-NAME_WIDTH = 20  # characters per line of a variant's name, for narrow screens
+NAME_WIDTH = 20  # characters per line of a model's name, for narrow screens
+DOT_ROW, DOT_NAME = 16, 24  # pixels of a row with a dot, and characters of its name: on one line, so that 20 rows fit
 VALUES_FROM, AXIS_END = 1.05, 1.62  # scores end at 1, a column of values follows
 ROW_HEIGHT, GROUP_HEIGHT = 18, 26  # pixels of a difference, and between two scores
 PUBLISHED = "published"
@@ -43,8 +44,8 @@ def score_bars(
 ) -> go.Figure:
     """MRR and Hits@k per variant as bars with their values, and a line at the ceiling.
 
-    Bars of many variants would be too narrow for their values: they are horizontal, a panel for each of ``ROW_PANELS``;
-    of more than ``MOST_BARS`` they are dots.
+    Bars of many models would be too narrow for their values: they are horizontal, a panel for each of ``ROW_PANELS``.
+    More than ``MOST_BARS`` models are dots in low rows, so that the figure stays about as tall as the one beside it.
 
     Args:
         scores: a column ``variant`` and one per key of ``SCORES``, fractions.
@@ -105,7 +106,13 @@ def _rows(
     figure = make_subplots(cols=len(titles), subplot_titles=titles, shared_yaxes=True, horizontal_spacing=0.03)
     rows = scores.to_dict("records")
     places = list(range(len(rows)))
-    names = [wrapped(row["variant"].label, NAME_WIDTH) for row in rows]
+    as_bars = len(rows) <= MOST_BARS
+    names = [
+        wrapped(row["variant"].label, NAME_WIDTH)
+        if as_bars
+        else escape(row["variant"].label_within(DOT_NAME), quote=False)
+        for row in rows
+    ]
     looks = [styles[row["variant"]] for row in rows]
     for column, (name, title) in enumerate(zip(ROW_PANELS, titles, strict=True), 1):
         where = {"row": 1, "col": column}
@@ -114,7 +121,7 @@ def _rows(
         colours = [look.colour for look in looks]
         drawn = (
             go.Bar(orientation="h", width=0.78, marker={"color": colours})
-            if len(rows) <= MOST_BARS
+            if as_bars
             else go.Scatter(
                 mode="markers", marker={"color": colours, "symbol": [look.symbol for look in looks], "size": 7}
             )
@@ -158,7 +165,8 @@ def _rows(
     figure.update_yaxes(tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
     figure.update_layout(barmode="overlay", showlegend=False)
     lines = max(name.count("<br>") for name in names)
-    return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + (ROW + HALF_ROW * lines) * len(rows)))
+    row_height = ROW + HALF_ROW * lines if as_bars else DOT_ROW
+    return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + row_height * len(rows)))
 
 
 def _in_brackets(ends: tuple[float, float] | None) -> str:

@@ -1,6 +1,6 @@
-"""The EvalRank page's view of pairs: find one, and see what outranks its match.
+"""View *pairs* of the EvalRank page: find a pair, and see what outranks its match.
 
-A figure of the ranks in A and B, a table with filters, search, order and downloads, the rankings of the chosen pair.
+A figure of the ranks in A and B, a table with filters, search, order and downloads, and the chosen pair's rankings.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from core.datasets.kinds.own_columns import OwnColumn, choices_of
 from core.diagnostics.evalrank import browsing
 from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Area, Compared, Which
 from core.diagnostics.evalrank.figures.pairs import rank_scatter
@@ -34,10 +36,11 @@ from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, jobs, repository, scheme, settings
-from core.ui.widgets import dataset_offer, downloads
+from core.ui.widgets import dataset_offer, downloads, own_columns
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from core.ui.widgets.own_columns import ADDED
 from core.ui.widgets.texts import long_texts, why_similar
 from core.ui.widgets.two_variants import Sides, two_variants
 from core.ui.widgets.work import has_changed, rerun_button
@@ -57,10 +60,11 @@ _ORDER_OF: Mapping[str, tuple[str, str]] = {
 
 _HELP = {
     "pair": "Number of the pair in the dataset",
-    "worst rank": "The highest rank that any of the shown models gives the match",
-    "rank difference": "Rank in A minus rank in B: above 0 where B is better",
-    "1/rank difference": "1/rank in B minus 1/rank in A: what it adds to B's lead in MRR, expected under ties",
-    "overlap": "Words that query and match share, divided by all their words (Jaccard)",
+    "worst rank": "The worst rank that any model shown gives the match, not only A and B",
+    "rank difference": "Rank in A minus rank in B: negative where A is better",
+    "1/rank difference": "1/rank in B minus 1/rank in A: the pair's contribution to B's lead in MRR (expected value "
+    "under ties)",
+    "overlap": "Words in both query and match, divided by words in either (Jaccard)",
     "frequency of query": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
     "frequency of mate": "Zipf: 3 is one occurrence per million words, 5 a hundred; 0 is unknown",
 }
@@ -81,6 +85,12 @@ def show(shown: EvalRankView) -> None:
     compared = Compared(sides.a.run_id, sides.b_id, shown.filtered)
     run_ids = [run.run_id for run in shown.runs]
     described = browsing.described(shown.pairs, features(shown.pairs), run_ids, compared)
+    own = own_columns.columns_of(shown.runs[0])
+    numbers = described["pair"].to_numpy()
+    cells = {
+        f"{ADDED}{name}": np.array(column.cells, dtype=object)[numbers] for name, column in choices_of(own).items()
+    }
+    described = described.assign(**cells)
     if sides.b is not None:
         became = browsing.outcomes(described)
         verdict(
@@ -93,12 +103,13 @@ def show(shown: EvalRankView) -> None:
     if sides.b is not None:
         of_tab = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
         of_figure = of_tab if of_figure is None else of_tab & of_figure
-    found = _table(shown, sides, described, of_figure)
-    numbers = set(shown.pairs.frame["item_no"].tolist())
-    none_covers = "has a vector for both texts in none of the shown models"
-    selected = TABLE.chosen(found, shown.picks.dataset, numbers, none_covers)
+    found = _table(shown, sides, described, of_figure, own)
+    none_covers = "is left out: no model shown has vectors for both texts"
+    selected = TABLE.chosen(found, shown.picks.dataset, set(numbers.tolist()), none_covers)
     if selected is not None:
         _drill(shown, sides, selected)
+    if not found.empty:
+        _downloads(found, shown, own)
 
 
 # --- the figure
@@ -107,14 +118,14 @@ def show(shown: EvalRankView) -> None:
 def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool | None:
     """Rank in A against rank in B; per row of ``described`` whether it is selected there, None without a selection."""
     if sides.b is None:
-        st.caption("Run another model, or pick one in the sidebar, to compare ranks.")
+        st.caption("To compare ranks, run a second model or pick one in the sidebar.")
         return None
     figure, beside = st.columns([3, 2])
     with beside:
         a, b = (as_text(run.plan.variant.label) for run in (sides.a, sides.b))
         st.caption(
-            "Select dots to filter the table. (Box selections are saved in the link.) Above the diagonal, A is better. "
-            "A dot can be many pairs."
+            "Larger dots are more pairs. Above the diagonal, A ranks the match higher. Drag over dots to list only "
+            "their pairs."
         )
         areas = _areas()
         selected = _selected(shown, described, areas)
@@ -150,12 +161,12 @@ def _clear() -> None:
 
 def _areas() -> list[Area]:
     text = st.text_input(
-        "Selected ranks",
+        "Ranks in A, ranks in B",
         key=AREA,
         bind="query-params",
-        placeholder="1-1, 10-500",
-        help="Ranks in A, a comma, ranks in B: 1-1, 10-500 are the pairs that A ranks first and B tenth or worse. "
-        "Several such areas are joined by a semicolon. Dragging a box in the figure fills this in.",
+        placeholder="for example 1-1, 10-500",
+        help="1-1, 10-500 lists the pairs that A ranks first and B at ranks 10 to 500. Separate several areas by "
+        "semicolons. Dragging a box in the figure fills this in, and the page's address keeps it.",
     )
     try:
         return [Area.parse(part) for part in (text or "").split(";") if part.strip()]
@@ -198,19 +209,32 @@ def _number(customdata: Any) -> int:
 # --- the table
 
 
-def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure: Bool | None) -> pd.DataFrame:
+def _table(
+    shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure: Bool | None, own: Sequence[OwnColumn]
+) -> pd.DataFrame:
     """The controls and a page of the table; returns all its rows, in order."""
-    wanted, which = _filters(sides)
-    order, descending, extra = _order(described, shown)
-    mask = browsing.kept(described, which) & browsing.containing(described, wanted)
+    search, ordered, direction, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
+    shows_all = st.session_state.get("show", st.query_params.get("show", Which.ALL)) == Which.ALL
+    filtered_by = own_columns.filtered_by(own) + (not shows_all)
+    title = f"Filters ({filtered_by}), columns" if filtered_by else "Filters, columns"
+    popover = more.popover(title, icon=":material/filter_alt:", width="stretch")
+    wanted = search.text_input(
+        "Search in query and match", key="search", bind="query-params", on_change=TABLE.to_first_page
+    )
+    with popover:
+        which = _show_only(sides)
+        of_file = own_columns.only_rows(own, described["pair"].to_numpy(), place=popover, on_change=TABLE.to_first_page)
+        extra = _more_columns(described, shown)
+    order, descending = _order(described, shown, ordered, direction)
+    mask = browsing.kept(described, which) & browsing.containing(described, wanted or "") & of_file
     if in_figure is not None:
         mask &= in_figure
     found = browsing.in_order(described[mask], order, descending=descending)
     if found.empty:
         st.info(
-            "No pair contains this. Shorten the search."
+            "No pair contains this. Shorten the search or remove a filter."
             if wanted
-            else "No pairs match. Choose another tab or filter, or clear the selection."
+            else "No pairs match. Choose another tab, remove a filter, or clear the selection."
         )
     else:
         names = _columns(shown, sides, [order, *extra])
@@ -221,17 +245,12 @@ def _table(shown: EvalRankView, sides: Sides, described: pd.DataFrame, in_figure
             hint=f"{len(found):,} pairs. Choose a row to see what outranks the match.",
             view=lambda rows: rows[list(names)].rename(columns=names),
         )
-        _downloads(found, shown)
     return found
 
 
-def _filters(sides: Sides) -> tuple[str, Which]:
-    search, show_only = st.columns([3, 2])
-    wanted = search.text_input(
-        "Search in query and match", key="search", bind="query-params", on_change=TABLE.to_first_page
-    )
+def _show_only(sides: Sides) -> Which:
     options = [w for w in Which if sides.b is not None or w not in NEED_B]
-    chosen = show_only.selectbox(
+    chosen = st.selectbox(
         "Show",
         options,
         key="show",
@@ -239,7 +258,7 @@ def _filters(sides: Sides) -> tuple[str, Which]:
         on_change=_filter_chosen,
         help="\n".join(f"- **{w}**: {MEANING[w]}" for w in options),
     )
-    return wanted or "", Which(chosen)
+    return Which(chosen)
 
 
 def _filter_chosen() -> None:
@@ -248,35 +267,44 @@ def _filter_chosen() -> None:
         st.session_state["order"], st.session_state["direction"] = order
 
 
-def _order(described: pd.DataFrame, shown: EvalRankView) -> tuple[str, bool, list[str]]:
-    """The column to sort by, whether descending, and the additional columns."""
-    left, middle, right = st.columns([2, 2, 3])
-    names = browsing.orders(described)
-    title = partial(_title, shown=shown)
+def _order(
+    described: pd.DataFrame, shown: EvalRankView, left: DeltaGenerator, right: DeltaGenerator
+) -> tuple[str, bool]:
+    """The column to sort by, and whether descending."""
     order = left.selectbox(
-        "Order",
-        names,
+        "Sort by",
+        browsing.orders(described),
         index=0,
-        format_func=title,
+        format_func=partial(_title, shown=shown),
         key="order",
         bind="query-params",
         on_change=TABLE.to_first_page,
     )
-    direction = one_of("Direction", [DOWN, UP], "direction", place=middle, on_change=TABLE.to_first_page)
+    direction = one_of("Direction", [DOWN, UP], "direction", place=right, on_change=TABLE.to_first_page)
+    return str(order), direction == DOWN
+
+
+def _more_columns(described: pd.DataFrame, shown: EvalRankView) -> list[str]:
+    """The columns to show besides ranks and texts."""
     usual = {DEFAULT_ORDER, "pair", "query", "mate", "rank in A", "rank in B", "rank difference"}
-    extra = right.multiselect(
+    options = [name for name in browsing.orders(described) if name not in usual]
+    options += [name for name in map(str, described.columns) if name.startswith(ADDED)]
+    if "cols" in st.session_state:  # a file may have had other columns
+        st.session_state["cols"] = [name for name in st.session_state["cols"] if name in options]
+    return st.multiselect(
         "More columns",
-        [name for name in names if name not in usual],
-        format_func=title,
+        options,
+        format_func=partial(_title, shown=shown),
         key="cols",
         bind="query-params",
-        placeholder="similarity, ties, overlap, lengths, frequency",
+        placeholder="choose similarity, ties, overlap, length …",
     )
-    return str(order), direction == DOWN, extra
 
 
 def _title(name: str, shown: EvalRankView) -> str:
     """A column as people read it; the worst rank is that of every shown model, not of A and B alone."""
+    if name.startswith(ADDED):
+        return name
     return f"worst rank of {len(shown.runs)} models" if name == DEFAULT_ORDER else name.replace("mate", "match")
 
 
@@ -311,21 +339,23 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
             out[title] = number(format="%.2f" if name != "1/rank difference" else "%.3f", help=about)
         elif name == "pair":
             out[title] = number(width="small", help=about)
+        elif name.startswith(ADDED):
+            out[title] = text(help="A column of your file")
         else:
             out[title] = number(format="localized", help=about or "Rank of the match; 1 is best, .5 is a tie")
     return out
 
 
-def _downloads(found: pd.DataFrame, shown: EvalRankView) -> None:
+def _downloads(found: pd.DataFrame, shown: EvalRankView, own: Sequence[OwnColumn]) -> None:
     variants = {run.run_id: run.plan.variant for run in shown.runs}
-    names = features(shown.pairs).columns.tolist()
+    names = [*features(shown.pairs).columns, *(f"{ADDED}{name}" for name in choices_of(own))]
     dataset = shown.runs[0].plan.dataset
     downloads.tables(
         lambda: browsing.for_export(found, shown.pairs, variants, names),
         downloads.Holds(dataset, tuple(variants)),
         stem=downloads.stem_of("evalrank", dataset, "pairs"),
         key="download",
-        help=f"All {len(found):,} rows in this order, with ranks, similarities and ties of every shown model.",
+        help=f"All {len(found):,} pairs in the table's order, with ranks, similarities and ties in every model shown.",
     )
 
 

@@ -21,7 +21,7 @@ from core.types import Bool
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import cached
-from core.ui.widgets import downloads
+from core.ui.widgets import downloads, own_columns
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -49,20 +49,23 @@ def show(shown: HerosView) -> None:
     in_tab = _tabs(found, shown, sides)
     _pick_preset(shown.subsets, b=sides.b is not None)
     wish = _pick_filter(shown.subsets, b=sides.b is not None)
+    of_file = _pick_by_own_columns(shown, found)
     a, b = sides.a.run_id, sides.b_id
     described = browsing.described(found, a, b, wish.above, wish.subset)
     order, descending = _pick_order(browsing.orders(described))
-    listed = browsing.in_order(described[browsing.kept(found, wish, a, b) & in_tab], order, descending=descending)
+    kept = browsing.kept(found, wish, a, b) & in_tab & of_file
+    listed = browsing.in_order(described[kept], order, descending=descending)
     _headline(len(listed), len(described), _in_words(wish, sides))
     if listed.empty:
         st.info("No sentences match. Remove a filter or shorten the search.")
     else:
         _table(listed, shown, sides, _columns(wish, order, shown.subsets, b=b is not None))
-        _files(listed, found, shown)
     left_out = "is not among the sentences that all shown models cover"
     number = TABLE.chosen(listed, shown.dataset, set(found.numbers.tolist()), left_out)
     if number is not None and (place := found.place(number)) is not None:
         sentence_drill.show(shown, found, sides, place)
+    if not listed.empty:
+        _files(listed, found, shown)
 
 
 def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
@@ -185,6 +188,15 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
     else:
         right.text_input("Where", "in A", disabled=True, help="Choose a B to filter by one model alone.")
     return Filter(wanted or "", tuple(known[name] for name in above), where, *_pick_bounds(subsets, b=b))
+
+
+def _pick_by_own_columns(shown: HerosView, found: Sentences) -> Bool:
+    own = own_columns.columns_of(shown.runs[0])
+    if not own:
+        return np.ones(len(found.numbers), dtype=np.bool_)
+    is_set = own_columns.filtered_by(own) > 0
+    place = st.expander("Filter by columns of your file", expanded=is_set, icon=":material/filter_alt:")
+    return own_columns.only_rows(own, found.numbers, place=place, on_change=TABLE.to_first_page)
 
 
 def _pick_bounds(subsets: Sequence[str], *, b: bool) -> tuple[str | None, float | None, float | None, float | None]:

@@ -26,7 +26,6 @@ from core.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
 TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
-COLUMN = "sim_column"
 ALL_SETS = "all"
 MEANING_OF_TABS = (
     f"A pair is misjudged where the score predicted from its similarity is off by more than {pairs.OFF:.0%} of the "
@@ -46,7 +45,7 @@ def show(shown: SimilarityView) -> None:
         fit = one_of("Fit", Fit, "sim_fit", "\n".join(f"- **{fit}**: {words}" for fit, words in FIT_IN_WORDS.items()))
         set_name = _set(shown)
         numbers = shown.table.frame["item_no"].to_numpy(dtype=np.int64)
-        of_column = own_columns.only_rows(shown.own, numbers, COLUMN, on_change=TABLE.to_first_page)
+        of_column = own_columns.only_rows(shown.own, numbers, on_change=TABLE.to_first_page)
     rows = _described(shown.table, tuple(sorted((k, r.run_id) for k, r in sides.items())), fit)
     became = pairs.became(rows) if "B" in sides else None  # by the range of all scores, whichever set is shown
     wanted = of_column if set_name == ALL_SETS else of_column & (rows[SET] == set_name).to_numpy()
@@ -92,8 +91,9 @@ def show(shown: SimilarityView) -> None:
         st.info("No pairs here. Choose another tab above.")
     else:
         _table(found, shown)
-        _downloads(found, shown, sides)
     _look_into(rows, found, shown, sides)
+    if not found.empty:
+        _downloads(found, shown, sides)
 
 
 def _set(shown: SimilarityView) -> str:

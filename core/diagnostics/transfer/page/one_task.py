@@ -36,7 +36,6 @@ from core.ui.widgets.two_variants import two_variants
 
 SIDES = ("transfer_a", "transfer_b")  # keys of the two variants
 LISTED = 12  # kinds of mistake
-COLUMN = "transfer_column"
 ALL_CLASSES = "all"
 TABLE = BrowseTable("examples", key="example", unit="example", number=NUMBER)
 MEANING_OF_TABS = (
@@ -57,7 +56,7 @@ def _compared(shown: TransferView) -> tuple[Outcomes, Sides] | None:
         st.warning("No examples left: each is also in the training part, or repeats.", icon=":material/info:")
         return None
     columns = own_columns.columns_of(sides["A"])
-    return found.part(own_columns.only_rows(columns, found.numbers, COLUMN, on_change=TABLE.to_first_page)), sides
+    return found.part(own_columns.only_rows(columns, found.numbers, on_change=TABLE.to_first_page)), sides
 
 
 # --- confusion

@@ -1,4 +1,4 @@
-"""The EvalRank page's view of pairs by AppTest: what stands in the table is what a loop over stored rows finds."""
+"""View of pairs on the EvalRank page by AppTest: the table has the rows that a loop over stored rows finds."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ from core.diagnostics.evalrank.page import pairs as evalrank_pairs
 from core.errors import StoreBusy
 from core.store.repository import Repository
 from core.types import Variant
+from core.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.support.pages import OpenApp, written
 from tests.support.world import World
 
 A, B = Variant("minilm", "none"), Variant("minilm", "center")
-PAGE = 10
+PAGE = ROWS_PER_PAGE
 Row = dict[str, float | str]
 
 
