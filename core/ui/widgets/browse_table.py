@@ -18,7 +18,6 @@ import streamlit as st
 Value = TypeVar("Value")
 
 ROWS_PER_PAGE = 6  # of a BrowseTable: with the details of a row on one screen
-_ROOM = 420  # pixels from a table's top within which its details begin
 
 
 @dataclass(frozen=True)
@@ -85,14 +84,19 @@ def choose_row(
     st.dataframe(frame, hide_index=True, key=key, on_select=take, **look)
 
 
-# Streamlit has no way to scroll. `click` makes every click's script a new one, which the browser runs.
-_SCROLL = """<script>/* {click} */ {{
-  const table = document.querySelector(".st-key-{name}_browse");
-  if (table && table.getBoundingClientRect().top > window.innerHeight - {room} - 200) {{
-    table.style.scrollMarginTop = "5rem";
-    table.scrollIntoView({{behavior: "smooth", block: "start"}});
-  }}
-}}</script>"""
+# Streamlit cannot scroll, and the server's policy forbids inline scripts.
+_scroll = st.components.v2.component(
+    "blindspot_scroll",
+    js="""export default function ({ data, parentElement }) {
+      if (parentElement.dataset.click === String(data.click)) return
+      parentElement.dataset.click = data.click
+      const table = document.querySelector(`.st-key-${data.name}_browse`)
+      if (!table || table.getBoundingClientRect().bottom < window.innerHeight / 2) return
+      table.style.scrollMarginTop = "5rem"
+      table.scrollIntoView({ block: "start" })
+    }""",
+    isolate_styles=False,
+)
 
 
 @dataclass(frozen=True)
@@ -239,12 +243,12 @@ class BrowseTable:
         st.session_state[self._clicks] = st.session_state.get(self._clicks, 0) + 1
 
     def _scroll_to_details(self) -> None:
-        """Once after a click on a row: if the details would begin below the middle of the window, the table goes up."""
+        """Once after a click on a row of a table that ends below the middle of the window: move it up."""
         clicks, state = st.session_state.get(self._clicks, 0), st.session_state
         if clicks == state.get(f"{self._clicks}_seen", 0):
             return
         state[f"{self._clicks}_seen"] = clicks
-        st.html(_SCROLL.format(name=self.name, room=_ROOM, click=clicks), unsafe_allow_javascript=True, width="content")
+        _scroll(key=f"{self.name}_scroll", data={"name": self.name, "click": clicks})
 
     def _step(self, label: str, found: pd.DataFrame, to: int | None) -> None:
         """A button that chooses another row of the table."""

@@ -69,11 +69,10 @@ def test_pairs_of_one_value(asked: tuple[World, str], open_app: OpenApp) -> None
     world, dataset = asked
     app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", enc=["trigrams~none"])
     assert drawn(app) == list(range(M))
-    app.selectbox(key="sim_column").set_value("language=de").run()
-    assert app.query_params["sim_column"] in ("language=de", ["language=de"])
+    app.multiselect(key="own.language").set_value(["de"]).run()
     assert drawn(app) == list(range(1, M, 2))
     assert set(table(app, "residual in A")["pair"] % 2) == {1}
-    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", sim_column=f"product={HOSTILE}")
+    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", **{"own.product": HOSTILE})
     assert set(table(app, "residual in A")["pair"] % 3) == {2}
-    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", sim_column="language=fr")
-    assert app.selectbox(key="sim_column").value == "all"
+    app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", **{"own.language": "fr"})
+    assert not app.multiselect(key="own.language").value

@@ -9,6 +9,7 @@ import pytest
 from core.figures.theme import Scheme, looks
 from core.studies.compare import figures
 from core.studies.compare.rows import Verdict, compare, headline
+from core.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.studies.compare.conftest import A, B, C
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, values, written
@@ -34,7 +35,7 @@ def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled
 def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", changed="0", **SIDES)
     listed = table(app, "texts", "gain")
-    assert len(listed) == 10
+    assert len(listed) == ROWS_PER_PAGE
     (details,) = (str(html.proto.body) for html in app.get("html") if "The chosen item" in str(html.proto.body))
     assert all(part.replace("&", "&amp;") in details for part in listed["texts"].iloc[0].split(" · "))
     other = open_app(filled.cache, "compare", changed_side="won-by-b", **SIDES)
