@@ -1,4 +1,4 @@
-"""Grids: their tasks and settings, the runs that fill their cells, and the scores of those that are stored."""
+"""Grids: tasks and settings, the runs that fill their cells, and the scores of the stored ones."""
 
 from __future__ import annotations
 
@@ -81,8 +81,14 @@ class Reading:
         return f"{self.task}:{self.score}"
 
     @property
+    def name(self) -> str:
+        """The score for people, without its dataset."""
+        entry = self.task.entry
+        return f"{entry.title} {entry.overview.columns.get(self.score, self.score)}"
+
+    @property
     def label(self) -> str:
-        return f"{self.task.entry.title} {self.score}, {title_of(self.task.dataset)}"
+        return f"{self.name}, {title_of(self.task.dataset)}"
 
     @property
     def is_described(self) -> bool:
@@ -315,6 +321,49 @@ def score_cells(
     for row, column, value in cells:
         values[row, column] = value
     return Scores(encoders, tuple(places), values)
+
+
+@dataclass(frozen=True)
+class Change:
+    """The score of an encoder under a setting, against its score without post-processing under the first metric."""
+
+    reading: Reading
+    setting: Setting
+    plain_setting: Setting
+    run: RunRecord
+    plain: RunRecord
+
+    @property
+    def gain(self) -> float:
+        """Positive if the setting's score is better, or simply higher if it has no direction."""
+        higher = self.run.metrics[self.reading.score] - self.plain.metrics[self.reading.score]
+        return higher * (self.reading.direction or 1)
+
+
+def changes(
+    requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Reading]
+) -> list[Change]:
+    """Every stored score that is not an encoder's plain one and can be compared with it, of the first reading with any.
+
+    Scores that describe a space count only where no other is there.
+    """
+    for reading in sorted(wanted, key=lambda one: one.is_described):
+        own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
+        known = [r for r in own if r in found and reading.score in found[r].metrics]
+        first = metric_of(own[0]) if own else ""
+        plain = {r.variant.encoder: r for r in known if r.variant.transform == "none" and metric_of(r) == first}
+        out = [
+            Change(reading, _setting(reading, r), _setting(reading, before), found[r], found[before])
+            for r in known
+            if (before := plain.get(r.variant.encoder)) is not None and before != r
+        ]
+        if out:
+            return out
+    return []
+
+
+def _setting(reading: Reading, request: RunRequest) -> Setting:
+    return Setting.of(reading, metric_of(request), request.variant.transform)
 
 
 def share_seen(tested: Dataset, corpus: Dataset) -> float:

@@ -1,4 +1,4 @@
-"""The effect of each choice on the ranking of encoders, and whether two encoders keep their order under all choices."""
+"""Effect of each choice on the ranking of models, and whether two models keep their order under all choices."""
 
 from __future__ import annotations
 
@@ -165,20 +165,20 @@ def in_words(verdict: Verdict, most: int = 4) -> str:
         return f"{first} and {second} are equal in {everywhere}."
     if verdict.is_stable:
         if not verdict.ties:
-            return f"{first} is before {second} in {everywhere}."
+            return f"{first} is ahead of {second} in {everywhere}."
         return (
-            f"{first} is before {second} in {verdict.leads} of {n} settings, equal in {verdict.ties}, behind in none."
+            f"{first} is ahead of {second} in {verdict.leads} of {n} settings, equal in {verdict.ties}, behind in none."
         )
     equal = f", equal in {verdict.ties}" if verdict.ties else ""
-    start = f"{first} is before {second} in {verdict.leads} of {n} settings, behind in {verdict.trails}{equal}."
+    start = f"{first} is ahead of {second} in {verdict.leads} of {n} settings, behind in {verdict.trails}{equal}."
     if not verdict.flips:
-        return f"{start} No choice turns it alone: only several at once."
+        return f"{start} No single choice reverses the order, only several at once."
     parts = []
     for flip in sorted(verdict.flips, key=lambda f: -f.turned / f.cases):
         named = [f"{lead.value} ({lead.leads} of {lead.cases})" for lead in flip.where[:most]]
         more = f" and {len(flip.where) - most} more" if len(flip.where) > most else ""
         parts.append(
-            f"the {flip.knob} (turns it in {flip.turned} of {flip.cases} cases: {second} leads with "
+            f"the {flip.knob} (reverses it in {flip.turned} of {flip.cases} cases: {second} leads with "
             f"{', '.join(named)}{more})"
         )
     return f"{start} It depends on {'; on '.join(parts)}."

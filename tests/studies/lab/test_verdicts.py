@@ -29,12 +29,12 @@ def table(settings_: tuple[Setting, ...], **rows: list[float]) -> Scores:
 @pytest.mark.parametrize(
     ("a", "b", "expected", "words"),
     [
-        ([4, 4, 4, 4], [1, 2, 3, 3.9], ("a", 4, 0, 0), "a is before b in all 4 settings."),
+        ([4, 4, 4, 4], [1, 2, 3, 3.9], ("a", 4, 0, 0), "a is ahead of b in all 4 settings."),
         (
             [1, 1, 1, 0.30001],
             [2, 2, 2, 0.30002],
             ("b", 3, 0, 1),
-            "b is before a in 3 of 4 settings, equal in 1, behind",
+            "b is ahead of a in 3 of 4 settings, equal in 1, behind",
         ),
         ([1, 2, 1, 2], [1, 2, 1, 2], ("a", 0, 0, 4), "a and b are equal in all 4 settings."),
     ],
@@ -59,8 +59,8 @@ def test_the_metric_turns_it_after_whitening_alone() -> None:
     assert (transform.turned, transform.cases) == (1, 2)
     assert [(w.value, w.leads, w.cases) for w in transform.where] == [("whiten", 1, 1)]
     words = in_words(verdict)
-    assert words.startswith("a is before b in 3 of 4 settings, behind in 1.")
-    assert "the similarity (turns it in 1 of 2 cases: b leads with l2 (1 of 1))" in words
+    assert words.startswith("a is ahead of b in 3 of 4 settings, behind in 1.")
+    assert "1 of 2 cases: b leads with l2 (1 of 1)" in words
     assert "b leads with whiten (1 of 1)" in words
 
 
@@ -93,7 +93,7 @@ def test_no_choice_alone() -> None:
     (verdict,) = verdicts(table(grid(("none", "whiten")), a=[2, NAN, 1, 1], b=[1, 1, 1, 2]))
     assert (verdict.leads, verdict.trails, verdict.ties) == (1, 1, 1)
     assert verdict.flips == ()
-    assert "No choice turns it alone" in in_words(verdict)
+    assert "It depends on" not in in_words(verdict)
 
 
 def test_encoders_that_share_no_setting_have_no_verdict() -> None:

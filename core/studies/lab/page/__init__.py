@@ -1,4 +1,4 @@
-"""The page Lab: a form, the grid that it describes, and its views."""
+"""Page Lab: a headline, a form, the grid that it describes, and its views."""
 
 from __future__ import annotations
 
@@ -7,36 +7,40 @@ from collections.abc import Mapping
 import streamlit as st
 
 from core import ui
-from core.studies.lab.page import progress, size, views
+from core.studies.lab.page import headline, progress, size, views
 from core.studies.lab.page.form import form
 from core.studies.lab.page.progress import LabView
 from core.ui.widgets.views import View, choose_view
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[LabView]] = {
-    "grid": View("What does each encoder score under each setting?", views.grid),
-    "ranking": View("How does the ranking of encoders move with each choice?", views.ranking),
-    "agreement": View("Which choice moves the ranking, and how far?", views.agreement),
-    "verdicts": View("Is one encoder better than another whatever is chosen?", views.by_pair),
-    "size": View("Which encoder is better at equal size?", size.show),
+    "grid": View("What does each model score under each setting?", views.grid),
+    "ranking": View("How does the ranking of models change with each choice?", views.ranking),
+    "agreement": View("Which choice changes the ranking most?", views.agreement),
+    "verdicts": View("Which model is better under every choice?", views.by_pair),
+    "size": View("Which model is best with the same number of dimensions?", size.show),
 }
 
 HOW = r"""
-Every cell is an ordinary run, of one encoder with one transform by one similarity on one task; it is stored, and found
-on every other page. A grid is computed as one job. Cancelled, it continues from the cells that are there.
+Each cell is an ordinary run: one model, one post-processing, one similarity, one task. It appears on all other pages
+too. A grid is computed as one job; after a cancellation it continues where it stopped.
 
-- A **setting** is all that a score depends on beside the encoder: the score itself, the similarity, the transform, the
-  size. Encoders are ranked under every setting for itself; scores that are equal to the chosen number of decimals are
-  tied and share the mean of their places.
-- **Agreement** of two settings is the rank correlation of the encoders, Kendall's $\tau_b$ or Spearman's $\rho$, over
-  the encoders that both have. What *one choice alone* does is read off the pairs of settings that differ in nothing
-  else.
-- A **verdict** of two encoders counts the settings in which either is before the other. It is *stable* where one of
-  them is never behind. A choice *turns* it where, all else held, either leads for some value of it.
-- Scores that describe a space without being better or worse (anisotropy, hubness) are shown and not ranked by.
-- **Fitted on the test items**: a transform that learns from the items that are tested has seen the test, as published
-  whitening and flow have. *Held out* fits it on another dataset's items, encoded by the same encoder.
-- Encoders without a vector for some items (word vectors) are compared on what all the encoders of the grid cover.
+- **Post-processing**: *center* subtracts the mean; *zscore* also divides by the standard deviation; *abtt:2* removes
+  the mean and the first 2 principal components; *pcr:1* the first one, without centering; *whiten* decorrelates,
+  *whiten:128* to 128 dimensions; *truncate:128* keeps the first 128 dimensions; *none* is the model unchanged.
+- A **setting** is everything a score depends on besides the model: the score itself, the similarity, the
+  post-processing, the size. Models are ranked separately under each setting. Scores that are equal after rounding are
+  ties and share the mean of their places.
+- The **headline** names the score that differs most from the same model's without post-processing, tested as the
+  diagnostic's own page does, with the p-value multiplied by the number of changes.
+- **Agreement** of two settings is the rank correlation of the models, Kendall's $\tau_b$ or Spearman's $\rho$, over the
+  models that both have. The effect of *one choice alone* is measured over pairs of settings that differ only in it.
+- A **verdict** on two models counts the settings in which either is ahead. It is *stable* if one of them is never
+  behind. A choice *reverses* it if, with everything else fixed, each leads for some value of that choice.
+- Scores that describe a space without being better or worse (anisotropy, hubness) are shown but not ranked by.
+- **Fitted on the test texts**: post-processing that learns from the tested texts has seen the test, as published
+  whitening and flow have. *Held out* fits it on another dataset, encoded by the same model.
+- Models without a vector for some texts (word vectors) are compared on the texts that all models of the grid cover.
 """
 
 
@@ -46,7 +50,10 @@ def show() -> None:
         "Lab", "How much do similarity, post-processing and size change the scores and the ranking of models?"
     )
     with ui.errors_shown():
+        top = st.container()  # the headline's place, since it needs what the form says
         if (grid := form(picks)) and (shown := progress.stored(grid)):
+            with top:
+                headline.show(shown)
             choose_view(shown, VIEWS, "Details", key="lab_view")
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(HOW)

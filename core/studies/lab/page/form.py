@@ -1,4 +1,4 @@
-"""The Lab's form: encoders, transforms, similarities, tasks, and the dataset that transforms are fitted on."""
+"""Form of the Lab: models and post-processing; under Options tasks, similarities and the dataset to fit on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+from core import ui
 from core.datasets import fetch, uploads
 from core.datasets.catalog import DatasetEntry, find_dataset, title_of
 from core.diagnostic import find_diagnostic
@@ -28,14 +29,14 @@ from core.ui.widgets.run_form import encoders_in_words, steps_in_words
 # Defaults never enter the address, so they must never change.
 DEFAULT_ENCODERS = ("minilm", "minilm-cls", "minilm-first-last-avg", "minilm-static")
 DEFAULT_METRICS = (Similarity.COS.value, Similarity.L2.value)
-OWN_ITEMS = "each task's own items"
+OWN_ITEMS = "each task's own items"  # in the address
 SEEN = 0.05  # a corpus with a larger share of the tested texts is not called held out
 TRIED = 8  # corpora that are compared to find one to offer
 
 
 def form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
-    left, right = st.columns(2)
+    left, right, place = *st.columns(2), ui.options()
     names = some_named(
         "Models",
         list(dict.fromkeys([*DEFAULT_ENCODERS, *known_references(settings(), repository())])),
@@ -47,7 +48,7 @@ def form(picks: Picks) -> Grid | None:
         help=f"Models to rank. Add others on the page *Models*.\n\n{encoders_in_words()}",
     )
     typed = right.multiselect(
-        "Transforms",
+        "Post-processing",
         list(dict.fromkeys([*TRANSFORMS, *READY_CHAINS])),
         default=list(TRANSFORMS),
         key="lab_chain",
@@ -65,15 +66,15 @@ def form(picks: Picks) -> Grid | None:
         list(tasks),
         key="lab_task",
         name=lambda one: _called(tasks[one]) if one in tasks else one,
-        place=left,
+        place=place,
         wrap=True,
         placeholder=", ".join(_called(task) for task in usual),
-        help="A diagnostic and a dataset of its kind, on which it runs. Empty means: every diagnostic, on the "
-        "picked dataset if it fits, else on what is available.",
+        help="A diagnostic and the dataset it runs on. Empty: every diagnostic, on the picked dataset if it fits, "
+        "else on another available one.",
     )
-    if not chosen:
-        left.caption(as_text(f"Tasks: {', '.join(_called(task) for task in usual)}."))
-    with right.container(horizontal=True):
+    shown = [tasks[name] for name in chosen] or list(usual)
+    st.caption(as_text(f"Tasks: {', '.join(map(_called, shown))}. Change them under Options."))
+    with place:
         metrics = st.pills(
             "Similarity",
             [m.value for m in Similarity],
@@ -81,22 +82,22 @@ def form(picks: Picks) -> Grid | None:
             default=list(DEFAULT_METRICS),
             key="lab_metric",
             bind="query-params",
-            help="Of EvalRank and Similarity. HEROS and Geometry compare by the cosine.",
+            help="For EvalRank and Similarity. HEROS and Geometry always use the cosine.",
         )
         fit_on = one_named(
-            "Fit transforms on",
+            "Fit post-processing on",
             [OWN_ITEMS, *by_name],
             index=0,
             key="lab_fit",
             name=lambda one: title_of(by_name[one]) if one in by_name else one,
-            help="Transforms learn means and directions from items. From the very items that are tested, or, held out, "
-            "from those of another dataset.",
+            help="Post-processing learns means and directions from texts: those of the test itself, or, held out, "
+            "those of another dataset.",
         )
     return _checked(
         names,
         typed,
         [str(metric) for metric in metrics],
-        [tasks[name] for name in chosen] or list(usual),
+        shown,
         "" if fit_on == OWN_ITEMS else by_name.get(str(fit_on), ""),
     )
 
@@ -136,7 +137,7 @@ def _available(entries: Mapping[str, DatasetEntry]) -> list[str]:
 
 
 def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list[Task], fit_on: str) -> Grid | None:
-    lists = {"encoder": names, "transform": typed, "similarity": metrics}
+    lists = {"model": names, "post-processing (or none)": typed, "similarity": metrics}
     if lacking := [what for what, chosen in lists.items() if not chosen]:
         st.info(f"Choose at least one {' and one '.join(lacking)}.", icon=":material/info:")
         return None
@@ -154,18 +155,18 @@ def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list
     return Grid(references, *once, fit_on)
 
 
-# --- what transforms are fitted on
+# --- the data that transforms are fitted on
 
 
 def fit_note(grid: Grid, key: str = "lab_fit") -> None:
-    """What transforms were fitted on, with a warning if it is the test items, and a button for the alternative.
+    """Data that transforms were fitted on, with a warning if it is the test's, and a button for the alternative.
 
     Args:
         key: what the keys of its elements begin with.
     """
     learned = [chain for chain in grid.transforms if TransformChain.parse(chain).learns]
     if not learned:
-        st.caption("No transform of this grid learns from items, so none has seen the test.")
+        st.caption("No post-processing of this grid learns from texts, so none has seen the test.")
         return
     names = ", ".join(learned)
     tested = list(dict.fromkeys(task.dataset for task in grid.tasks))
@@ -173,42 +174,42 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
         text, button = st.columns([4, 1], vertical_alignment="center")
         if grid.fit_on:
             text.markdown(_on_another(names, tested, grid.fit_on))
-            button.button("Fit on the test items", key=f"{key}_own", on_click=_fit_on(""), width="stretch")
+            button.button("Fit on the test texts", key=f"{key}_own", on_click=_fit_on(""), width="stretch")
             return
         corpora = "; ".join(_items(name) for name in tested)
+        are = "is" if len(learned) == 1 else "are"
         text.markdown(
-            f":material/warning: {as_text(f'{names}: fitted on the very items that are tested: {corpora}.')} "
-            "Part of the gain may come from fitting on the test data."
+            f":material/warning: {as_text(f'{names} {are} fitted on the test texts themselves ({corpora}).')} Part of "
+            "a gain may come from that."
         )
         if other := _other(tested, grid.encoders):
             button.button(
-                f"Fit on {title_of(other)} instead",
+                f"Fit on {title_of(other)}",
                 key=f"{key}_other",
                 on_click=_fit_on(other),
-                help="The same grid, held out: runs of their own, which are kept beside these. Any other dataset can "
-                "be chosen above.",
+                help="The same grid, held out, as separate runs. Choose another dataset under Options.",
                 width="stretch",
             )
 
 
 def _on_another(names: str, tested: Sequence[str], corpus: str) -> str:
-    """Markdown: how much of each test is also in the corpus."""
+    """Markdown: share of each test that is also in the corpus."""
     here = _available(readable_datasets())
     shares = {name: _seen(name, corpus, here) for name in tested}
     seen = [f"{share:.0%} of {title_of(n)}" for n, share in shares.items() if share]
-    fitted = f"{names}: fitted on the {_items(corpus)}."
+    fitted = f"{names}: fitted on {_items(corpus)}."
     if not seen:
-        return as_text(f"Held out. {fitted} None of the tested texts is among them.")
-    among = f"Of the tested texts, some are among them: {', '.join(seen)}."
+        return as_text(f"Held out. {fitted} No test text is among them.")
+    among = f"Some test texts are among them: {', '.join(seen)}."
     if max(shares.values()) > SEEN:
         return f":material/warning: {as_text(f'Not held out. {fitted} {among}')}"
-    return as_text(f"Held out, but for a few texts. {fitted} {among}")
+    return as_text(f"Held out except for a few texts. {fitted} {among}")
 
 
 def _items(dataset: str) -> str:
     entry = find_dataset(dataset)
     name = title_of(dataset)
-    return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"items of {name}"
+    return f"{entry.texts:,} {entry.unit}s of {name}" if entry.texts else f"texts of {name}"
 
 
 def _other(tested: Sequence[str], encoders: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The grid of the Lab: the scores that are stored, the offer to compute the rest, and the choice of scores."""
+"""Grid of the Lab: the stored scores, the offer to compute the rest, and the choice of scores."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core import ui
 from core.datasets.catalog import title_of
 from core.errors import BlindspotError
 from core.figures.theme import Scheme, Style
@@ -29,6 +30,7 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, repository, scheme, settings
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets.addressed import some_named
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.missing_runs import runs_to_compute
 from core.ui.widgets.work import run_button
@@ -43,6 +45,7 @@ class LabView:
     """A grid as far as it is stored.
 
     Attributes:
+        requests, found: the runs of the grid, and those that are stored.
         readings: the scores that the reader chose, in order.
         scores: of these readings under all the grid's settings.
         ranked: those that encoders are ranked by: scores that describe the space only if they were chosen.
@@ -51,6 +54,8 @@ class LabView:
     """
 
     grid: Grid
+    requests: tuple[RunRequest, ...]
+    found: Mapping[RunRequest, RunRecord]
     readings: tuple[Reading, ...]
     scores: Scores
     ranked: Scores
@@ -78,7 +83,7 @@ def stored(grid: Grid) -> LabView | None:
             for r, why in impossible.items()
         )
         if reasons:
-            st.caption(as_text(f"Left out, since it cannot be: {'; '.join(list(reasons)[:6])}."))
+            st.caption(as_text(f"Left out because the sizes do not fit: {'; '.join(list(reasons)[:6])}."))
     with st.container():
         fit_note(grid)
     if not found:
@@ -87,6 +92,8 @@ def stored(grid: Grid) -> LabView | None:
     scores = score_cells(asked, found, wanted)
     return LabView(
         grid,
+        asked,
+        found,
         wanted,
         scores,
         scores.only([i for i, s in enumerate(scores.settings) if s.reading in by]).ranked,
@@ -97,29 +104,29 @@ def stored(grid: Grid) -> LabView | None:
 
 
 def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], key: str) -> None:
-    """The number of a grid's stored cells, and the button that computes the rest as one job."""
+    """Number of a grid's stored cells, and the button that computes the rest as one job."""
     missing = [request for request in wanted if request not in found]
     if not missing:
-        st.caption(f"All {len(wanted):,} runs of this grid are stored.")
+        st.caption(f"All {len(wanted):,} runs of this grid are available.")
         return
     active = [job for job in jobs().active() if job.requests]
     if any(job.stage == "cancelling" and not set(missing).isdisjoint(job.requests) for job in active):
         st.info(
-            f"{len(found):,} of {len(wanted):,} runs are stored; the computation of the rest is being cancelled.",
+            f"{len(found):,} of {len(wanted):,} runs are available; the rest is being cancelled.",
             icon=":material/hourglass_top:",
         )
         return
     under_way = {request for job in active for request in job.requests}
     if under_way.issuperset(missing):
         st.info(
-            f"{len(found):,} of {len(wanted):,} runs are stored, the rest is being computed. What is there is shown.",
+            f"{len(found):,} of {len(wanted):,} runs are available and shown; the rest is being computed.",
             icon=":material/hourglass_top:",
         )
         return
     if len(missing) > MANY_CELLS:
         st.error(
-            f"These are {len(missing):,} runs, more than the {MANY_CELLS:,} that this page starts at once. Choose "
-            "fewer, or use `python -m core sweep`.",
+            f"{len(missing):,} runs are more than this page starts at once ({MANY_CELLS:,}). Choose fewer, or use "
+            "`python -m core sweep`.",
             icon=":material/error:",
         )
         return
@@ -137,22 +144,23 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
 
 
 def _readings(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int]:
-    """The scores that are shown, by default each task's headline; those that rank encoders; the decimals to compare."""
+    """The shown scores, by default each task's main one; those that rank encoders; the decimals to compare."""
     options = {_address(reading): reading for reading in readings(grid.tasks)}
     usual = [_address(reading) for reading in headlines(grid.tasks)]
-    left, right = st.columns([3, 1])
-    names = left.multiselect(
+    place = ui.options()
+    names = some_named(
         "Scores",
         list(options),
         key="lab_score",
-        bind="query-params",
+        name=lambda one: options[one].label if one in options else one,
+        place=place,
         wrap=True,
-        placeholder=", ".join(usual),
-        help="What encoders are ranked by. Empty means each task's headline, where Geometry is shown and not ranked "
-        "by: mates are nearest in a space that has collapsed to a point. Choose its scores to rank by them.",
+        placeholder=", ".join(options[one].label for one in usual if one in options),
+        help="Scores to rank models by. Empty: each task's main score. Geometry is then shown but not ranked by, since "
+        "matches are closest in a space that has collapsed to a point; choose its scores to rank by them.",
     )
-    about = "Decimals to which scores are rounded before ranking; equal scores are ties."
-    decimals = one_of("Round to decimals", DECIMALS, "lab_decimals", about, place=right)
+    about = "Scores are rounded before ranking, so that tiny differences count as ties."
+    decimals = one_of("Round to … decimals when ranking", DECIMALS, "lab_decimals", about, place=place)
     if names:
         chosen = tuple(options[name] for name in names)
         return chosen, chosen, decimals

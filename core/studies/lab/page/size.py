@@ -1,4 +1,4 @@
-"""The Lab's view *size*: score by number of dimensions, to compare encoders at equal size."""
+"""View *size* of the Lab: score by number of dimensions, to compare models at equal size."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ DEFAULT_SIZES = (16, 32, 64, 128, 256)
 METHODS = {
     "truncate": "the first dimensions",
     "pca": "the directions of largest variance",
-    "random-project": "random directions, always the same ones; also more than there are",
+    "random-project": "random directions, always the same; can add dimensions too",
 }
 
 
 def show(shown: LabView) -> None:
-    """The choice of a reduction and sizes, an offer to compute what is missing, and a line per encoder."""
+    """Choice of a reduction and sizes, an offer to compute the missing runs, and a line per model."""
     left, middle, right = st.columns([3, 5, 3])
     about = "\n".join(f"- `{name}`: {METHODS[name]}" for name in REDUCTIONS)
-    method = one_of("By", REDUCTIONS, "lab_size_by", about, place=left)
+    method = one_of("Reduce by", REDUCTIONS, "lab_size_by", about, place=left)
     sizes = middle.pills(
         "Dimensions",
         SIZES,
@@ -40,7 +40,7 @@ def show(shown: LabView) -> None:
         default=list(DEFAULT_SIZES),
         key="lab_size",
         bind="query-params",
-        help="Those that an encoder does not have are left out; random projection goes up as well.",
+        help="Sizes larger than a model's own are left out, except for random projection.",
     )
     options = {reading.label: reading for reading in shown.readings}
     picked = right.selectbox("Score", list(options), key="lab_size_score", persist_state="session")
@@ -62,7 +62,7 @@ def show(shown: LabView) -> None:
     if not lines:
         return
     st.plotly_chart(figures.size_lines(lines, reading.label, shown.styles, shown.scheme), key="lab_size_lines")
-    st.caption(as_text(f"By {method}: {METHODS[method]}. Larger marks: an encoder's own size, nothing changed."))
+    st.caption(as_text(f"By {method}: {METHODS[method]}. Larger marks: a model's own size, unchanged."))
     if STEPS[method].learns:
         fit_note(grid, "lab_size_fit")
     equal = scores.only([i for i, s in enumerate(scores.settings) if s.size != FULL]).ranked

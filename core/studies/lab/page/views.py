@@ -1,4 +1,4 @@
-"""The Lab's views *grid*, *ranking*, *agreement* and *verdicts*."""
+"""Views *grid*, *ranking*, *agreement* and *verdicts* of the Lab."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from core.numerics.statistics import rankings
 from core.studies.lab.grid import Reading, Scores
 from core.studies.lab.page.progress import LabView
 from core.studies.lab.verdicts import Effect, Knob, Verdict, effects, in_words, verdicts
+from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.widgets.choices import one_of
 
@@ -35,22 +36,22 @@ def _one(shown: LabView, reading: Reading) -> None:
     scores = shown.scores.only(keep)
     st.markdown(f"**{as_text(reading.label)}**")
     if np.isnan(scores.values).all():
-        st.caption("None of its runs is stored yet.")
+        st.caption("No runs yet: compute the grid above.")
         return
     labels = [f"{setting.chain} · {setting.metric}" for setting in scores.settings]
     figure = grids.score_grid(scores.values, scores.encoders, labels, reading.direction, shown.scheme)
     st.plotly_chart(figure, key=f"lab_grid_{reading}")
     what = next((m.description for m in reading.task.entry.metrics if m.name == reading.score), "")
-    order = {1: "More is better.", -1: "Less is better.", 0: "It describes the space; neither is better."}
+    order = {1: "Higher is better.", -1: "Lower is better.", 0: "It describes the space; neither is better."}
     missing = int(np.isnan(scores.values).sum())
-    dash = f" – : {missing} of {scores.values.size} cells are not computed, or cannot be." if missing else ""
+    dash = f" – : no score yet ({missing} of {scores.values.size} cells)." if missing else ""
     st.caption(as_text(f"{what[:1].upper()}{what[1:]}. {order[reading.direction]}{dash}"))
 
 
 def _numbers(scores: Scores) -> pd.DataFrame:
     columns: dict[str, list[object]] = {
         "score": [s.reading.label for s in scores.settings],
-        "transform": [s.chain for s in scores.settings],
+        "post-processing": [s.chain for s in scores.settings],
         "similarity": [s.metric for s in scores.settings],
     }
     for row, encoder in enumerate(scores.encoders):
@@ -71,8 +72,8 @@ def ranking(shown: LabView) -> None:
     figure = grids.place_lines(places, scores.values, scores.encoders, labels, shown.styles, shown.scheme)
     st.plotly_chart(figure, key="lab_places")
     st.caption(
-        "A row per setting; lines that do not cross are encoders whose order does not depend on the choice. The tied "
-        f"share the mean of their places; scores are compared to {shown.decimals} decimals."
+        "One row per setting. Models whose lines do not cross keep their order. Ties share the mean of their places; "
+        f"scores are compared to {shown.decimals} decimals."
     )
 
 
@@ -88,8 +89,8 @@ def agreement(shown: LabView) -> None:
         "Correlation",
         KINDS,
         "lab_correlation",
-        "Of two rankings of the encoders. kendall: tau-b, pairs of encoders in the same order less those in the "
-        "opposite. spearman: the correlation of the places.",
+        "Correlation of two rankings. kendall: tau-b, pairs of models in the same order minus pairs in the opposite "
+        "order. spearman: correlation of the places.",
     )
     scores = _first(shown.ranked)
     better = rankings.oriented(scores.values, scores.directions, shown.decimals)
@@ -97,9 +98,8 @@ def agreement(shown: LabView) -> None:
     st.plotly_chart(grids.agreement_matrix(values, _labels(scores), shown.scheme), key="lab_agreement")
     few = int((~np.isnan(scores.values)).sum(axis=0).min())
     st.caption(
-        f"{KINDS[kind]} of the rankings of {few} encoder{'s' if few != 1 else ''} by every two settings: 1 the "
-        "same ranking, -1 the opposite. Of few encoders it moves in large steps. Empty: a setting that tells no two "
-        "encoders apart."
+        f"{KINDS[kind]} of the rankings of {counted(few, 'model')} by every two settings: 1 is the same ranking, -1 "
+        "the opposite. With few models it moves in large steps. Empty: all models are tied under a setting."
     )
 
 
@@ -108,8 +108,8 @@ def _effect_in_words(effect: Effect) -> str:
     if effect.same == 1.0:
         return f"**The {effect.knob}** alone never changes the ranking ({pairs})."
     return (
-        f"**The {effect.knob}** alone leaves the ranking as it is in {effect.same:.0%} of the cases "
-        f"({pairs}); tau-b is {effect.mean:.2f} on average, {effect.least:.2f} at least."
+        f"**The {effect.knob}** alone leaves the ranking unchanged in {effect.same:.0%} of cases ({pairs}); tau-b is "
+        f"{effect.mean:.2f} on average, {effect.least:.2f} at least."
     )
 
 
@@ -139,12 +139,12 @@ def _labels(scores: Scores) -> list[str]:
 
 def _can_rank(shown: LabView) -> bool:
     if len(shown.grid.encoders) < 2:
-        st.info("One encoder has nobody to be ranked against: choose a second one above.", icon=":material/info:")
+        st.info("One model cannot be ranked alone: choose a second one above.", icon=":material/info:")
         return False
     if not shown.ranked.settings:
         st.info(
-            "No setting has scores of two encoders yet that can be ranked. Compute the grid above, or choose scores of "
-            "which more or less is better.",
+            "No setting has scores of two models to rank yet. Compute the grid above, or choose other scores under "
+            "Options.",
             icon=":material/info:",
         )
         return False
@@ -155,11 +155,11 @@ def _can_rank(shown: LabView) -> bool:
 
 
 def by_pair(shown: LabView) -> None:
-    """A sentence per pair of encoders, filtered by stability and by the choice that the order depends on."""
+    """A sentence per pair of models, filtered by stability and by the choice that the order depends on."""
     found = verdicts(shown.ranked, shown.decimals)
     if not found:
         st.info(
-            "No two encoders have a score under the same setting yet: choose two encoders, and compute the grid above.",
+            "No two models have a score under the same setting yet: choose two models, and compute the grid above.",
             icon=":material/info:",
         )
         return
@@ -167,11 +167,11 @@ def by_pair(shown: LabView) -> None:
     tied = sum(v.is_tied for v in found)
     equal = f", {tied} equal throughout" if tied else ""
     st.markdown(
-        f"Of {len(found)} pair{'s' if len(found) != 1 else ''} of encoders, **{stable} in one order** whatever is "
-        f"chosen{equal}; **{len(found) - stable - tied} whose order depends** on a choice."
+        f"Of {counted(len(found), 'pair')} of models, **{stable} keep their order** under every choice{equal}; the "
+        f"order of **{len(found) - stable - tied} depends** on a choice."
     )
     left, right = st.columns(2)
-    about = "stable: one encoder is never behind. depends: either is before the other somewhere."
+    about = "stable: one model is never behind. depends: each is ahead somewhere."
     which = one_of("Verdict", ("all", "stable", "depends"), "lab_verdict", about, place=left)
     knobs = right.pills(
         "Depends on",
@@ -179,7 +179,7 @@ def by_pair(shown: LabView) -> None:
         selection_mode="multi",
         key="lab_knob",
         bind="query-params",
-        help="Only pairs that this choice alone turns; several: any of them.",
+        help="Only pairs whose order this choice alone reverses; with several, any of them.",
     )
     kept = [v for v in found if _keeps(v, which, [str(k) for k in knobs])]
     for verdict in kept[:MOST_VERDICTS]:
@@ -188,11 +188,11 @@ def by_pair(shown: LabView) -> None:
     if len(kept) > MOST_VERDICTS:
         st.caption(f"and {len(kept) - MOST_VERDICTS} more pairs")
     if not kept:
-        st.caption("No pair is like that.")
+        st.caption("No pair matches. Remove a filter.")
     st.caption(
-        "A case is a set of settings that differ in this choice alone; it is turned where either encoder leads in it. "
-        f"Scores are compared to {shown.decimals} decimals. Whether a lead is more than chance, the pages of the "
-        "diagnostics test."
+        "A case is a set of settings that differ in this choice alone; the choice reverses it if each model leads "
+        f"somewhere in it. Scores are compared to {shown.decimals} decimals. For significance tests, see the pages of "
+        "the diagnostics."
     )
 
 
