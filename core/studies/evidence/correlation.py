@@ -1,6 +1,6 @@
 """Spearman correlations of evaluators with tasks over variants, with intervals over families (Wang 2022, section 4.5).
 
-There is no interval for fewer than ten families. Two evaluators are compared by the difference of their correlations
+With fewer than ten families there is no interval. Two evaluators are compared by the difference of their correlations
 with one task, over the same variants.
 """
 
@@ -87,11 +87,13 @@ def _cell(table: ScoreTable, evaluator: Measure, task: Measure) -> Cell:
     n = int(keep.sum())
     families = len({family for family, kept in zip(table.families, keep, strict=True) if kept})
     if n < FEWEST_VARIANTS:
-        return Cell(evaluator, task, None, n, families, why=f"{n} of the {FEWEST_VARIANTS} variants that it takes")
+        return Cell(
+            evaluator, task, None, n, families, why=f"only {n} models have both scores; it takes {FEWEST_VARIANTS}"
+        )
     x, y = table.better(evaluator)[keep], table.better(task)[keep]
-    for values, what in ((x, "evaluator"), (y, "task")):
+    for values, what in ((x, "benchmark"), (y, "task")):
         if np.ptp(values) == 0:
-            return Cell(evaluator, task, None, n, families, why=f"the {what} gives all variants the same score")
+            return Cell(evaluator, task, None, n, families, why=f"the {what} gives all models the same score")
     return Cell(evaluator, task, spearman(x, y), n, families, why=_no_interval(too_few(families)))
 
 
@@ -173,27 +175,24 @@ def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -
 
 
 def in_words(found: Comparison) -> str:
-    """What the comparison shows and what it does not, in a few sentences."""
+    """The comparison in a few sentences, with its limits."""
     if found.difference is None or found.first_rho is None or found.second_rho is None:
-        return f"{found.first.label} and {found.second.label} cannot be compared on {found.task.label}: {found.why}."
+        return f"{found.first.phrase} and {found.second.phrase} cannot be compared on {found.task.phrase}: {found.why}."
     said = (
-        f"Over the {found.n} variants of {counted(found.families, 'family', 'families')} that have all "
-        f"three scores, {found.first.label} correlates with {found.task.label} at {found.first_rho:.2f}, "
-        f"{found.second.label} at {found.second_rho:.2f}: a difference of {found.difference:+.2f}"
+        f"Over the {found.n} models of {counted(found.families, 'family', 'families')} with all three scores, "
+        f"{found.first.phrase} correlates with {found.task.phrase} at {found.first_rho:.2f}, {found.second.phrase} at "
+        f"{found.second_rho:.2f}: a difference of {found.difference:+.2f}"
     )
     if found.interval is None:
-        return (
-            f"{said}. Whether it would stay with other models cannot be told here ({found.why}): it describes these "
-            "variants, and no more."
-        )
-    ends = f"95% interval {found.interval:+.2f}, over families"
+        return f"{said}. It describes these models only ({found.why})."
+    ends = f"95% CI {found.interval:+.2f}, over families"
     if found.interval.low <= 0 <= found.interval.high:
         return (
-            f"{said} ({ends}). It holds 0: these models do not tell which of the two foretells {found.task.label} "
-            "better. That is not to say that they do so equally well."
+            f"{said} ({ends}). No significant difference: these models do not show which of the two predicts "
+            f"{found.task.phrase} better, nor that they are equally good."
         )
     better = found.first if found.difference > 0 else found.second
     return (
-        f"{said} ({ends}). It leaves 0 out: {better.label} foretells {found.task.label} better for models like these. "
-        "The interval speaks of this one pair and task; of many that are tried, one in twenty leaves 0 out by chance."
+        f"{said} ({ends}). {better.phrase} predicts {found.task.phrase} significantly better for models like these. "
+        "The interval covers this one pair and task; of many comparisons, one in twenty excludes 0 by chance."
     )

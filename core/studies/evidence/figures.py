@@ -43,7 +43,7 @@ def correlation_map(cells: Sequence[Cell], changes: Changes, scheme: Scheme) -> 
     """Rho of every evaluator with every task, from blue for 1 to orange for -1.
 
     Below rho are the numbers of variants and families, the interval, and the change by what was left out. Cells without
-    a correlation are grey and crossed out.
+    a correlation are gray and crossed out.
 
     Args:
         cells: one per evaluator and task, evaluator by evaluator.
@@ -102,11 +102,11 @@ def _tooltip(cell: Cell, changes: Changes) -> str:
     lines = [f"{escape(cell.evaluator.label, quote=False)} and {escape(cell.task.label, quote=False)}"]
     if cell.rho is not None:
         lines.append(f"rho {cell.rho:.3f}")
-    lines.append(f"{cell.n} variants of {cell.families} families")
+    lines.append(f"{cell.n} models of {cell.families} families")
     if cell.interval:
-        lines.append(f"95% interval {cell.interval:.2f}, over families")
+        lines.append(f"95% CI {cell.interval:.2f}, over families")
     if (change := changes.get((cell.evaluator, cell.task))) is not None:
-        lines.append(f"by what was left out: {change:+.3f}")
+        lines.append(f"change by leaving models out: {change:+.3f}")
     if cell.why:
         lines += wrapped(cell.why, 60).split("<br>")
     return "<br>".join(lines)
@@ -240,7 +240,7 @@ class MapRow:
 
 
 def published_map(rows: Sequence[MapRow], columns: Sequence[str], scheme: Scheme) -> go.Figure:
-    """Published values in grey frames with a tint of the scale's color, measured ones on the color itself."""
+    """Published values in gray frames with a tint of the scale's color, measured ones on the color itself."""
     figure = go.Figure()
     for published in (True, False):
         cells = [
@@ -371,7 +371,7 @@ def bump_chart(lines: Sequence[Line], columns: Sequence[Column], scheme: Scheme)
                 "line": {"width": 2 if line.is_hollow else 0},
             },
             customdata=[
-                [escape(column.name, quote=False), f"place {place:g} of {n}", escape(said, quote=False)]
+                [escape(column.name, quote=False), f"rank {place:g} of {n}", escape(said, quote=False)]
                 for column, place, said in _with_ends(columns, line)
             ],
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]}<extra>%{fullData.name}</extra>",

@@ -1,8 +1,7 @@
-"""One table of all stored scores: variants by scores without a task, and by scores on tasks.
+"""Table of all stored scores: models by benchmark scores and by scores on tasks.
 
-The runs are chosen as on other pages (``Repository.leaderboards``): over a dataset's newest content, with the
-parameters below, the transform fitted on the run's own items, on the support of most variants, the newest of each
-variant.
+Runs are chosen as on other pages (``Repository.leaderboards``): over a dataset's newest content, with the parameters
+below, the transform fitted on the run's own items, on the items that most variants cover, the newest of each variant.
 """
 
 from __future__ import annotations
@@ -97,7 +96,13 @@ class Measure:
         title = title_of(self.dataset) if self.dataset else self.source
         if self.is_task:
             return title
-        return f"{self.name}{' ↓' if self.sign < 0 else ''}, {self.source}" if self.source else self.name
+        return f"{self.name}{' ↓' if self.sign < 0 else ''}, {title}" if self.source else self.name
+
+    @property
+    def phrase(self) -> str:
+        """The measure within a sentence."""
+        title = title_of(self.dataset) if self.dataset else self.source
+        return title if self.is_task else f"{self.name} on {title}" if title else self.name
 
     def is_at(self, level: Level) -> bool:
         """Whether its items are of a level, or not known."""

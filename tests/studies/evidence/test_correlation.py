@@ -55,10 +55,10 @@ def test_equals_scipy_over_the_variants_that_have_both(data: st.DataObject) -> N
 
 def test_why_there_is_none() -> None:
     few = table_of({FIRST: [1, 2, 3, NAN], CR: [1, 2, 3, 4]}, list("abcd"))
-    assert "3 of the 4 variants" in correlations(few)[0].why
+    assert "only 3 models" in correlations(few)[0].why
     alike = table_of({FIRST: [1, 2, 3, 4], TURNED: [5, 5, 5, 5], CR: [1, 1, 1, 1 + 1e-9]}, list("abcd"))
-    assert "task gives all variants the same" in correlations(alike)[0].why
-    assert "evaluator gives all variants the same" in correlations(alike)[1].why
+    assert "task gives all models the same" in correlations(alike)[0].why
+    assert "benchmark gives all models the same" in correlations(alike)[1].why
 
 
 def test_intervals_from_ten_families_on() -> None:
@@ -113,7 +113,7 @@ def test_two_evaluators_over_the_same_variants() -> None:
     assert found.second_rho == pytest.approx(-0.8)
     assert found.difference == pytest.approx(1.8)
     assert found.interval is None
-    assert "cannot be told here" in in_words(found)
+    assert "these models only" in in_words(found)
     assert "4 families" in in_words(found)
 
 
@@ -129,16 +129,16 @@ def test_the_difference_is_paired() -> None:
     other = compare(table, FIRST, TURNED, CR)
     assert other.interval is not None
     assert other.interval.low > 0
-    assert "EvalRank MRR, demo-pairs foretells CR better" in in_words(other)
+    assert "EvalRank MRR on Demo pairs predicts CR significantly better" in in_words(other)
     back = compare(table, TURNED, FIRST, CR)
     assert back.interval is not None
     assert back.interval.low == pytest.approx(-other.interval.high)
-    assert "EvalRank MRR, demo-pairs foretells CR better" in in_words(back)
+    assert "EvalRank MRR on Demo pairs predicts CR significantly better" in in_words(back)
 
 
 def test_what_cannot_be_compared_is_said() -> None:
     table = table_of({FIRST: [1, 2, 3], TURNED: [1, 2, 3], CR: [1, 2, 3]}, list("abc"))
     found = compare(table, FIRST, TURNED, CR)
     assert found.difference is None
-    assert "cannot be compared on CR: 3 of the 4" in in_words(found)
+    assert "cannot be compared on CR: only 3 models" in in_words(found)
     assert isinstance(found, Comparison)

@@ -148,8 +148,8 @@ def test_lines_go_from_their_name_through_their_places_to_their_number() -> None
     last = found["model 0 &lt;b&gt;"]
     assert list(last.y) == [3, 3, 2, 1, 1]
     assert list(first.marker.size) == [0, 9, 9, 9, 0]  # no mark where there is no score
-    assert list(first.customdata[1]) == ["MR", "place 1 of 3", "0.1"]
-    assert list(first.customdata[4]) == ["STS &lt;b&gt;", "place 3 of 3", "0.3"]
+    assert list(first.customdata[1]) == ["MR", "rank 1 of 3", "0.1"]
+    assert list(first.customdata[4]) == ["STS &lt;b&gt;", "rank 3 of 3", "0.3"]
 
 
 def test_names_stand_in_the_pivots_order_and_numbers_in_the_last_columns() -> None:

@@ -14,7 +14,7 @@ from core.runs import sweeps
 from core.runs.sweeps import EVIDENCE_TRANSFORMS, Sweep
 from core.store.repository import Repository
 from core.studies.evidence.correlation import compare, correlations, in_words
-from core.studies.evidence.page.correlations import cell_in_words
+from core.studies.evidence.page.correlations import cell_in_words, headline_in_words
 from core.studies.evidence.page.ranks import short_name
 from core.studies.evidence.scores import Level, ScoreTable, score_table
 from core.types import Variant
@@ -40,15 +40,41 @@ def scores(cache: Path) -> ScoreTable:
 
 def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
     app = open_app(cache, "evidence")
-    assert "36 models of 12 families; 6 evaluators, 3 tasks" in written(app)
-    numbers = table(app, "evaluator")
+    assert "36 models of 12 families; 6 benchmark scores, 3 tasks" in written(app)
+    numbers = table(app, "benchmark score")
     cells = correlations(scores)
     assert numbers["rho"].tolist() == [round(c.rho, 3) for c in cells if c.rho is not None]
     assert numbers["from"].notna().all()
     assert set(numbers["task"]) == {"MR", "CR", "TREC"}
     assert "change" not in numbers
     app.pills(key="ev_kind").set_value(["similarity"]).run()
-    assert set(table(app, "evaluator")["evaluator"]) == {"similarity, stsb-test"}
+    assert len(set(table(app, "benchmark score")["benchmark score"])) == 1
+
+
+def test_the_headline_is_the_highest_of_the_task_with_its_interval(
+    open_app: OpenApp, cache: Path, scores: ScoreTable
+) -> None:
+    cells = correlations(scores)
+    said = headline_in_words(cells)
+    task = cells[0].task
+    own = [c.rho for c in cells if c.task == task and c.rho is not None]
+    best = next(c for c in cells if c.task == task and c.rho == max(own))
+    assert best.evaluator.phrase in said
+    assert f"rho {best.rho:.2f}" in said
+    assert f"the highest of {len(own)} benchmark scores (the lowest: {min(own):.2f})" in said
+    assert best.interval is not None
+    assert f"95% CI {best.interval:.2f}" in said
+    above = sum(c.interval is not None and c.interval.low > 0 for c in cells)
+    assert f"{above} are above 0" in said
+    assert as_text(said) in written(open_app(cache, "evidence"))
+
+
+def test_few_families_are_no_reason_to_choose_a_model(scores: ScoreTable) -> None:
+    few = scores.rows(family in scores.family_list[:4] for family in scores.families)
+    said = headline_in_words(correlations(few))
+    assert "these models only" in said
+    assert "95%" not in said
+    assert headline_in_words(correlations(scores.rows(v == scores.variants[0] for v in scores.variants))) == ""
 
 
 def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
@@ -58,7 +84,7 @@ def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, scores: S
         v.transform == "none" and f != "made/model-3" for v, f in zip(scores.variants, scores.families, strict=True)
     )
     before, after = correlations(scores), correlations(kept)
-    change = table(app, "evaluator")["change"].tolist()
+    change = table(app, "benchmark score")["change"].tolist()
     assert change == [round(b.rho - a.rho, 3) for a, b in zip(before, after, strict=True) if a.rho and b.rho]
     app.multiselect(key="ev_family_out").set_value([f"made/model-{i}" for i in range(9)]).run()
     assert "3 models left" in written(app)
@@ -82,17 +108,16 @@ def test_two_evaluators(open_app: OpenApp, cache: Path, scores: ScoreTable) -> N
     assert task is not None
     found = compare(scores, first, second, task)
     assert as_text(in_words(found)) in written(app)
-    assert "leaves 0 out" in written(app)
-    assert table(app, "difference")["variants"].tolist() == [36, 36, 36]
+    assert table(app, "difference")["models"].tolist() == [36, 36, 36]
 
 
 def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "evidence", ev_level="word")
-    numbers = table(app, "evaluator")
-    assert set(numbers["evaluator"]) == {"similarity, ws353"}
+    numbers = table(app, "benchmark score")
+    assert set(numbers["benchmark score"]) == {"similarity, WordSim-353"}
     assert "MRPC" in set(numbers["task"])
     app.segmented_control(key="evidence_view").set_value("compare").run()
-    assert "one evaluator only" in written(app)
+    assert not charts(app)
 
 
 def test_with_too_little_the_sweep_is_offered(open_app: OpenApp, tmp_path: Path) -> None:
@@ -194,7 +219,7 @@ def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open
     assert len(filled[0]["y"]) == 3 * 2  # EvalRank MRR, STS-Benchmark and STR on CR and TREC
     (cell,) = (text for text in framed[0]["hovertext"] if text.startswith("EvalRank MRR, TREC"))
     assert "published: 0.77 over 67 models of 11 names<br>here: " in cell
-    assert "over 8 variants of 3 families" in cell
+    assert "over 8 models of 3 families" in cell
     assert "33 of them" in written(app)
     assert "no intervals" in written(app)
 
@@ -202,15 +227,15 @@ def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open
         app.segmented_control(key="ev_published").set_value(table).run()
         return app
 
-    hint = "keep *untransformed* above"
+    hint = "*untransformed*"
     assert hint not in written(app)
     assert hint in written(look_at("table 11"))
     look_at("table 3")
-    assert "choose *word* above" in written(app)
+    assert "*word*" in written(app)
     assert [trace["name"] for trace in charts(app)[0]["data"] if trace.get("name")] == ["published"]
     look_at("table 7")
     assert len(charts(app)[0]["layout"]["yaxis"]["ticktext"]) == 9  # none of its three tasks was measured here
-    assert "foretells 3 of the 3 tasks best" in written(app)
+    assert "predicts 3 of the 3 tasks best" in written(app)
 
     look_at("Schnabel")
     found = lines_of(charts(app)[0])
@@ -225,7 +250,7 @@ def test_published_tables_stand_there_before_anything_is_measured(open_app: Open
     app = open_app(tmp_path / "cache", "evidence")
     (chart,) = charts(app)
     assert [trace["name"] for trace in chart["data"] if trace.get("name")] == ["published"]
-    assert "Nothing here has the same evaluator and task yet" in written(app)
+    assert not any("rho here" in frame.value for frame in app.dataframe)
 
 
 def test_short_names_tell_the_ready_sweeps_variants_apart_and_are_short() -> None:

@@ -74,7 +74,7 @@ def test_scores_of_all_diagnostics_by_their_datasets(repository: Repository) -> 
     antonym = table.find("heros:demo-minimal:antonym")
     assert antonym is not None
     assert table.better(antonym).tolist() == [-0.7]
-    assert antonym.label == "HEROS antonym ↓, demo-minimal"
+    assert antonym.label == "HEROS antonym ↓, Demo minimal pairs"
     words = table.at(Level.WORD)
     assert {m.diagnostic for m in words.evaluators} == {"similarity", "analogy", "categorization"}
 

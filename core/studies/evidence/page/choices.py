@@ -1,4 +1,4 @@
-"""The controls of the page Evidence: which scores and which variants it shows, and an offer if there are too few."""
+"""Options of the page Evidence: its scores and models, and an offer to compute some if there are too few."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def selected(picks: Picks) -> EvidenceView | None:
     """The chosen scores; with too few to compare, an offer and None."""
     with options():
         level = one_of(
-            "Evaluators of",
+            "Benchmarks of",
             Level,
             "ev_level",
-            "What the items of a score without a task are. Word similarity and EvalRank of words need runs "
-            "on words. Tasks are of sentences in both (the paper's tables 3 and 6).",
+            "Texts of the benchmarks. Those of words need runs on words. Tasks are of sentences in both cases (the "
+            "paper's tables 3 and 6).",
         )
         downstream = _downstream()
         like_similarity = level is Level.WORD or st.toggle(
             "Include MRPC and SICK-E",
             key="ev_pairs",
             bind="query-params",
-            help="Tasks on pairs of sentences, much like similarity sets; the paper leaves them out at the sentence "
-            "level (section 6.1).",
+            help="Two tasks on sentence pairs that resemble similarity benchmarks; the paper leaves them out for "
+            "sentences (section 6.1).",
         )
     whole = _scores(repository(), downstream)
     every = whole.at(level, like_similarity=like_similarity).comparable
@@ -75,7 +75,8 @@ def selected(picks: Picks) -> EvidenceView | None:
     _counts(every, table, level, like_similarity=like_similarity)
     if len(table.variants) < FEWEST_VARIANTS:
         st.info(
-            f"{counted(len(table.variants), 'model')} left; a correlation takes {FEWEST_VARIANTS}. Keep more.",
+            f"{counted(len(table.variants), 'model')} left; a correlation needs {FEWEST_VARIANTS}. Keep more under "
+            "Options.",
             icon=":material/info:",
         )
         return None
@@ -94,8 +95,8 @@ def _downstream() -> Downstream:
         key="ev_classifier",
         bind="query-params",
         width=160,
-        help="What is trained on the embeddings of a task: logistic regression or a small multilayer perceptron, as "
-        "they are or z-normalised. Only runs with the first seed are looked at.",
+        help="Classifier trained on a task's embeddings: logistic regression or a small multilayer perceptron, with or "
+        "without z-normalization. Only runs with the first seed count.",
     )
     outcome = one_of("Score on a task", Outcome, "ev_outcome")
     without = st.toggle(
@@ -109,7 +110,7 @@ def _downstream() -> Downstream:
 
 def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
     plain = left = right = options()
-    about = "untransformed: without post-processed variants, as in the paper's table 11."
+    about = "untransformed: without post-processed models, as in the paper's table 11."
     quick = one_of("Keep", ["all", "untransformed"], "ev_keep", about, place=plain)
     families = left.multiselect(
         "Leave families out",
@@ -118,7 +119,7 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
         bind="query-params",
         wrap=True,
         placeholder="None",
-        help="All variants of a model at once: does a correlation depend on one family?",
+        help="All variants of a model at once, to see whether a correlation depends on one family.",
     )
     ids = [str(v) for v in every.variants]
     variants = some_named(
@@ -143,9 +144,9 @@ def _kept(every: ScoreTable, picks: Picks) -> ScoreTable:
 def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similarity: bool) -> None:
     kept = "" if len(table.variants) == len(every.variants) else f" of {len(every.variants)}"
     parts = [f"{len(table.variants)}{kept} models of {counted(len(table.family_list), 'family', 'families')}"]
-    parts.append(f"{counted(len(table.evaluators), 'evaluator')}, {counted(len(table.tasks), 'task')}")
-    if level is Level.SENTENCE and not like_similarity:
-        parts.append(f"{' and '.join(name.upper() for name in LIKE_SIMILARITY)} are left out")
+    parts.append(f"{counted(len(table.evaluators), 'benchmark score')}, {counted(len(table.tasks), 'task')}")
+    if level is Level.SENTENCE and not like_similarity and len(table.tasks) > 1:
+        parts.append(f"without {' and '.join(name.upper() for name in LIKE_SIMILARITY)} (see Options)")
     names = [f"{family} ({table.families.count(family)})" for family in table.family_list]
     names = names if len(names) <= LISTED else [*names[:LISTED], f"and {len(names) - LISTED} more"]
     st.caption(as_text(f"{'; '.join(parts)}. Models per family: {'; '.join(names)}."))
@@ -165,23 +166,23 @@ def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
         )
         if level is Level.WORD:
             st.markdown(
-                "Evaluators of words are runs of EvalRank, Similarity or the diagnostics of the page *Words* on a "
-                "dataset of words, of the same variants that were run on tasks: pick them on the page *Run*."
+                "Benchmarks of words are EvalRank, Similarity or the diagnostics of *Words* on a dataset of words, "
+                "with the same models that were run on tasks. Start them on *Run*."
             )
         st.markdown(
-            "A ready sweep computes enough for a first look: all encoders of the catalog, each also post-processed, on "
-            "EvalRank, similarity sets and two transfer tasks. It may take an hour on two cores; what is done is kept, "
-            "so that it can be interrupted. Here, or on the command line:"
+            "A ready-made sweep computes enough for a first look: all models of the catalog, each also post-processed, "
+            "on EvalRank, similarity benchmarks and two transfer tasks. It may take an hour on two cores; finished "
+            "runs are kept, so you can interrupt it. Start it here or on the command line:"
         )
         st.code("python -m core sweep evidence", language="bash")
         if not st.session_state.get(_ASKED):
             st.button(
-                "See what it takes",
+                "Estimate the time",
                 key="evidence_cost",
                 type="primary",
                 icon=":material/calculate:",
                 on_click=lambda: st.session_state.update({_ASKED: True}),
-                help="Brings small files of word vectors, where they can be had, and counts the runs.",
+                help="Downloads small files of word vectors where available, and counts the runs.",
             )
             return
         _price()

@@ -1,8 +1,9 @@
-"""The views *correlations*, *cell* and *compare* of the page Evidence: evaluators against tasks."""
+"""Headline of the page Evidence and its views *correlations*, *cell* and *compare*."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,49 @@ from core.studies.evidence.figures import Axis, Point
 from core.studies.evidence.page.choices import EvidenceView, choose, fullest
 from core.studies.evidence.scores import Measure, ScoreTable
 from core.texts import counted
+from core.ui import headline as ui_headline
 from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached
 
 PEOPLE = "intruder"  # the diagnostic of people's votes
+LABELS_WIDE, TASK_WIDE = 230, 170  # pixels
 _BY_DIGEST: Keys = {ScoreTable: lambda table: table.digest}
+
+
+def headline(shown: EvidenceView) -> None:
+    """The highest correlation with the task of most models, and how many correlations are different from 0."""
+    cells = cells_of(shown.table)
+    if said := headline_in_words(cells):
+        ui_headline.show(as_text(said))
+
+
+def headline_in_words(cells: Sequence[Cell]) -> str:
+    """Plain text; "" without a correlation."""
+    known = [c for c in cells if c.rho is not None]
+    if not known:
+        return ""
+    task = max((c.task for c in known), key=lambda t: max(c.n for c in known if c.task == t))
+    own = [c for c in known if c.task == task]
+    most = max(c.n for c in own)
+    compared = [c for c in own if c.n == most]
+    best = max(compared, key=lambda c: c.rho if c.rho is not None else -2.0)
+    low = min(c.rho for c in compared if c.rho is not None)
+    among = f", the highest of {len(compared)} benchmark scores (the lowest: {low:.2f})" if len(compared) > 1 else ""
+    interval = f" (95% CI {best.interval:.2f})" if best.interval else ""
+    said = (
+        f"{best.evaluator.phrase} predicts {task.phrase} with rho {best.rho:.2f}{interval} over {best.n} models of "
+        f"{counted(best.families, 'family', 'families')}{among}."
+    )
+    sure = [c.interval for c in known if c.interval]
+    if not sure:
+        few = best.families < FEWEST_FAMILIES
+        why = f" An interval needs {FEWEST_FAMILIES} families, so this describes these models only" if few else ""
+        return f"{said}{why}: do not choose a model by it." if few else said
+    above, below = sum(one.low > 0 for one in sure), sum(one.high < 0 for one in sure)
+    return (
+        f"{said} Of {counted(len(sure), 'correlation')} with an interval, {above} are above 0, {below} below 0, and "
+        f"{len(sure) - above - below} could be 0."
+    )
 
 
 # --- all cells
@@ -34,7 +73,7 @@ def every(shown: EvidenceView) -> None:
         t.columns([m for m in t.measures if m.is_task or m.diagnostic in kinds]) for t in (shown.table, shown.every)
     )
     if not table.evaluators or not table.tasks:
-        st.info("None of these scores is there. Choose other kinds above.", icon=":material/info:")
+        st.info("No such scores. Choose other diagnostics above.", icon=":material/info:")
         return
     cells = cells_of(table)
     before = (
@@ -45,15 +84,28 @@ def every(shown: EvidenceView) -> None:
         for c in cells
         if c.rho is not None and (old := before.get((c.evaluator, c.task))) is not None
     }
-    st.plotly_chart(figures.correlation_map(cells, changes, shown.scheme), key="ev_map")
+    tasks = len(table.tasks)
+    width: Literal["stretch"] | int = (
+        "stretch" if tasks > figures.ROOMY else LABELS_WIDE + TASK_WIDE * tasks
+    )  # wide cells look like bars
+    st.plotly_chart(figures.correlation_map(cells, changes, shown.scheme), key="ev_map", width=width)
     intervals = any(cell.interval for cell in cells)
     st.caption(
-        "In a cell: Spearman's rho, blue where the evaluator goes up with the task; below it variants · families"
-        + (", the 95% interval over families" if intervals else "")
-        + (", and by what it changed (Δ) with what is left out" if before else "")
+        "Spearman's rho: blue if models with a better benchmark score also do better on the task, orange if worse. "
+        "Below it: models · families"
+        + (", 95% CI over families" if intervals else "")
+        + (", change (Δ) by leaving models out" if before else "")
         + f". {'' if intervals else f'No cell has an interval: that takes {FEWEST_FAMILIES} families of models. '}"
-        "Grey and crossed out: too few variants, or all of them alike. ↓: less of it counts as better, so its sign is "
-        "turned."
+        + (
+            "Gray and crossed out: too few models, or all with equal scores. "
+            if any(c.rho is None for c in cells)
+            else ""
+        )
+        + (
+            "↓ Lower is better; the sign of rho already accounts for it."
+            if any(c.evaluator.sign < 0 for c in cells)
+            else ""
+        )
     )
     _best(cells)
     with st.expander("The numbers", icon=":material/table:"):
@@ -71,20 +123,20 @@ def cells_of(table: ScoreTable) -> tuple[Cell, ...]:
 def _kinds(every: ScoreTable) -> Sequence[str]:
     kinds = list(dict.fromkeys(m.diagnostic for m in every.evaluators))
     about = {kind: find_diagnostic(kind).question for kind in kinds if kind != PEOPLE}
-    about |= {PEOPLE: "precision of people who look for intruders"} if PEOPLE in kinds else {}
+    about |= {PEOPLE: "how often people find intruders"} if PEOPLE in kinds else {}
     chosen = st.pills(
-        "Kinds of evaluators",
+        "Benchmark scores of",
         kinds,
         selection_mode="multi",
         key="ev_kind",
         bind="query-params",
-        help="None chosen means all.\n\n" + "\n".join(f"- **{kind}**: {about[kind]}" for kind in kinds),
+        help="None selected: all.\n\n" + "\n".join(f"- **{kind}**: {about[kind]}" for kind in kinds),
     )
     return chosen or kinds
 
 
 def _best(cells: Sequence[Cell]) -> None:
-    """The highest evaluator on each task, of those that most variants have; not a test."""
+    """Highest correlation on each task, among the scores that most models have; not a test."""
     lines = []
     for task in dict.fromkeys(c.task for c in cells):
         own = [c for c in cells if c.task == task and c.rho is not None]
@@ -96,21 +148,23 @@ def _best(cells: Sequence[Cell]) -> None:
             others = f" and {len(best) - 1} more" if len(best) > 1 else ""
             lines.append(f"{as_text(task.label)}: {as_text(best[0])}{others} ({rho:.2f} over {most})")
     if lines:
-        st.markdown(f"**Highest on** {'; '.join(lines)}. Whether another one is worse, the view *compare* tests.")
+        st.markdown(
+            f"**Highest correlation with** {'; '.join(lines)}. The view *compare* tests whether another is worse."
+        )
 
 
 def _cell_rows(cells: Sequence[Cell], changes: Mapping[tuple[Measure, Measure], float]) -> pd.DataFrame:
     rows = [
         {
-            "evaluator": c.evaluator.label,
+            "benchmark score": c.evaluator.label,
             "task": c.task.label,
             "rho": c.rho,
             "from": c.interval.low if c.interval else None,
             "to": c.interval.high if c.interval else None,
             "change": changes.get((c.evaluator, c.task)),
-            "variants": c.n,
+            "models": c.n,
             "families": c.families,
-            "why none": c.why,
+            "note": c.why,
         }
         for c in cells
     ]
@@ -125,14 +179,14 @@ def one_cell(shown: EvidenceView) -> None:
     table = shown.table
     left, right, switch = st.columns([3, 3, 2], vertical_alignment="top")
     with left:
-        evaluator = choose("Evaluator", table.evaluators, "ev_evaluator", fullest(table, table.evaluators))
+        evaluator = choose("Benchmark score", table.evaluators, "ev_evaluator", fullest(table, table.evaluators))
     with right:
         task = choose("Task", table.tasks, "ev_task", fullest(table, table.tasks))
     ranks = switch.toggle(
-        "Places instead of scores",
+        "Ranks instead of scores",
         key="ev_ranks",
         bind="query-params",
-        help="Spearman's rho sees the places only; the tied share the mean of theirs.",
+        help="Spearman's rho depends on ranks only; ties share the mean of theirs.",
     )
     table = table.columns([evaluator, task])
     points = _points(table, evaluator, task, ranks=bool(ranks))
@@ -141,27 +195,27 @@ def one_cell(shown: EvidenceView) -> None:
     if not points:
         return
     if ranks:
-        x, y = (Axis(f"{m.label}: place (1: best)", True) for m in (evaluator, task))
+        x, y = (Axis(f"{m.label}: rank (1: best)", True) for m in (evaluator, task))
     else:
-        x = Axis(evaluator.label.replace(" ↓", " (less is better)"), evaluator.sign < 0)
+        x = Axis(evaluator.label.replace(" ↓", " (lower is better)"), evaluator.sign < 0)
         y = Axis(f"{task.label}, {shown.downstream.metric}", False)
     families = shown.every.family_list
     figure = figures.score_scatter(points, families, x, y, shown.styles, shown.scheme)
     st.plotly_chart(figure, key="ev_scatter")
-    st.caption("Better is up and to the right. A symbol per family, a colour per variant, as on every page.")
+    st.caption("Better is up and to the right. One symbol per family, one color per model, as on every page.")
     if cell.rho is not None and cell.families > 1:
         _without(table, evaluator, task, cell.rho)
 
 
 def cell_in_words(cell: Cell) -> str:
-    what = f"{cell.evaluator.label} and {cell.task.label}"
+    what = f"{cell.evaluator.phrase} and {cell.task.phrase}"
     families = counted(cell.families, "family", "families")
     if cell.rho is None:
         return f"{what}: no correlation, {cell.why}."
-    said = f"{what}: rho {cell.rho:.2f} over {cell.n} variants of {families}"
+    said = f"{what}: rho {cell.rho:.2f} over {cell.n} models of {families}"
     if cell.interval is None:
         return f"{said} ({cell.why})."
-    return f"{said}, 95% interval {cell.interval:.2f} from leaving each family out."
+    return f"{said}, 95% CI {cell.interval:.2f} from leaving each family out."
 
 
 def _points(table: ScoreTable, evaluator: Measure, task: Measure, *, ranks: bool) -> list[Point]:
@@ -183,36 +237,35 @@ def _without(table: ScoreTable, evaluator: Measure, task: Measure, whole: float)
     left = [w.rho for w in found if w.rho is not None]
     if left:
         st.markdown(
-            f"With one family left out, rho lies between {min(left):.2f} and {max(left):.2f}; with all it is "
-            f"{whole:.2f}."
+            f"Without any one family, rho is between {min(left):.2f} and {max(left):.2f}; with all, {whole:.2f}."
         )
     st.dataframe(
         pd.DataFrame(
             {
                 "left out": [w.family for w in found],
-                "its variants": [w.variants for w in found],
+                "its models": [w.variants for w in found],
                 "rho without it": [None if w.rho is None else round(w.rho, 3) for w in found],
                 "change": [None if w.rho is None else round(w.rho - whole, 3) for w in found],
             }
         ).astype({"rho without it": "float64", "change": "float64"}),
         hide_index=True,
         key="ev_without",
-        placeholder="too few variants left",
+        placeholder="too few models left",
     )
 
 
-# --- two evaluators
+# --- two benchmark scores
 
 
 def two_evaluators(shown: EvidenceView) -> None:
     """A sentence on one task; marks and numbers for all of them."""
     table = shown.table
     if len(table.evaluators) < 2:
-        st.info("There is one evaluator only: another one is needed to compare it with.", icon=":material/info:")
+        st.info("Only one benchmark score: a comparison needs two.", icon=":material/info:")
         return
     columns = st.columns(3, vertical_alignment="top")
     with columns[0]:
-        first = choose("Evaluator", table.evaluators, "ev_evaluator", fullest(table, table.evaluators))
+        first = choose("Benchmark score", table.evaluators, "ev_evaluator", fullest(table, table.evaluators))
     others = [m for m in table.evaluators if m != first]
     of_other_kind = [m for m in others if m.diagnostic != first.diagnostic] or others
     with columns[1]:
@@ -223,7 +276,7 @@ def two_evaluators(shown: EvidenceView) -> None:
     st.markdown(as_text(correlation.in_words(next(c for c in found if c.task == task))))
     if known := [c for c in found if c.difference is not None]:
         st.plotly_chart(figures.duels(known, shown.scheme), key="ev_duels")
-        st.caption("Per task both evaluators over the same variants: those that have all three scores.")
+        st.caption("Per task, both benchmark scores over the same models: those with all three scores.")
     st.dataframe(_comparison_rows(found), hide_index=True, key="ev_compared", placeholder="–")
     if reasons := {c.why for c in found if c.why}:
         said = "; ".join(sorted(reasons))
@@ -244,7 +297,7 @@ def _comparison_rows(found: Sequence[Comparison]) -> pd.DataFrame:
             "difference": c.difference,
             "from": c.interval.low if c.interval else None,
             "to": c.interval.high if c.interval else None,
-            "variants": c.n,
+            "models": c.n,
             "families": c.families,
         }
         for c in found

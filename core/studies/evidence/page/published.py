@@ -1,4 +1,4 @@
-"""The view *published* of the page Evidence: correlations in papers, compared with those measured here."""
+"""View *published* of the page Evidence: correlations in papers, compared with those measured here."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ TABLES = {  # by their names in the address
     "table 7": published.SOURCES_TABLE,
 }
 HELP = """
-- **table 6**: scores of sentences against eight tasks, over 67 models
+- **table 6**: sentence benchmarks against eight tasks, over 67 models
 - **table 11**: the same without post-processed models, 34
-- **table 3**: scores of words against ten tasks, over 38 models
-- **table 7**: EvalRank by where its positive pairs are from
-- **Schnabel**: six word embeddings by table 1's scores, by chunking (table 4) and by sentiment (table 5)
+- **table 3**: word benchmarks against ten tasks, over 38 models
+- **table 7**: EvalRank by the source of its positive pairs
+- **Schnabel**: six word embeddings by benchmarks (table 1), chunking (table 4) and sentiment (table 5)
 
-All but the last are of Wang, Kuo and Li 2022, the last is of Schnabel et al. 2015.
+The last is from Schnabel et al. 2015, all others from Wang, Kuo and Li 2022.
 """
 OF_WHAT = {
-    published.WORD_TABLE: "scores of words",
-    published.SENTENCE_TABLE: "scores of sentences",
-    published.PLAIN_TABLE: "scores of sentences, without post-processed models",
+    published.WORD_TABLE: "word benchmarks",
+    published.SENTENCE_TABLE: "sentence benchmarks",
+    published.PLAIN_TABLE: "sentence benchmarks, without post-processed models",
     published.SOURCES_TABLE: "EvalRank by the source of its positive pairs",
 }
 # The average of table 1, and one column of each group: relatedness, categories, analogies.
@@ -66,22 +66,22 @@ def show_tables(scheme: Scheme, shown: EvidenceView | None = None) -> None:
     tasks = list(dict.fromkeys(cell.task for cell in cells))
     st.markdown(f"**Published: {OF_WHAT[cells[0].table]}** ({cells[0].source}, table {cells[0].table})")
     st.plotly_chart(published_map(rows, tasks, scheme), key="ev_published_map")
-    measured = "Nothing here has the same evaluator and task yet."
+    measured = "Nothing measured here has the same benchmark and task yet."
     if pairs:
         n, families = max(cell.n for cell in here.values()), max(cell.families for cell in here.values())
         measured = (
-            f"Filled: measured here, over at most {n} variants of {families} families, where evaluator and task are "
-            "the same. Point at a cell for what it is over."
+            f"Filled: measured here, over at most {n} models of {families} families, for the same benchmark and task. "
+            "Hover over a cell for details."
         )
     st.caption(f"Spearman's rho. Framed: published, not computed here. {measured}")
     _means(cells)
     if pairs:
-        with st.expander("Published beside measured here", icon=":material/table:", expanded=False):
+        with st.expander("Published and measured here", icon=":material/table:", expanded=False):
             st.dataframe(pd.DataFrame(pairs), hide_index=True, key="ev_published_pairs", column_config=_COLUMNS)
             st.caption(
-                "The two columns of rho are over different models, and so no repetition of each other: the published "
-                "ones rank by the toolkit's arithmetic, those here by the definition, and the tasks' classifiers are "
-                "set up otherwise."
+                "The two columns of rho are over different models, so one does not replicate the other. Published "
+                "ranks use the toolkit's arithmetic, those here the definition, and the classifiers are set up "
+                "differently."
             )
 
 
@@ -91,13 +91,13 @@ _COLUMNS = {name: st.column_config.NumberColumn(format="%.2f") for name in ("pub
 def _hints(first: PublishedCorrelation, shown: EvidenceView) -> None:
     if first.level != shown.level:
         st.info(
-            f"The evaluators of this table are of {first.level}s: choose *{Level(first.level)}* above for what was "
+            f"This table is about {first.level}s: choose *{Level(first.level)}* under Options to see what was "
             "measured here.",
             icon=":material/info:",
         )
     elif not first.models.post_processed and any(v.transform != "none" for v in shown.table.variants):
         st.info(
-            "This table is without post-processed models: keep *untransformed* above for the same here.",
+            "This table has no post-processed models: keep *untransformed* under Options for the same here.",
             icon=":material/info:",
         )
 
@@ -121,12 +121,12 @@ def _rows(
                 measured = both[cell.task]
                 pairs.append(
                     {
-                        "evaluator": label,
+                        "benchmark": label,
                         "task": cell.task,
                         "published rho": cell.rho,
                         "over models": cell.models.count,
                         "rho here": measured.rho,
-                        "over variants": measured.n,
+                        "over models here": measured.n,
                         "of families": measured.families,
                         "interval here": f"{measured.interval:.2f}" if measured.interval else "none",
                     }
@@ -137,7 +137,7 @@ def _rows(
 def _in_words(cell: PublishedCorrelation, measured: Cell | None) -> str:
     lines = [f"published: {cell.rho:.2f} over {cell.models.count} models of {cell.models.names} names"]
     if measured is not None and measured.rho is not None:
-        lines.append(f"here: {measured.rho:.2f} over {measured.n} variants of {measured.families} families")
+        lines.append(f"here: {measured.rho:.2f} over {measured.n} models of {measured.families} families")
     return "\n".join(lines)
 
 
@@ -147,25 +147,25 @@ def _means(cells: Sequence[PublishedCorrelation]) -> None:
     best = {task: max((c for c in cells if c.task == task), key=lambda c: c.rho) for task in tasks}
     if table == published.SOURCES_TABLE:
         wins = sum(cell.positives == "STS-B + STR" for cell in best.values())
-        of = f"with pairs of both sources EvalRank foretells {wins} of the {len(tasks)} tasks best"
+        of = f"with pairs of both sources, EvalRank predicts {wins} of the {len(tasks)} tasks best"
     else:
         wins = sum(bool(cell.evaluator.startswith("EvalRank")) for cell in best.values())
-        of = f"EvalRank orders these models more like {wins} of the {len(tasks)} tasks do than any similarity set"
+        of = f"EvalRank predicts {wins} of the {len(tasks)} tasks better than any similarity benchmark"
     st.markdown(
-        f"**Evidence of:** {of}, over the {models.count} models that one group of authors chose and measured.\n\n"
-        f"**Not evidence of:** that it does so for other models. {_dependent(models)} The paper gives no intervals, "
-        "so that no difference of two cells can be told from chance; the tasks' scores are of one classifier, logistic "
+        f"**What this shows:** {of}, over the {models.count} models that one group of authors chose and measured.\n\n"
+        f"**What it does not show:** whether the same is true of other models. {_dependent(models)} The paper gives no "
+        "intervals, so differences between cells could be chance. Tasks were scored with one classifier, logistic "
         "regression."
     )
 
 
 def _dependent(models: Models) -> str:
     processed = (
-        f" and {models.post_processed} of them are others once more, post-processed" if models.post_processed else ""
+        f", and {models.post_processed} of them are post-processed copies of others" if models.post_processed else ""
     )
     return (
-        f"The {models.count} have {models.names} names{processed}: models of one name rise and fall together, so that "
-        "there are far fewer independent observations than models."
+        f"The {models.count} models have {models.names} names{processed}. Models of one name score alike, so there "
+        "are far fewer independent observations than models."
     )
 
 
@@ -175,7 +175,7 @@ def _dependent(models: Models) -> str:
 def _schnabel(scheme: Scheme) -> None:
     intrinsic = table_1()
     f1 = {(s.table, s.model): s for s in published.task_scores() if s.part == "test"}
-    st.markdown(f"**Published: six word embeddings by scores without a task, and on two tasks** ({published.SCHNABEL})")
+    st.markdown(f"**Published: six word embeddings on benchmarks and on two tasks** ({published.SCHNABEL})")
     columns = [
         *(Column(name, "table 1") for name in SOME_COLUMNS),
         Column("chunking", "table 4"),
@@ -192,16 +192,16 @@ def _schnabel(scheme: Scheme) -> None:
     ]
     st.plotly_chart(bump_chart(lines, columns, scheme), key="ev_schnabel")
     st.caption(
-        "Places by the average of table 1, by three of its columns (relatedness ws, categories ap, analogies an), and "
+        "Ranks by the average of table 1, by three of its columns (relatedness ws, categories ap, analogies an), and "
         "by F1 on the test parts of tables 4 and 5. Hollow and dashed: published, not computed here."
     )
     st.markdown(
-        "**Evidence of:** the order of embeddings depends on what they are tested on: of six that were trained on the "
-        "same text in 50 dimensions, the best by the average of table 1 is the best at sentiment and not at chunking, "
-        "where all six lie within a quarter of a point of F1.\n\n"
-        "**Not evidence of:** how well one score foretells the other: six embeddings are too few for a correlation. "
-        "They are one of each kind, with settings that nobody tuned. The p-values compare each with the best on the "
-        "same test set; they say nothing about other models or other training."
+        "**What this shows:** the order of embeddings depends on the test. Of six trained on the same text in 50 "
+        "dimensions, the best by the average of table 1 is best at sentiment but not at chunking, where all six are "
+        "within a quarter of a point of F1.\n\n"
+        "**What it does not show:** how well one score predicts the other: six embeddings are too few for a "
+        "correlation. They are one of each kind, untuned. The p-values compare each with the best on the same test "
+        "set; they say nothing about other models or other training."
     )
     with st.expander("The numbers of tables 1, 4 and 5", icon=":material/table:"):
         _numbers()

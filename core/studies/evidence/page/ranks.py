@@ -1,4 +1,4 @@
-"""The view *ranks* of the page Evidence: variants ranked by a task and by other scores (figure 4 of Wang 2022)."""
+"""View *ranks* of the page Evidence: models ranked by a task and by other scores (figure 4 of Wang 2022)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def show(shown: EvidenceView) -> None:
     with left:
         measures = (*table.tasks, *table.evaluators)
         by_id = {m.id: m for m in measures}
-        pivot = choose("Pivot", measures, "ev_pivot", next((by_id[i] for i in PIVOTS if i in by_id), measures[0]))
+        pivot = choose("Rank by", measures, "ev_pivot", next((by_id[i] for i in PIVOTS if i in by_id), measures[0]))
     columns = _columns(middle, table, pivot)
     ids = [str(variant) for variant in table.variants]
     called = names_of_variants(ids)
@@ -43,36 +43,36 @@ def show(shown: EvidenceView) -> None:
         name=lambda one: called(one) if one in ids else one,
         place=right,
         placeholder="None",
-        help="A family or one model; the others stand back.",
+        help="A family or one model; the others are faded.",
     )
     if not columns:
-        st.info("There is nothing else to rank by.", icon=":material/info:")
+        st.info("No other score to rank by.", icon=":material/info:")
         return
     table = table.columns([pivot, *columns])
     whole = len(table.variants)
     table = table.rows(~np.isnan(row).any() for row in table.values)
     if len(table.variants) < 2:
         st.info(
-            f"{len(table.variants)} of {whole} variants have all of these {len(table.measures)} scores: choose fewer "
-            "columns, or another pivot.",
+            f"{len(table.variants)} of {whole} models have all of these {len(table.measures)} scores: choose fewer "
+            "columns, or rank by another score.",
             icon=":material/info:",
         )
         return
     better = np.stack([table.better(m) for m in table.measures], axis=1)
     places = rankings.places(better)
     heads = [
-        Column(_short(m, table.measures), "pivot" if m == pivot else _rho(spearman(better[:, 0], better[:, i])))
+        Column(_short(m, table.measures), "ranked by" if m == pivot else _rho(spearman(better[:, 0], better[:, i])))
         for i, m in enumerate(table.measures)
     ]
     st.plotly_chart(bump_chart(_lines(table, places, shown, highlight), heads, shown.scheme), key="ev_bump")
     left_out = whole - len(table.variants)
     st.caption(
-        f"{len(table.variants)} variants of {len(table.family_list)} families, the best on top; the tied share the "
-        "mean of their places. Numbers are those of the pivot's order, at both ends. Below a column's name: its rho "
-        "with the pivot, over these variants. Where lines cross, a score orders models otherwise than the pivot does."
-        + (f" {left_out} without all of these scores are left out." if left_out else "")
+        f"{len(table.variants)} models of {len(table.family_list)} families, the best on top; ties share the mean of "
+        "their ranks. Numbers at both ends: rank in the first column. Below a column's name: its rho with the first "
+        "column, over these models. Where lines cross, two scores disagree on the order."
+        + (f" {left_out} models lack one of these scores and are left out." if left_out else "")
     )
-    with st.expander("The places", icon=":material/table:"):
+    with st.expander("The ranks", icon=":material/table:"):
         st.dataframe(_rows(table, places), hide_index=True, key="ev_places")
 
 
@@ -101,8 +101,8 @@ def _columns(place: DeltaGenerator, table: ScoreTable, pivot: Measure) -> list[M
         key="ev_columns",
         bind="query-params",
         wrap=True,
-        placeholder="As in figure 4, as far as it is there",
-        help="Tasks and scores to rank by, beside the pivot, in this order.",
+        placeholder="As in figure 4, where available",
+        help="Further tasks and scores to rank by, in this order.",
     )
     return [m for i in chosen for m in others if m.id == i] or usual
 
@@ -137,7 +137,7 @@ def _cut(text: str, width: int) -> str:
 def _rows(table: ScoreTable, places: Float64) -> pd.DataFrame:
     order = np.argsort(places[:, 0], kind="stable")
     frame = pd.DataFrame(
-        {"variant": [table.variants[i].label for i in order], "family": [table.families[i] for i in order]}
+        {"model": [table.variants[i].label for i in order], "family": [table.families[i] for i in order]}
     )
     for column, measure in enumerate(table.measures):
         frame[measure.label] = places[order, column]
