@@ -1,7 +1,7 @@
-"""Tour: six steps through the demo, a slim line at the top of each page that it leads over.
+"""Tour: six steps through the demo, shown as a slim line at the top of its pages.
 
-A link with ``tour=3`` opens a step, also after the tour was dismissed. That it was is noted in the cache: one's own
-machine has one reader, and Streamlit keeps nothing in the browser. On a demo that strangers share it is of the session.
+A link with ``tour=3`` opens a step even after the tour was dismissed. A dismissal is noted in the cache, since your own
+computer has one reader and Streamlit keeps nothing in the browser; on a shared demo it lasts for the session.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ STEPS = (
     Step(
         "findings",
         "The first finding",
-        "What the results say about these models, worst first. Each finding is tested or counted; the link on its "
-        "card opens the examples behind it.",
+        "What the models get wrong, worst first, with examples. *See the details* on a card opens the page behind it.",
     ),
     Step(
         "evalrank",
@@ -74,14 +73,14 @@ STEPS = (
     Step(
         "findings",
         "The report",
-        "*Report* saves all of this as one file to share: findings, examples, figures, and the commands to reproduce "
-        "them.",
+        "*Download report* saves all of this as one file to share: findings, examples, figures, and the commands that "
+        "reproduce them.",
     ),
 )
 
 
 def show(page: str) -> None:
-    """The step that the address names, or on the first page an invitation; ``page`` is the stem of this one."""
+    """Draw the step in the address, or an invitation on the first page; ``page`` is this page's stem."""
     number = st.query_params.get(PARAMETER, "")
     if number.isdecimal() and 1 <= int(number) <= len(STEPS):
         _step(int(number))

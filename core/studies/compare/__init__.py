@@ -1,1 +1,1 @@
-"""Comparison of variants over everything that was computed for them."""
+"""Comparison of models over all their results."""

@@ -1,4 +1,4 @@
-"""Items that two variants judge differently, over every diagnostic and dataset that both have."""
+"""Items with different outcomes for two variants, over all diagnostics and datasets that both have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ITEMS = 100  # of either side, per diagnostic and dataset
 
 @dataclass(frozen=True)
 class ChangedIn:
-    """What changed in one row of a comparison."""
+    """The changed items of one row of a comparison."""
 
     row: Row
     changes: Changes
@@ -28,7 +28,7 @@ class ChangedIn:
 
 @dataclass(frozen=True)
 class Item:
-    """An item with the row that it is of."""
+    """A changed item and its row."""
 
     row: Row
     change: Change
@@ -36,13 +36,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Changed:
-    """What changed between A and B, row by row."""
+    """The changed items between A and B, row by row."""
 
     of_rows: tuple[ChangedIn, ...]
 
     @property
     def won(self) -> int:
-        """Items that A wins."""
+        """Number of items that A wins."""
         return sum(one.changes.won for one in self.of_rows)
 
     @property
@@ -52,8 +52,7 @@ class Changed:
     def items(self, *, won: bool) -> list[Item]:
         """Those that A wins, or B: the largest change of every row, then every row's second largest, and so on.
 
-        Items of different diagnostics differ in what a gain of 1 takes: a whole ordering turns at once, a rank hardly
-        ever moves as far. In turns no diagnostic hides the others.
+        A gain of 1 is common in some diagnostics and rare in others; alternating keeps each of them in view.
         """
         placed = []
         for one in self.of_rows:

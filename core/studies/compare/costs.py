@@ -1,4 +1,4 @@
-"""Cost of a variant: speed as measured on this machine, size of the vectors, size of the model."""
+"""Cost of a variant: measured speed, size of the vectors, size of the model."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BYTES_OF_A_NUMBER = 4  # float32
 
 @dataclass(frozen=True)
 class Cost:
-    """What a variant costs; None where it is not known.
+    """Cost of a variant; None where unknown.
 
     Attributes:
         texts_per_second: of all texts encoded here on ``device``, over the seconds that this took.
@@ -59,7 +59,7 @@ class CostKind(StrEnum):
 
 
 def cost_of(variant: Variant, repository: Repository) -> Cost:
-    """The cost of a variant, from what its runs and its encoder's embeddings left in the store."""
+    """The cost of a variant according to its runs and its encoder's embeddings."""
     runs = repository.runs(variants=[variant], state=RunState.DONE, metrics=[])
     model, version = version_of(variant.encoder)
     texts: defaultdict[str, int] = defaultdict(int)

@@ -20,11 +20,11 @@ from core.studies.compare.rows import Row, Verdict
 from core.studies.compare.several import Point, Wins
 from core.types import Variant
 
-POINTS = 100.0  # per share of a score's range
-ROW, FOOT = 44, 56  # pixels
+POINTS = 100.0  # percent
+ROW, FOOT = 50, 56  # pixels
 SIDE_LINE = 18  # of a line above the plot that says which side is whose
 LABEL_LINE = 56  # characters above a row's marker: what a phone has room for
-NAME_WIDTH = 18  # of a line of a model's name, at either side of the zero line
+NAME_WIDTH = 24  # of a line of a model's name, at either side of the zero line
 
 
 def drawn(rows: Sequence[Row]) -> list[Row]:
@@ -54,14 +54,14 @@ def forest(
         figure.add_trace(_mark(row, place, names, styles, scheme))
     # Above its marker, so that the plot has the whole width of a phone.
     labels = [
-        _label(f"{row.difference.label}, {title_of(row.dataset)}", reach, place - 0.4 * ROW, scheme, title)
+        _label(f"{row.difference.label}, {title_of(row.dataset)}", reach, place - 0.33 * ROW, scheme, title)
         for row, place, title in zip(shown, at, _titles(shown), strict=True)
     ]
     bottom = ROW * (len(shown) + 0.1)
     sides = _sides(names, styles, reach)
     head = 16 + SIDE_LINE * max(side["text"].count("<br>") + 1 for side in sides)
     figure.update_xaxes(
-        title="difference in points<br>(1 point is 1% of the score's range)",
+        title="difference, in % of the range of the score",
         range=[-reach, reach],
         tickformat="~g",
         nticks=7,
@@ -79,7 +79,7 @@ def forest(
 
 def _zero(place: float, scheme: Scheme) -> dict[str, Any]:
     """The zero line at a row's marker, not across its label."""
-    ends = {"y0": place - 0.2 * ROW, "y1": place + 0.28 * ROW}
+    ends = {"y0": place - 0.18 * ROW, "y1": place + 0.3 * ROW}
     return {"type": "line", "x0": 0, "x1": 0, **ends, "line": {"color": ink(scheme), "width": 1.5}}
 
 
@@ -90,7 +90,7 @@ def _titles(rows: Sequence[Row]) -> list[str]:
 
 
 def _label(text: str, reach: float, y: float, scheme: Scheme, title: str) -> dict[str, Any]:
-    """A row's label at the left edge, its diagnostic in bold before it."""
+    """A row's label at the left edge, after its diagnostic in bold."""
     head = f'<b><span style="color:{ink(scheme)}">{escape(title, quote=False)}</span></b>  ' if title else ""
     short = textwrap.shorten(text, LABEL_LINE - len(title), placeholder=" …")
     return {
@@ -105,7 +105,7 @@ def _label(text: str, reach: float, y: float, scheme: Scheme, title: str) -> dic
 
 
 def _sides(names: tuple[str, str], styles: tuple[Style, Style], reach: float) -> list[dict[str, Any]]:
-    """Who is better to the left of zero, and to the right."""
+    """Labels of the two sides: which model is better there."""
     left, right = (wrapped(f"{name} better", NAME_WIDTH) for name in (names[1], names[0]))
     common = {"y": 1, "yref": "paper", "yshift": 6, "yanchor": "bottom", "showarrow": False}
     return [
@@ -164,7 +164,7 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
 
 
 def hover(row: Row, names: tuple[str, str]) -> str:
-    """What a row says when it is pointed at."""
+    """Tooltip of a row."""
     one = row.difference
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
@@ -210,7 +210,7 @@ def pareto(
     names: Mapping[Variant, str],
     scheme: Scheme,
 ) -> go.Figure:
-    """A score with its 95% intervals against a cost; a line joins those that no other one beats in both."""
+    """A score with its 95% intervals against a cost; a line joins the models that no other one beats in both."""
     figure = go.Figure()
     best = sorted((point for point in points if point.on_front), key=lambda point: point.cost)
     figure.add_scatter(
@@ -219,7 +219,7 @@ def pareto(
         mode="lines",
         # A staircase: what one gets at this cost at most, or at this speed at least.
         line={"color": faint(scheme), "width": 1.5, "dash": "dot", "shape": "vh" if kind.higher_is_better else "hv"},
-        name="nobody better at both",
+        name="no model is better at both",
         hoverinfo="skip",
     )
     for point in points:

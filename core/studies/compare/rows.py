@@ -28,7 +28,7 @@ _MANY = 1_000_000
 
 
 class Verdict(StrEnum):
-    """What the corrected test says of A."""
+    """Outcome of the corrected test for A."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -74,7 +74,7 @@ class Row:
 
 
 class Why(StrEnum):
-    """Why two variants have no row for a diagnostic on a dataset."""
+    """Reason why two variants have no row for a diagnostic on a dataset."""
 
     ONE_ONLY = "computed for one of the two"
     OTHER_ITEMS = "computed on different items"
@@ -282,9 +282,9 @@ def headline(found: Comparison, a: str, b: str) -> str:
 
 
 def method_in_words(found: Comparison) -> str:
-    """How the verdicts come about."""
+    """Method of the verdicts."""
     return (
-        "Differences are shares of the score's range: 1 point is 0.01 of an accuracy or MRR, 0.02 of a correlation "
+        "Differences are percentages of the score's range: 1% is 0.01 of an accuracy or MRR, 0.02 of a correlation "
         "(−1 to 1), 0.04 of an alignment (0 to 4, lower is better). To the right, A is better. Intervals are 95%, for "
         "each difference alone; tests are paired over the same items, with p-values Holm-corrected for "
         f"{counted(found.tests, 'test')}. Scores that only describe the space are shown but not counted as better or "

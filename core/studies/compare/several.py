@@ -1,4 +1,4 @@
-"""Several variants against each other: who wins how often, and which are worth their cost."""
+"""Comparison of several variants: wins between each two, and scores against costs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Findings over all diagnostics: collected, corrected for their number, and shown worst first."""
+"""Findings of all diagnostics: collected, corrected for their number, sorted worst first."""

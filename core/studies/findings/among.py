@@ -1,4 +1,4 @@
-"""Findings among models: which cannot be told from the best, and which post-processing turns their order around."""
+"""Findings between models: no significant difference from the best, and order reversed by post-processing."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Pair = tuple[RunRecord, RunRecord]
 
 
 def findings(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
-    """Of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` where their rows are gone.
+    """Findings of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` if their rows are gone.
 
-    Nothing of a diagnostic whose headline decides nothing, or that has no test of two runs.
+    None for a diagnostic whose headline does not rank models or that has no test of two runs.
     """
     declared = entry.declared(entry.headline)
     if not entry.difference or entry.grid is GridRole.DESCRIPTION or not declared or declared.higher_is_better is None:
@@ -47,7 +47,7 @@ def _tested(entry: DiagnosticEntry, pairs: Sequence[Pair], repository: Repositor
 
 
 def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], repository: Repository) -> list[Finding]:
-    """The models without a significant difference from the best, in one fact."""
+    """The models without a significant difference from the best, as one fact."""
     best, others = best_first[0], best_first[1:]
     known = [
         (run, one)
@@ -85,7 +85,7 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
 
 
 def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
-    """Per two encoders and post-processing, whether it turns their order around.
+    """For two encoders and a post-processing, whether it reverses their order.
 
     Both differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union
     test).

@@ -19,16 +19,15 @@ from core.store.repository import Repository
 from core.studies.findings import among, general
 from core.types import Variant
 
-BASELINES = ("random-projection", "lsa")  # encoders that know no meaning
+BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meaning
 LEVELS = tuple(Level)  # worst first
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What findings are wanted of: variants on datasets (none means all), or runs by their ids.
+    """Scope of the findings: variants on datasets (none means all), or runs by their ids.
 
-    Where no variants are named, encoders that know no meaning are left out, unless there are no others: they are what
-    the others are compared with.
+    Without named variants, baselines are left out unless there is nothing else: others are compared with them.
     ``metric`` is the similarity, where a diagnostic has a choice; "" for its default.
     """
 
@@ -38,7 +37,7 @@ class Selection:
     runs: tuple[str, ...] = ()
 
     def keeps(self, run: RunRecord) -> bool:
-        """Whether a run is chosen, as far as its variant or its id decides."""
+        """Whether a run's variant or id is selected."""
         if self.runs:
             return run.run_id in self.runs
         return not self.variants or run.plan.variant in self.variants
@@ -46,12 +45,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class RunsOf:
-    """The runs of a diagnostic that findings are made of.
+    """The runs of a diagnostic that findings are based on.
 
     Attributes:
-        chosen: one per variant and dataset, of a dataset all on the same items.
-        baselines: of encoders that know no meaning, likewise, on the same items.
-        apart: runs of variants that ranked other items than most, the newest of each.
+        chosen: one per variant and dataset, on a dataset all with the same items.
+        baselines: those of baselines, on the same items.
+        apart: the newest runs of variants that were tested on other items than most.
     """
 
     entry: DiagnosticEntry
@@ -62,7 +61,7 @@ class RunsOf:
 
 @dataclass(frozen=True)
 class Discovery:
-    """A finding that is shown; ``adjusted`` is its p after Benjamini and Hochberg, None for a counted fact."""
+    """A finding on display; ``adjusted`` is its p after Benjamini and Hochberg, None for a counted fact."""
 
     finding: Finding
     adjusted: float | None
@@ -70,13 +69,13 @@ class Discovery:
 
 @dataclass(frozen=True)
 class Collected:
-    """What there is to say.
+    """The findings of a selection.
 
     Attributes:
         discoveries: worst first.
-        hypotheses: how many were tested, significant or not.
-        failures: a line per diagnostic whose findings could not be made.
-        runs: ids of those that were looked at.
+        hypotheses: number of tests, significant or not.
+        failures: one line per diagnostic whose findings could not be computed.
+        runs: ids of the runs behind them.
     """
 
     discoveries: tuple[Discovery, ...] = ()
@@ -108,7 +107,7 @@ class Make(Protocol):
 
 
 def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[Finding]:
-    """What a diagnostic finds in its runs, and what its tests say of them against each other.
+    """A diagnostic's own findings in its runs, and findings between them.
 
     Raises:
         BlindspotError: their rows are gone.
@@ -119,7 +118,7 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
     if runs.entry.findings:
         function: FindingsOf = named_function(runs.entry.findings)
         own = function(Material(runs.chosen, runs.baselines, repository, settings))
-    known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests itself whose order a transform turns
+    known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests reversed orders itself
     more = among.findings(runs.entry, runs.chosen, repository)
     return [*own, *(finding for finding in more if (finding.kind, finding.dataset) not in known)]
 
@@ -153,7 +152,7 @@ def collect(
 
 
 def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Discovery]:
-    """Facts, and findings whose false discovery rate over all tested ones is at most ``alpha``; worst first."""
+    """Facts, and findings with a false discovery rate of at most ``alpha`` over all tests; worst first."""
     p_values = [finding.p for finding in findings if finding.p is not None]
     adjusted = iter(benjamini_hochberg(np.array(p_values, dtype=np.float64)).tolist())
     every = [Discovery(finding, None if finding.p is None else next(adjusted)) for finding in findings]
@@ -162,9 +161,9 @@ def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Disco
 
 
 def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], list[RunRecord]]:
-    """The runs of each diagnostic, and those of chosen variants that only an older version of a diagnostic computed.
+    """The runs of each diagnostic, and those of selected variants that only an older version computed.
 
-    Of named runs with several sets of parameters each set is looked at by itself.
+    Named runs with several sets of parameters are grouped by these.
     """
     entries = all_diagnostics()
     usual = {name: _params(entry, selection.metric) for name, entry in entries.items()}
@@ -193,7 +192,7 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
     out = [
         RunsOf(
             runs.entry,
-            tuple(scored[run.run_seq] for run in runs.chosen if run.run_seq in scored),  # one deleted meanwhile is out
+            tuple(scored[run.run_seq] for run in runs.chosen if run.run_seq in scored),  # one may be deleted meanwhile
             tuple(scored[run.run_seq] for run in runs.baselines if run.run_seq in scored),
             runs.apart,
         )
@@ -204,7 +203,7 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
 
 
 def knows_no_meaning(variant: Variant) -> bool:
-    """Whether its encoder only knows which letters and words texts have."""
+    """Whether its encoder knows only the letters and words of texts."""
     return variant.encoder in BASELINES or variant.encoder.startswith(f"{BASELINES[0]}-")
 
 

@@ -1,4 +1,4 @@
-"""Findings of no single diagnostic: what cannot be compared, texts cut off, what a transform was fitted on."""
+"""Findings across diagnostics: scores that cannot be compared, truncated texts, fits on the tested texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Finding]:
-    """Per dataset the variants that ranked other items than most did: a fact, not a test."""
+    """Per dataset the variants tested on other texts than most: a fact, not a test."""
     by_dataset: dict[str, list[RunRecord]] = {}
     for run in apart:
         by_dataset.setdefault(run.plan.dataset, []).append(run)
@@ -67,7 +67,7 @@ def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> l
 
 
 def of_older_versions(runs: Sequence[RunRecord]) -> list[Finding]:
-    """Per diagnostic the variants whose only runs are of an older version, which are left out of everything else."""
+    """Per diagnostic the variants with runs of an older version only, which everything else leaves out."""
     by_diagnostic: dict[str, list[RunRecord]] = {}
     for run in runs:
         by_diagnostic.setdefault(run.plan.diagnostic, []).append(run)
@@ -95,9 +95,9 @@ def of_older_versions(runs: Sequence[RunRecord]) -> list[Finding]:
 
 
 def fitted_on_tested(runs: Sequence[RunRecord]) -> list[Finding]:
-    """Variants whose post-processing was fitted on the texts that it is tested on, all in one fact.
+    """Variants whose post-processing was fitted on the tested texts, as one fact.
 
-    Severity is the largest share of what the data can determine that the fit takes up: fitted directions per text.
+    Severity is the largest number of fitted directions per text: the share of what the data can determine.
     """
     learning = [
         run for run in runs if TransformChain.parse(run.plan.variant.transform).learns and FIT_ON not in run.plan.params
@@ -134,7 +134,7 @@ def _share_fitted(run: RunRecord) -> float:
 
 
 def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Finding]:
-    """Per encoder and dataset the share of texts that are longer than the encoder reads, and some of them."""
+    """Per encoder and dataset the share of truncated texts, with examples."""
     out = []
     seen: dict[tuple[str, str], RunRecord] = {}
     for run in sorted(runs, key=lambda run: run.plan.variant.transform != "none"):
@@ -171,7 +171,7 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
 def _ends_not_read(
     run: RunRecord, most: int, prompt: str, repository: Repository, settings: Settings
 ) -> Iterable[Example]:
-    """The texts that lose most, the part that is cut off marked; none where the tokenizer is not at hand."""
+    """The texts that lose most, with the lost part marked; none where the tokenizer is not available."""
     tokenizer = _tokenizer(run.plan.variant, settings)
     if tokenizer is None or not most:
         return []
@@ -195,7 +195,7 @@ def _tokenizer(variant: Variant, settings: Settings) -> Any:
     """The encoder's tokenizer without truncation, or None; without loading the model."""
     try:
         encoder = resolve_encoder(variant.encoder, settings)
-    except BlindspotError:  # the encoder is gone; what is stored of it still counts
+    except BlindspotError:  # the encoder is gone, its results still count
         return None
     folder = getattr(encoder, "folder", None)
     path = Path(folder) / "tokenizer.json" if folder else None

@@ -1,1 +1,1 @@
-"""Reports: what was found about some models, in one file to hand on."""
+"""Reports: findings and comparison of some models in one file to share."""

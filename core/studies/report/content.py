@@ -29,10 +29,10 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 @dataclass(frozen=True)
 class Report:
-    """What a report says.
+    """Contents of a report.
 
     Attributes:
-        runs: that it rests on, diagnostic by diagnostic.
+        runs: behind it, diagnostic by diagnostic.
         comparisons: of the first variant with each of the others.
         costs: of each variant.
     """
@@ -88,7 +88,7 @@ class Report:
 
     @cached_property
     def comparison_tables(self) -> tuple[Table, ...]:
-        """A against B, a table per B, with stars for what is more than chance."""
+        """A against B, one table per B, with stars for significant differences."""
         return tuple(comparison_table(found) for found in self.comparisons if found.rows)
 
 
@@ -106,7 +106,7 @@ def gather(
     known = repository.variants()
     if not known:
         raise InputError(
-            "there is nothing to report: nothing was run yet",
+            "there is nothing to report: there are no runs yet",
             remedy="begin with: python -m core run evalrank --dataset demo-pairs --encoder minilm",
         )
     for variant in selection.variants:
@@ -158,7 +158,7 @@ def score_table(runs: RunsOf) -> Table:
     )
     protocol = in_words(chosen[0].plan.params)
     caption = f"{entry.title}{f' ({protocol})' if protocol else ''}, version {entry.version}: {entry.question}"
-    heads = ("dataset", "model", *columns.values(), entry.overview.counted[1])
+    heads = ("Dataset", "Model", *map(_sentence, columns.values()), _sentence(entry.overview.counted[1]))
     return Table(entry.title, heads, rows, caption, words=2)
 
 
@@ -189,22 +189,27 @@ def comparison_table(found: Comparison) -> Table:
         f"p ({counted(found.tests, 'test')}), {signs}. "
         "Intervals are 95%, for each difference alone."
     )
-    heads = ("diagnostic", "dataset", "score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
+    heads = ("Diagnostic", "Dataset", "Score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
     return Table(f"{found.a.label} against {found.b.label}", heads, tuple(rows), caption, words=3)
 
 
 def cost_table(report: Report) -> Table:
-    """What each variant costs; a dash for what is not known."""
+    """Cost of each model; a dash where unknown."""
 
     def row(variant: Variant, cost: Cost) -> tuple[str, ...]:
         numbers = (cost.texts_per_second, cost.dimension, cost.parameters, cost.megabytes_per_million)
         return variant.label, *("–" if number is None else f"{number:,.0f}" for number in numbers)
 
     devices = ", ".join(sorted({cost.device for cost in report.costs if cost.device}))
-    caption = f"What each model costs; speed measured on this machine{f' on {devices}' if devices else ''}."
+    caption = f"Cost of each model; speed measured on this machine{f' on {devices}' if devices else ''}."
     rows = tuple(row(variant, cost) for variant, cost in zip(report.variants, report.costs, strict=True))
-    heads = ("model", "texts/s", "dimension", "parameters", "MB per million texts (float32)")
+    heads = ("Model", "Texts/s", "Dimension", "Parameters", "MB per million texts (float32)")
     return Table("Cost", heads, rows, caption)
+
+
+def _sentence(title: str) -> str:
+    """A title in sentence case, as the heading of a column."""
+    return title[:1].upper() + title[1:]
 
 
 def stars(p: float | None) -> str:
@@ -213,7 +218,7 @@ def stars(p: float | None) -> str:
 
 
 def summary(report: Report) -> str:
-    """What the report is made of, in a sentence."""
+    """Scope of the report in a sentence."""
     runs: Sequence[RunRecord] = report.every_run
     return (
         f"{counted(len(runs), 'run')} of {counted(len(report.variants), 'model')} on "

@@ -51,7 +51,7 @@ def differences(report: Report, found: Comparison) -> Draw | None:
 
 
 def headline_dots(report: Report, runs: RunsOf) -> Draw | None:
-    """Every variant's headline score on every dataset; None where no run has one."""
+    """Headline scores of all models on all datasets; None if there are none."""
     entry = runs.entry
     rows = [
         {

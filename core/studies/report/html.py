@@ -1,4 +1,4 @@
-"""A report as one HTML file that asks for nothing from outside; texts are escaped, figures need JavaScript."""
+"""Report as one HTML file without external requests; texts are escaped, figures need JavaScript."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry
+from core.diagnostic import DiagnosticEntry, all_diagnostics
 from core.runs.findings import Example, Level
 from core.store.records import RunRecord
 from core.studies.compare.rows import Comparison, headline, method_in_words
@@ -93,7 +93,7 @@ def _json(element: str, value: object) -> str:
 
 
 def _first(report: Report) -> str:
-    """The answer in two lines or so, above everything else."""
+    """The main results in a few lines, above everything else."""
     found = report.findings
     counts = [f"{counted(len(found.at(level)), level)}" for level in Level]
     lines = [f"{listed(counts)}.", *(headline(one, one.a.label, one.b.label) for one in report.comparisons)]
@@ -110,7 +110,7 @@ def _findings(report: Report) -> str:
     found = report.findings
     cards = "".join(_card(first, others) for first, *others in found.groups())
     failures = "".join(f"<p>{escape(line)}</p>" for line in found.failures)
-    return failures + (cards or "<p>Nothing was found: no test is significant, and nothing was counted.</p>")
+    return failures + (cards or "<p>No findings: no test is significant, and nothing was counted.</p>")
 
 
 def _card(one: Discovery, others: Sequence[Discovery]) -> str:
@@ -153,7 +153,7 @@ def _marked(text: str, parts: Iterable[tuple[int, int]]) -> str:
 
 
 def _comparison(found: Comparison, figure: str) -> str:
-    """A sentence, a figure and a table, and what could not be compared."""
+    """A sentence, a figure, a table, and the results that could not be compared."""
     said = f"<p>{escape(headline(found, found.a.label, found.b.label))}</p>"
     missing = "".join(
         f"<li>{escape(one.entry.title)} on {escape(title_of(one.dataset))}: {escape(one.why)}</li>"
@@ -166,7 +166,7 @@ def _comparison(found: Comparison, figure: str) -> str:
     return f"{title}{said}{figure}{table}{f'<p>Not compared:</p><ul>{missing}</ul>' if missing else ''}"
 
 
-# --- how, from what, and by which commands
+# --- method, manifest, commands
 
 
 def _how(entry: DiagnosticEntry) -> str:
@@ -192,20 +192,25 @@ def _manifest(runs: Sequence[RunRecord]) -> str:
         rows.append(
             (
                 run.run_id,
-                f"{run.plan.diagnostic} {run.plan.diagnostic_version}",
+                f"{_title(run.plan.diagnostic)}, {run.plan.diagnostic_version}",
                 f"{portable(run.plan.variant.encoder)} {encoder.get('revision', '')}".strip(),
                 _fitted(run.plan.variant.transform, transform),
                 f"{portable(run.plan.dataset)} {str(dataset.get('digest', ''))[:16]}",
                 seeds or "–",
             )
         )
-    heads = ("run", "diagnostic, version", "encoder, revision", "post-processing", "dataset, digest", "seeds")
-    caption = "Every run; this file holds the whole manifest of each as JSON, versions of libraries included."
+    heads = ("Run", "Diagnostic, version", "Model, revision", "Post-processing", "Dataset, digest", "Seeds")
+    caption = "All runs. This file contains the full manifest of each as JSON, with the versions of all libraries."
     versions = dict.fromkeys(
         version for run in runs for version in [f"python=={run.manifest.get('python', '?')}", *_libraries(run)]
     )
     said = f"<p>Computed with {escape(', '.join(versions))}.</p>" if versions else ""
     return to_html(Table("Runs", heads, tuple(rows), caption, words=len(heads))) + said
+
+
+def _title(diagnostic: str) -> str:
+    entry = all_diagnostics().get(diagnostic)
+    return entry.title if entry else diagnostic
 
 
 def _fitted(chain: str, transform: Mapping[str, Any]) -> str:
@@ -220,6 +225,6 @@ def _libraries(run: RunRecord) -> list[str]:
 def _commands(commands: Sequence[str]) -> str:
     return (
         f"<pre>{escape(chr(10).join(commands))}</pre>"
-        '<p class="faint">Files of your own are named without their folders: put them where you run the commands. Two '
-        "reports are compared by: python -m core report --compare A.html B.html</p>"
+        '<p class="faint">Your own files appear without their folders; put them where you run the commands. To '
+        "compare two reports: python -m core report --compare A.html B.html</p>"
     )

@@ -1,4 +1,4 @@
-"""Formats of a report: the whole as HTML, its tables as Markdown or LaTeX."""
+"""Formats of a report: everything as HTML, tables as Markdown or LaTeX."""
 
 from __future__ import annotations
 

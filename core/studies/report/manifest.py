@@ -1,4 +1,4 @@
-"""Manifest of a report: every run in it with what decides its numbers, read back from a file and compared."""
+"""Manifest of a report: all runs with the settings behind their numbers; reading and comparing manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Buttons that give a report, for the pages Findings and Compare."""
+"""Report buttons of the pages Findings and Compare."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
 
 _MIME = {".html": "text/html", ".md": "text/markdown", ".tex": "application/x-tex"}
-_TITLES = {".html": "Report", ".md": "Tables as Markdown", ".tex": "Tables as LaTeX"}
+_TITLES = {".html": "Download report", ".md": "Tables as Markdown", ".tex": "Tables as LaTeX"}
 
 
 def report_buttons(
@@ -44,12 +44,12 @@ def report_buttons(
         downloads.button(_TITLES[ending], make, holds, file_name=name, mime=mime, key=f"{key}{ending}", help=_HELP)
 
     button(".html")
-    with st.popover("As tables", icon=":material/table:"):
+    with st.popover("Tables", icon=":material/table:"):
         button(".md")
         button(".tex")
 
 
-_HELP = "One file that any browser opens: findings, comparison, how each number is computed, and how to reproduce it."
+_HELP = "One HTML file: findings, comparison, methods, and the commands that reproduce it."
 
 
 def _made(ending: str, store: Repository, here: Settings, selection: Selection) -> bytes:

@@ -270,7 +270,7 @@ def test_a_report_of_nothing_is_one_line(
 ) -> None:
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "empty"))
     assert cli.main(["report", "--out", str(tmp_path / "r.html")]) == 2
-    assert "nothing was run yet" in capsys.readouterr().err
+    assert "nothing to report" in capsys.readouterr().err
     assert not (tmp_path / "r.html").exists()
 
 

@@ -1,4 +1,4 @@
-"""The page *Compare*: two models over everything that both have, what they cost, and the items that changed."""
+"""Page *Compare*: two models over all results that both have, their costs, and the items that changed."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from core.ui.widgets.views import View, choose_view
 from core.ui.widgets.work import run_button
 
 SIDES = ("compare_a", "compare_b")  # keys of the two models; links to other pages have their own
-LINKS = 12  # rows that are linked at once
+LINKS = 12  # most links to rows
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
 
 HOW = r"""
-- Each diagnostic tests the difference in its **headline score** on the same items, with the parameters picked at the
-  left and defaults for the rest. The newest run of each model counts, and both must cover the same items.
+- Each diagnostic tests the difference in its **headline score** on the same items, with the parameters in the
+  sidebar and defaults for the rest. The newest run of each model counts, and both must cover the same items.
 - **EvalRank, geometry**: the paired difference of MRR, or of the squared distance of matches, over pairs; pairs that
   share a text count as dependent (sign flips of whole groups, or the dyadic-robust t). **HEROS**: McNemar's exact test
   over sentences. **Similarity**: the difference of two Spearman correlations from how far each pair moves either
@@ -99,8 +99,10 @@ def _forest(shown: CompareView) -> None:
     figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
     st.caption(
-        "Filled: significant after Holm's correction. Hollow circle: not significant. Cross: not tested. Diamond: "
-        "describes the space, not counted. Bars: 95% intervals."
+        "Filled, in the color and shape of the better model: significant after correction for the number of tests "
+        "(Holm). Hollow circle: no significant difference. Cross: measured, but there is no significance test for it. "
+        "Diamond: describes the embeddings and makes no model better, so it is not counted. Bars: 95% intervals. "
+        "Open a row's page:"
     )
     with st.container(horizontal=True, key="row_links"):
         for row in shown.found.rows[:LINKS]:
@@ -115,26 +117,33 @@ def _forest(shown: CompareView) -> None:
 
 
 def _costs(shown: CompareView) -> None:
-    """What either costs, and how many times as much."""
+    """Draw both costs and their ratio."""
     one, other = costs_of([shown.found.a, shown.found.b]).values()
     a, b = shown.names
     rows = []
     for kind in CostKind:
         values = (kind.of(one), kind.of(other))
         ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] else "–"
+        if kind is CostKind.SPEED and _together(one, other):
+            ratio = "–"
         written = ["–" if value is None else f"{value:,.0f}" for value in values]
         rows.append({"cost": COSTS[kind], a: written[0], b: written[1], "A / B": ratio})
-    st.markdown("**What they cost**")
+    st.markdown("**Cost**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
     devices = sorted({each.device for each in (one, other) if each.device})
     where = ", ".join(devices) or "no device yet"
-    st.caption(f"Texts per second: measured on this machine ({where}) over all texts encoded.{_together(one, other)}")
+    about = f"Texts per second: measured on this machine ({where}) over all texts encoded."
+    st.caption(f"{about}{_together(one, other)}")
 
 
 def _together(one: Cost, other: Cost) -> str:
-    """Poolings of one transformer come out of one pass, which is timed as a whole."""
+    """Poolings of one transformer share a pass, which is timed as a whole."""
     is_same = one.texts_per_second is not None and one.texts_per_second == other.texts_per_second
-    return " The two share one pass through the same network, timed as a whole." if is_same else ""
+    return (
+        " These two share one pass through one network and were timed together: their speeds cannot be compared."
+        if is_same
+        else ""
+    )
 
 
 COSTS = {
@@ -146,7 +155,7 @@ COSTS = {
 
 
 def _numbers(shown: CompareView) -> None:
-    """Every row with its test."""
+    """Draw a table of all rows with their tests."""
     if not shown.found.rows:
         st.caption("No diagnostic has results of both models on the same data yet.")
         return
@@ -169,7 +178,7 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         names[1]: f"{one.b:.4f}",
         "difference": f"{one.value:+.4f}",
         "95% interval": "–" if one.interval is None else f"{one.interval:+.4f}",
-        "independent": f"{one.n:,} {one.unit}",
+        "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": "–" if row.p_corrected is None else f"{row.p_corrected:.3g}",
         "A is": verdict,
         "test": one.test if row.p_corrected is not None else f"none: {one.refusal}",
@@ -177,7 +186,7 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
 
 
 def _too_few(known: list[Variant], among: list[Variant]) -> None:
-    """Fewer than two models to compare: what to do, and the button that does it."""
+    """Draw what to do with fewer than two models, with the button that does it."""
     with st.container(border=True, key="empty"):
         if len(known) > 1:
             st.subheader("Pick a second model", anchor=False)
@@ -203,7 +212,7 @@ def _pick_all() -> None:
 
 
 def _same_for(encoder: str, only: Variant) -> list[RunRequest]:
-    """What was run with a variant, of another encoder."""
+    """The runs of a variant, for another encoder."""
     found: dict[RunRequest, None] = {}
     for run in repository().runs(variants=[only], metrics=[]):
         plan = run.plan

@@ -1,4 +1,4 @@
-"""The view *items*: what A judges right and B wrong, and the other way round, over every diagnostic."""
+"""View *items*: right by A and wrong by B, and the other way round, over all diagnostics."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.datasets.catalog import title_of
 from core.figures.html_tables import Column, html_table, quiet
-from core.studies.compare.changed import Item, in_words
+from core.studies.compare.changed import MOST_ITEMS, Item, in_words
 from core.studies.compare.page.reading import changed_items
 from core.studies.compare.page.shown import CompareView
 from core.ui.boundary import fragment
@@ -21,7 +21,7 @@ WON_BY_A, WON_BY_B = "won-by-a", "won-by-b"
 
 @fragment  # nothing above is drawn again
 def show(shown: CompareView) -> None:
-    """The counts, the table of one side, and the chosen item."""
+    """Draw the counts, the table of one side, and the selected item."""
     found = changed_items(shown.found)
     if not found.of_rows:
         st.caption("No diagnostic that scores single items has results of both models yet.")
@@ -50,7 +50,12 @@ def show(shown: CompareView) -> None:
         "texts": st.column_config.TextColumn(width="large"),
         "no.": None,
     }
-    TABLE.show(frame, about, config, hint="Largest difference first, the diagnostics taking turns.")
+    TABLE.show(
+        frame,
+        about,
+        config,
+        hint=f"The diagnostics alternate; within each, the largest difference first, at most {MOST_ITEMS} each.",
+    )
     chosen = TABLE.chosen(frame, about, range(len(listed)), "is not in the table")
     if chosen is not None:
         _item(listed[chosen], shown)
@@ -72,7 +77,7 @@ def _frame(listed: list[Item], shown: CompareView) -> pd.DataFrame:
 
 
 def _item(item: Item, shown: CompareView) -> None:
-    """All of an item's texts, what either says, and the way to where it is explained."""
+    """Draw an item's texts, both outcomes, and a link to its diagnostic."""
     change, entry = item.change, item.row.entry
     page, address = entry.place
     rows = [(quiet(role, shown.scheme), text) for role, text in change.texts]

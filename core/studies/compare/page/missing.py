@@ -1,4 +1,4 @@
-"""What only one of two models has, and the buttons that compute the rest."""
+"""Results that only one of two models has, with buttons that compute the rest."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LISTED = 6
 
 
 def show(shown: CompareView) -> None:
-    """A line per diagnostic and dataset with its button, and one button for all of them."""
+    """Draw a line and a button per diagnostic and dataset, and one button for all."""
     found = shown.found.missing
     if not found:
         return
@@ -49,7 +49,7 @@ def show(shown: CompareView) -> None:
 
 
 def _requests(one: Missing, able: Iterable[Variant]) -> list[RunRequest]:
-    """The runs that make a row of it; none where a file is gone, or nothing can be computed."""
+    """The runs that complete a row; none where a file is gone or nothing can be computed."""
     requests = []
     for variant in one.lacking:
         if variant not in able:

@@ -1,4 +1,4 @@
-"""Comparisons as the page reads them: kept as long as the store and the picks are the same."""
+"""Cache of comparisons, valid as long as the store and the picks are the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def of_several(variants: Sequence[Variant], picks: Picks) -> several.ByPair:
 
 
 def costs_of(variants: Sequence[Variant]) -> dict[Variant, Cost]:
-    """What each costs; the store is asked once whether it changed."""
+    """Cost of each; the store's digest is read once."""
     place = _place()
     return {variant: _cost(*place, str(variant), _repository=repository()) for variant in variants}
 

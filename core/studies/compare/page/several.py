@@ -1,4 +1,4 @@
-"""The view *several models*: who wins how often among up to six, and scores against costs."""
+"""View *several models*: wins among up to six, and scores against costs."""
 
 from __future__ import annotations
 

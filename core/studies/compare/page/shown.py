@@ -1,4 +1,4 @@
-"""The view of two models that the parts of the page share."""
+"""State of the page that its parts share."""
 
 from __future__ import annotations
 

@@ -1,13 +1,16 @@
-"""The page *Findings*, the first of the app: what the stored runs say, worst first."""
+"""Page *Findings*, the first of the app: findings in the stored runs, worst first."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from core import ui
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.findings import Level
-from core.studies.findings.collection import Collected
+from core.studies.findings.collection import Collected, Discovery
+from core.studies.findings.general import listed
 from core.studies.findings.page import cards
 from core.studies.findings.page.reading import collected
 from core.studies.report.page import report_buttons
@@ -20,6 +23,7 @@ from core.ui.widgets.doors import doors
 from core.ui.widgets.tables import dataset_title
 
 SHOWN = 7
+MODELS_NAMED = 4  # in the headline
 ALL = "all"
 EVERYWHERE, PICKED = "all datasets", "the picked one"
 
@@ -51,7 +55,7 @@ def show() -> None:
 def _list(picks: Picks) -> None:
     linked = st.container()
     with options():
-        where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All datasets, or the one picked at the left.")
+        where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All datasets, or only the one in the sidebar.")
         found = collected(picks.variants, picks.metric, picks.dataset if where == PICKED else "")
         there = [level for level in Level if found.at(level)]
         level = one_of("Show", (ALL, *map(str, there)), "findings_level")
@@ -67,12 +71,13 @@ def _list(picks: Picks) -> None:
     if not found.runs:
         st.info("No results for these models with this dataset and similarity.", icon=":material/info:")
         return
-    headline.markdown(_headline(found) + _narrowed(picks.dataset if where == PICKED else "", level))
     wanted = found.groups(None if level == ALL else Level(level))
+    headline.markdown(_headline(found) + _narrowed(picks.dataset if where == PICKED else "", level))
+    headline.caption(_grouped(wanted))
     cards_place, more_place = st.container(), st.container()
     with more_place:
         is_long = len(wanted) > SHOWN and st.toggle(
-            f"Show {len(wanted) - SHOWN} more", key="findings_more", bind="query-params"
+            f"Show {len(wanted) - SHOWN} more cards", key="findings_more", bind="query-params"
         )
     with cards_place:
         for number, (first, *others) in enumerate(wanted if is_long else wanted[:SHOWN]):
@@ -83,32 +88,48 @@ def _list(picks: Picks) -> None:
 def _tested(found: Collected, *, is_picked: bool) -> str:
     tested = counted(found.hypotheses, "hypothesis", "hypotheses")
     of = f"{counted(len(found.runs), 'run')} of {counted(len(found.variants), 'model')}"
-    without = "" if is_picked else " Baselines (lsa, random-projection) are included only when picked under Models."
+    without = (
+        ""
+        if is_picked
+        else " Baselines (lsa, random-projection: they know words but no meaning) are included only if you pick them."
+    )
     return (
-        f"{tested} tested in {of}; at most {ALPHA:.0%} of the tested findings are expected to be false "
+        f"{tested} tested in {of}. Of the tested findings listed here, at most {ALPHA:.0%} are expected to be false "
         f"(Benjamini-Hochberg).{without}"
     )
 
 
 def _linked(found: Collected, finding_id: str) -> None:
-    """The finding that the address names, above all others, or a line that says that it is gone."""
+    """Draw the finding in the address above all others, or a line that it is gone."""
     if one := found.find(finding_id):
         cards.card(one, key="finding_linked")
         st.divider()
     else:
         st.warning(
-            as_text(f"This link's finding is gone: its runs were deleted or are not picked ({finding_id[:80]})."),
+            as_text(f"The linked finding is gone: its runs were deleted or are not picked ({finding_id[:80]})."),
             icon=":material/link_off:",
         )
 
 
 def _headline(found: Collected) -> str:
     parts = [f"**{counted(len(found.at(level)), level, PLURALS[level])}**" for level in Level]
-    return f"{', '.join(parts[:-1])}, and {parts[-1]} in {counted(len(found.variants), 'model')}."
+    models = listed([as_text(variant.label) for variant in found.variants[:MODELS_NAMED]])
+    if len(found.variants) > MODELS_NAMED:
+        models = counted(len(found.variants), "model")
+    datasets = {one.finding.dataset for one in found.discoveries}
+    return f"{', '.join(parts[:-1])}, and {parts[-1]} in {models} on {counted(len(datasets), 'dataset')}."
+
+
+def _grouped(wanted: Sequence[Sequence[Discovery]]) -> str:
+    """How findings become cards, so that the counts add up."""
+    n = sum(map(len, wanted))
+    cards_ = counted(len(wanted), "card")
+    same = f"{counted(n, 'finding')} on {cards_}: the same finding about several models shares one. " if n else ""
+    return f"{same}Most severe first; narrow them down with *Options* or the models in the sidebar."
 
 
 def _narrowed(dataset: str, level: str) -> str:
-    """What the options leave out, since they are behind a button."""
+    """The limits set in the options, which are behind a button."""
     only = [f"on {dataset_title(dataset)}"] if dataset else []
     only += [PLURALS[Level(level)]] if level != ALL else []
     return f" Shown: only {' and '.join(only)}." if only else ""

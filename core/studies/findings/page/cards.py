@@ -1,4 +1,4 @@
-"""Cards: a finding as its sentence, what it rests on, examples, and the way to the items."""
+"""Cards: one finding each, with its sentence, test, examples, and a link to the texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import streamlit as st
 from core.figures.html_tables import Column, Html, highlighted, html_table, quiet
 from core.runs.findings import Example, Finding, Level
 from core.studies.findings.collection import Discovery
-from core.texts import p_in_words
+from core.texts import counted, p_in_words
 from core.ui.markdown import as_text
 from core.ui.navigation import sections
 from core.ui.pickers import Picks, link_to
@@ -27,20 +27,23 @@ _WRAPS = "overflow-wrap:anywhere;white-space:pre-wrap"
 
 
 def card(one: Discovery, key: str, others: Sequence[Discovery] = (), *, is_open: bool = False) -> None:
-    """A finding in a frame of its own, with ``others`` of its kind; ``key`` is unique on the page."""
+    """Draw a finding with ``others`` of its kind; ``key`` is unique on the page, ``is_open`` shows an example."""
     finding = one.finding
     icon, color = _LOOKS[finding.level]
     with st.container(border=True, key=key):
         st.badge(str(finding.level).capitalize(), icon=icon, color=color)
         st.markdown(f"**{as_text(finding.said())}**")
         st.caption(_basis(one))
-        if finding.examples:
-            title = "Example" if len(finding.examples) == 1 else f"{len(finding.examples)} examples"
-            with st.expander(title, expanded=is_open):
-                for example in finding.examples:
+        at_once = finding.examples[:1] if is_open else ()
+        for example in at_once:
+            _show(example)
+        if folded := finding.examples[len(at_once) :]:
+            more = "more " if at_once else ""
+            with st.expander(counted(len(folded), f"{more}example")):
+                for example in folded:
                     _show(example)
         with st.container(horizontal=True, vertical_alignment="center"):
-            _links(finding)
+            _links(finding, key)
             if others:
                 with st.popover(f"{len(others)} more like this", type="tertiary"):
                     st.markdown("\n".join(f"- {as_text(other.finding.said())}" for other in others))
@@ -66,20 +69,26 @@ def _show(example: Example) -> None:
         st.caption(as_text(example.note))
 
 
-_LONG = "max-height:9rem;overflow-y:auto"  # a passage of 200 words scrolls in its cell
+_LONG = "max-height:9rem;overflow-y:auto"  # long passages scroll in their cell
 
 
-def _links(finding: Finding) -> None:
+def _links(finding: Finding, key: str) -> None:
     titles = {entry.stem: entry for entries in sections().values() for entry in entries}
     metric = finding.runs[0].plan.params.get("metric", "cos")
     if page := titles.get(finding.page):
         address = {**link_to(finding.dataset, metric, finding.variants, is_visit=True), **finding.address}
         st.page_link(
             f"pages/{page.stem}.py",
-            label=f"Open in {page.title}",
+            label=f"See the details in {page.title}",
             icon=":material/arrow_forward:",
             query_params=address,
         )
     picks = Picks.current()
     again = {**link_to(picks.dataset, picks.metric, picks.variants), "finding": finding.id}
-    st.page_link("pages/findings.py", label="Link to this finding", icon=":material/link:", query_params=again)
+    with st.container(key=f"link_of_{key}", width="content"):
+        st.html(_QUIET_LINK)
+        st.page_link("pages/findings.py", label="Link to this card", icon=":material/link:", query_params=again)
+
+
+# Streamlit fills links to the page that one is on.
+_QUIET_LINK = '<style>[class*="st-key-link_of_"] a {background: transparent !important; opacity: 0.7}</style>'

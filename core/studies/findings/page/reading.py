@@ -1,4 +1,4 @@
-"""Findings as the page reads them: kept as long as the store and the picks are the same."""
+"""Cache of findings, valid as long as the store and the picks are the same."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collect
     )
 
 
-@cached(32, "Testing what the runs found …", shared=True)
+@cached(32, "Computing findings …", shared=True)
 def _collected(
     digest: str,  # noqa: ARG001 - decides, with the rest, what there is
     variants: tuple[str, ...],
