@@ -125,7 +125,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         selection_mode="single-row-required",
         column_config={
             "state": st.column_config.TextColumn(width=110),
-            "dataset": st.column_config.TextColumn(width=180, pinned=True),
+            "dataset": st.column_config.TextColumn(width=180),
             "contents": st.column_config.TextColumn(width=310, help="Number of examples, and of texts to search in"),
             "tests": st.column_config.TextColumn(width=150, help="Diagnostics that run on it"),
             "kind": st.column_config.TextColumn(width=170),
