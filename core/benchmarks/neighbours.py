@@ -1,4 +1,4 @@
-"""Exact nearest neighbours against faiss's exhaustive index."""
+"""Exact nearest neighbors against faiss's exhaustive index."""
 
 from __future__ import annotations
 

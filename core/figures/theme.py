@@ -1,4 +1,4 @@
-"""How variants look, on every page alike: Okabe-Ito colours, told apart by symbol and dash as well."""
+"""How variants look, on every page alike: Okabe-Ito colors, told apart by symbol and dash as well."""
 
 from __future__ import annotations
 

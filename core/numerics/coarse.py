@@ -1,7 +1,7 @@
-"""Products of vectors in whole steps of 8 bits: four times as fast as float32 where the processor is made for them.
+"""Quantized products of vectors (int8): four times as fast as float32 on processors with instructions for them.
 
-What a product may be off by follows from what the steps leave out of each row, which is measured, so that a screening
-by such products misses nothing (``core.numerics.ranking.ranks``).
+The error of a product is bounded by each row's quantization error, which is measured. So screening by such products
+misses nothing (``core.numerics.ranking.ranks``).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _TIMES = 3
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Rows in whole steps.
+    """Quantized rows.
 
     Attributes:
         codes: ``[k, d]``, -127 to 127.
-        steps: ``[k]``, of each row; ``steps[i] * codes[i]`` is near row i.
-        errors: ``[k]``, how long the difference is at most.
+        steps: ``[k]``, step of each row; ``steps[i] * codes[i]`` approximates row i.
+        errors: ``[k]``, upper bounds on the length of the difference.
     """
 
     codes: Int8
@@ -45,7 +45,7 @@ class Coded:
 
     @cached_property
     def tensor(self) -> torch.Tensor:
-        """The codes, in the same memory; torch is imported already."""
+        """The codes as a tensor on the same memory; torch is imported already."""
         import torch
 
         return torch.from_numpy(self.codes)
@@ -57,7 +57,7 @@ class Coded:
 
 
 def coded(rows: Float32) -> Coded:
-    """``rows [k, d] float32``, no longer than 1, in 255 steps each."""
+    """``rows [k, d] float32`` of length at most 1, quantized to 255 steps each."""
     from core.numerics.kernels import code_rows
 
     found = Coded(np.empty(rows.shape, dtype=np.int8), np.empty(len(rows), dtype=np.float32), np.empty(len(rows)))
@@ -67,13 +67,13 @@ def coded(rows: Float32) -> Coded:
 
 @dataclass(frozen=True, eq=False)
 class TwoStepCoded:
-    """Rows in whole steps, and what these leave out in whole steps that are much narrower.
+    """Quantized rows, with their residuals quantized in much narrower steps.
 
     Attributes:
         first: as ``coded`` gives it.
-        both: codes of the first and of the second steps side by side, ``[k, 2 d]``: on the left of a product in this
-            order, on the right the other way round, so that what is multiplied is the first of one with the second of
-            the other. Its errors are what both leave out.
+        both: codes of the first and second steps side by side, ``[k, 2 d]``: in this order on the left of a product,
+            swapped on the right, so that first codes are multiplied by second ones. Its errors are the residuals of
+            both steps.
     """
 
     first: Coded
@@ -95,10 +95,10 @@ def two_step_coded(rows: Float32, *, is_right: bool) -> TwoStepCoded:
 
 
 def slack_of_two_steps(left: TwoStepCoded, right: TwoStepCoded) -> float:
-    """By how much a product of two such rows may be off; whole ones are exact.
+    """Error bound of a product of two such rows; integer products are exact.
 
-    What is left out is the product of both second steps, which are no longer than what the first ones leave out and
-    their own error, and what ``core.numerics.kernels.slack_of_codes`` says of the errors; rounding as there.
+    It covers the omitted product of both second steps (no longer than the first residuals plus their own error) and the
+    errors as in ``core.numerics.kernels.slack_of_codes``; rounding as there.
     """
     x, y = left.both.farthest, right.both.farthest
     seconds = (left.first.farthest + x) * (right.first.farthest + y)
@@ -112,7 +112,7 @@ def multiply(left: Coded, right: Coded, out: Int32) -> None:
     """
     import torch
 
-    if left.codes.shape[1] == 1:  # for one column torch 2.13 writes nothing
+    if left.codes.shape[1] == 1:  # torch 2.13 writes nothing for a single column
         np.multiply(left.codes, right.codes.T, out=out, dtype=np.int32)
     else:
         torch._int_mm(left.tensor, right.tensor.t(), out=torch.from_numpy(out))
@@ -120,7 +120,7 @@ def multiply(left: Coded, right: Coded, out: Int32) -> None:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within it torch's products compute on the thread that calls them; other threads are left as they are."""
+    """Context in which torch multiplies on the calling thread alone; other threads keep their settings."""
     import torch
     from threadpoolctl import threadpool_limits
 
@@ -130,16 +130,16 @@ def one_thread() -> Iterator[None]:
 
 
 def pays() -> bool:
-    """Whether products of codes are faster here than those of float32, by at least half.
+    """Whether products of codes are at least half as fast again as float32 products on this machine.
 
-    Only asked where BLAS has one thread, and of a process that has torch: to import it takes longer than most rankings.
+    Asked only where BLAS has one thread and torch is loaded: importing it takes longer than most rankings.
     """
     return "torch" in sys.modules and _is_faster()
 
 
 @cache
 def _is_faster() -> bool:
-    """Timed once in a process. As torch does not promise the function, its products are looked at, too."""
+    """Time both once per process. Products are checked too, since torch does not document the function."""
     m, n, d = _TIMED
     codes = np.random.default_rng(0).integers(-127, 128, (m + n, d), dtype=np.int8)
     left, right = (Coded(part, np.ones(len(part), np.float32), np.zeros(len(part))) for part in (codes[:m], codes[m:]))

@@ -1,8 +1,8 @@
 """Compiled loops. Import only inside functions that run in a worker: numba takes a second to import.
 
-None of them is parallel: they let go of the interpreter's lock, so that several threads run them side by side, each on
-a piece of its own (``core.numerics.threads``). They stand in one file because numba keeps what it compiled until that
-file changes, and would not see that a function changed which another file calls.
+None is parallel: they release the interpreter's lock, so that several threads run them at once, each on its own piece
+(``core.numerics.threads``). They share one file because numba caches compiled code per file, and would not notice
+changes of functions in other files.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from core.types import Float32, Float64, Int8, Int32, Int64
 _BLOCK = 512  # columns counted at a time
 
 
-# Any order of summation is allowed, so that eight products are added at a time. It is the same order for every row, so
-# that copies of a vector stay equal to the last bit.
+# Any order of summation is allowed, so that eight products are added at a time. The order is the same for every row, so
+# copies of a vector give bit-identical results.
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
 def _product(x: Float32, y: Float32) -> float:
     total = 0.0
@@ -44,23 +44,23 @@ def scale_rows(matrix: Float32, items: Int64, factors: Float64, out: Float32) ->
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _longest(row: Float32) -> int:
-    """Bits of the largest absolute value: without their signs, floats are in the same order as their bits, and whole
-    numbers are what the compiler compares many at a time."""
+    """Bits of the largest absolute value. Without signs, floats sort like their bits, and the compiler vectorizes
+    comparisons of integers."""
     bits, longest = row.view(np.int32), np.int32(0)
     for k in range(len(bits)):
         longest = max(longest, bits[k] & np.int32(0x7FFFFFFF))
     return int(longest)
 
 
-# In whatever order float32 adds them, squares of a row no longer than 1 come out right to one part in 2^10, and each of
-# the differences to 2^-24 of its element.
+# Whatever the order of summation in float32, squares of a row no longer than 1 are accurate to one part in 2^10, and
+# each difference to 2^-24 of its element.
 _SQUARES = 1.0 + 2.0**-10
 _DIFFERENCES = 2.0**-23
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
 def _rounded(row: Float32, step: np.float32, codes: Int8) -> np.float32:
-    """Whole steps into ``codes``; gives the squared length of what they leave out, in float32."""
+    """Write the steps to ``codes``; returns the squared length of the residual, in float32."""
     per_step, half, total = np.float32(1) / step, np.float32(0.5), np.float32(0)
     for k in range(len(row)):
         steps = np.floor(row[k] * per_step + half)
@@ -72,7 +72,7 @@ def _rounded(row: Float32, step: np.float32, codes: Int8) -> np.float32:
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> None:
-    """Each row in 255 whole steps of its own, and how long what they leave out is at most."""
+    """Quantize each row to 255 steps of its own, with an upper bound on the length of its residual."""
     longest = np.empty(1, dtype=np.int32)
     for i in range(len(rows)):
         longest[0] = _longest(rows[i])
@@ -85,14 +85,14 @@ def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> No
             errors[i] = np.sqrt(_product(rows[i], rows[i]))
 
 
-# So many second steps are as wide as a first one: what half a first step leaves out is at most 127 of them.
+# Second steps per first step: the residual, at most half a first step, is at most 127 of them.
 SECOND_STEPS = 254
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def code_what_is_left(rows: Float32, codes: Int8, steps: Float32, second: Int8, errors: Float64) -> None:
-    """What the first steps (``code_rows``) leave out of each row, in steps that are ``SECOND_STEPS`` times as narrow,
-    and the length of what is left out then."""
+    """Quantize each row's residual after the first steps (``code_rows``) in steps ``SECOND_STEPS`` times as narrow,
+    with the length of what remains."""
     for i in range(len(rows)):
         step, total = np.float64(steps[i]), 0.0
         per_step = SECOND_STEPS / step if step > 0.0 else 0.0
@@ -108,7 +108,7 @@ def code_what_is_left(rows: Float32, codes: Int8, steps: Float32, second: Int8, 
 def _scores_of_fine_products(
     products: Int32, crossed: Int32, left_step: np.float32, right_steps: Float32, scores: Float32
 ) -> None:
-    """As ``scores_of_products``, where first and second steps were multiplied too."""
+    """As ``scores_of_products``, with the products of first and second steps added."""
     for c in range(len(products)):
         whole = np.float32(products[c]) + np.float32(crossed[c]) * np.float32(1 / SECOND_STEPS)
         scores[c] = whole * (right_steps[c] * left_step)
@@ -116,9 +116,9 @@ def _scores_of_fine_products(
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def slack_of_codes(left_error: float, farthest: float) -> float:
-    """By how much a product of rows no longer than 1 may be off, with rows whose errors are at most ``farthest``.
+    """Error bound of products with rows whose errors are at most ``farthest``; no row is longer than 1.
 
-    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 and its own error. Whole products
+    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 plus its own error. Integer products
     are exact; the last term covers their rounding to float32 from a dimension of 1,040 on, and that of the scores.
     """
     return left_error + (1.0 + left_error) * farthest + 2.0**-20 * (1.0 + farthest)
@@ -126,7 +126,7 @@ def slack_of_codes(left_error: float, farthest: float) -> float:
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def scores_of_products(products: Int32, left_step: np.float32, right_steps: Float32, scores: Float32) -> None:
-    """Products of one row's codes with others as products of what they stand for; not in the same memory."""
+    """Approximate products of rows from products of their codes; in new memory."""
     for c in range(len(products)):
         scores[c] = np.float32(products[c]) * (right_steps[c] * left_step)
 
@@ -146,7 +146,7 @@ def _exact_similarity(x: Float32, y: Float32, x_norm: float, y_norm: float, cosi
     return float(1.0 / (1.0 + np.sqrt(total)))
 
 
-# Any order of summation is off by less than this, also for the longest vectors that there are.
+# Error bound of any order of summation, even for the longest vectors.
 _ROUNDING = 1e-11
 
 
@@ -154,7 +154,7 @@ _ROUNDING = 1e-11
 def _compared(x: Float32, y: Float32, x_norm: float, y_norm: float, cosine: bool, similarity: float, tau: float) -> int:
     """1, 0 or -1: y is more similar to x than ``similarity``, tied with it, or less similar.
 
-    Summed in the fast order first, and in the one that decides only where the two could differ.
+    Sums in the fast order first, and in the decisive one only where the two could differ.
     """
     if cosine and x_norm > 0.0 and y_norm > 0.0:
         fast = _product(x, y) / (x_norm * y_norm)
@@ -176,11 +176,11 @@ def _subtract(block: Float32, halves: Float32) -> None:
         block[c] -= halves[c]
 
 
-# Whole numbers up to 2^24 are exact in float32, in whatever order they are summed: to allow any order is what lets the
-# compiler count 16 scores at a time, three times as fast as with integers.
+# Whole numbers up to 2^24 are exact in float32 whatever the order of summation; allowing any order lets the compiler
+# count 16 scores at a time, three times as fast as with integers.
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
 def _count(block: Float32, low: np.float32, high: np.float32) -> tuple[int, int]:
-    """How many of up to 2^24 scores are above ``high``, and how many not below ``low``."""
+    """Count the scores (at most 2^24) above ``high``, and those not below ``low``."""
     one, zero = np.float32(1), np.float32(0)
     above, not_below = zero, zero
     for c in range(len(block)):
@@ -203,7 +203,7 @@ def _computed_again(
     similarity: float,
     tau: float,
 ) -> tuple[int, int]:
-    """Of the items whose scores say too little: how many are above the match of query x, and how many tied with it."""
+    """Count, among items with undecided scores, those above the match of query x and those tied with it."""
     above, tied = 0, 0
     for c in range(len(line)):
         j = first_item + c
@@ -238,11 +238,10 @@ def count_above_and_tied(
     """Count, in one tile of scores, for every pair whose query is one of ``rows``.
 
     ``scores`` is ``[lines, columns] float32``, approximate, and is overwritten. Column c is item ``first_item + c``,
-    line i query item ``query_items[rows[i]]``, whose pairs are those of ``pair_starts[rows[i]]`` up to the next. A
-    score (for l2 less ``half_squares[c]``, which for cosine may be empty) above ``pair_high`` is surely greater, one
-    below ``pair_low`` surely smaller than the match's; what lies between is computed again in float64 from ``matrix``.
-    All that is called ``pair_``, and ``greater`` and ``ties`` (``int64``, added to), begin with pair
-    ``pair_starts[0]``.
+    line i query item ``query_items[rows[i]]``, whose pairs begin at ``pair_starts[rows[i]]`` and end before the next. A
+    score (for l2 less ``half_squares[c]``, which may be empty for cosine) above ``pair_high`` is certainly greater, one
+    below ``pair_low`` certainly smaller than the match's; scores between are recomputed in float64 from ``matrix``.
+    Arrays named ``pair_...``, ``greater`` and ``ties`` (``int64``, added to) begin with pair ``pair_starts[0]``.
     """
     lines, columns = scores.shape
     for i in range(lines):
@@ -250,7 +249,7 @@ def count_above_and_tied(
         if not cosine:
             _subtract(line, half_squares)
         if first_item <= x < first_item + columns:
-            line[x - first_item] = -np.inf  # the query is no candidate of its own
+            line[x - first_item] = -np.inf  # the query is not its own candidate
         for pair in range(pair_starts[rows[i]] - pair_starts[0], pair_starts[rows[i] + 1] - pair_starts[0]):
             low, high = pair_low[pair], pair_high[pair]
             above, not_below = 0, 0
@@ -267,7 +266,7 @@ def count_above_and_tied(
                 ties[pair] += again[1]
 
 
-# As ``_count``, of scores that are not written down.
+# As ``_count``, for scores that are not stored.
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
 def _count_products(
     products: Int32, left_step: np.float32, right_steps: Float32, low: np.float32, high: np.float32
@@ -303,11 +302,11 @@ def count_by_codes(
     ties: Int64,
     unsure: Int64,
 ) -> int:
-    """As ``count_above_and_tied`` for cosine, by ``products [lines, columns] int32`` of codes, with all the queries.
+    """As ``count_above_and_tied`` for cosine, from ``products [lines, columns] int32`` of codes, for all queries.
 
-    Their scores (see ``scores_of_products``) may be off by more, which follows from ``left_errors [lines]`` and from
-    the largest error of an item, ``farthest``. Of lines with more items to compute again than ``most_unsure`` nothing
-    is counted: they are named in ``unsure [lines]``. Gives how many.
+    Scores (see ``scores_of_products``) have a larger error, which follows from ``left_errors [lines]`` and the largest
+    error of an item, ``farthest``. Lines with more than ``most_unsure`` items to recompute are not counted but listed
+    in ``unsure [lines]``. Returns their number.
     """
     lines, columns = products.shape
     n_unsure = 0
@@ -323,7 +322,7 @@ def count_by_codes(
             low[pair] = np.nextafter(np.float32(pair_low[pair] - slack), np.float32(-np.inf))
             high[pair] = np.nextafter(np.float32(pair_high[pair] + slack), np.float32(np.inf))
             above[pair], not_below = _count_products(line, left_steps[i], right_steps, low[pair], high[pair])
-            if own >= 0:  # the query is no candidate of its own
+            if own >= 0:  # the query is not its own candidate
                 score = np.float32(line[own]) * (right_steps[own] * left_steps[i])
                 above[pair] -= score > high[pair]
                 not_below -= score >= low[pair]
@@ -360,7 +359,7 @@ def count_by_codes(
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _keep_highest_of(line: Float32, first_item: int, heap: Float32, items: Int64, filled: int) -> None:
-    """Take one query's scores into its heap, see ``keep_highest``."""
+    """Add one query's scores to its heap, see ``keep_highest``."""
     width = len(heap)
     start = min(width - filled, len(line))
     for c in range(start):
@@ -389,12 +388,11 @@ def _keep_highest_of(line: Float32, first_item: int, heap: Float32, items: Int64
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def keep_highest(scores: Float32, halves: Float32, first_item: int, kept: Float32, rows: Int64, filled: int) -> None:
-    """Take one tile of scores into the highest so far of every query.
+    """Add one tile of scores to the highest so far of every query.
 
-    ``scores`` is ``[q, columns] float32`` and is overwritten; column c is item ``first_item + c``, of whose scores
-    ``halves[c]`` is taken off (none where it is empty). ``kept [q, w] float32`` are heaps with the lowest first, whose
-    items are ``rows [q, w]``; ``filled`` of their places are taken, in which all earlier items stand as long as there
-    are no more than w.
+    ``scores`` is ``[q, columns] float32`` and is overwritten; column c is item ``first_item + c``, from whose scores
+    ``halves[c]`` is subtracted (unless empty). ``kept [q, w] float32`` are min-heaps with items ``rows [q, w]``;
+    ``filled`` of their places are taken. Up to w items, the heaps hold all of them.
     """
     for i in range(scores.shape[0]):
         if len(halves):
@@ -413,7 +411,7 @@ def keep_highest_by_codes(
     rows: Int64,
     filled: int,
 ) -> None:
-    """As ``keep_highest``, by products of codes of two steps (``core.numerics.coarse.TwoStepCoded``).
+    """As ``keep_highest``, from products of two-step codes (``core.numerics.coarse.TwoStepCoded``).
 
     ``products`` and ``crossed`` are ``[q, columns] int32``: of the first steps, and of first with second ones.
     """
@@ -434,7 +432,7 @@ def _squared_distance(x: Float32, y: Float32) -> float:
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _order(numbers: Int64, end: int) -> Int64:
-    """Places of numbers from 0 up to ``end``, the lowest number's first, by counting."""
+    """Counting sort: indices of numbers from 0 up to ``end``, lowest number first."""
     starts = np.zeros(end + 1, dtype=np.int64)
     for number in numbers:
         starts[number + 1] += 1
@@ -459,16 +457,16 @@ def take_most_similar(
     rows: Int64,
     similarity: Float64,
 ) -> None:
-    """The k most similar of the candidates of each of ``vectors [q, d] float32``, compared in float64.
+    """The k most similar candidates of each of ``vectors [q, d] float32``, compared in float64.
 
-    Candidates are rows ``found [q, c]`` of the matrix, in any order, without ``own [q]`` (-1 for none). Into ``rows,
-    similarity [q, k]``, of equals the lower number first; a cosine with a zero vector is 0.
+    Candidates are rows ``found [q, c]`` of the matrix, in any order, without ``own [q]`` (-1 for none). Writes ``rows,
+    similarity [q, k]``, lower number first among equals; the cosine with a zero vector is 0.
     """
     k, candidates = rows.shape[1], found.shape[1]
     lengths = np.empty(len(vectors))
     for i in range(len(vectors)):
         lengths[i] = np.sqrt(_product(vectors[i], vectors[i]))
-    # In order of the items, so that a row of the matrix comes from afar once and not for each of its queries.
+    # In the order of items, so that each row of the matrix is fetched from memory once, not once per query.
     all_values = np.empty(found.shape)
     for at in _order(found.ravel(), len(matrix)):
         i, c = at // candidates, at % candidates
@@ -482,7 +480,7 @@ def take_most_similar(
     ranked, values = np.empty(candidates, dtype=np.int64), np.empty(candidates)
     for i in range(len(vectors)):
         kept = 0
-        for c in range(candidates - 1, -1, -1):  # of a heap the highest come last, and then need few moves
+        for c in range(candidates - 1, -1, -1):  # a heap's highest come last, and then need few moves
             j, value = found[i, c], all_values[i, c]
             if j == own[i]:
                 continue

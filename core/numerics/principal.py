@@ -10,8 +10,8 @@ import numpy as np
 from core.errors import BlindspotError
 from core.types import Float32, Float64
 
-# A direction along which the rows spread less than this share of their length carries only noise: the
-# vectors of one text differ by about 1e-7 between batches, and so does float32 from what it rounds.
+# A direction along which the rows spread by less than this share of their length is only noise: vectors of one text
+# differ by about 1e-7 between batches, which is also the rounding error of float32.
 NOISE = 1e-6
 
 
@@ -37,7 +37,7 @@ class PrincipalAxes:
 
 
 def blocks(matrix: Float32, rows_at_once: int = 8_192) -> Iterator[tuple[slice, Float64]]:
-    """``[n, d]`` in float64, some rows at a time, with the slice that they are."""
+    """``[n, d]`` in float64, some rows at a time, with their slice."""
     for start in range(0, len(matrix), rows_at_once):
         part = slice(start, start + rows_at_once)
         yield part, np.asarray(matrix[part], dtype=np.float64)
@@ -51,7 +51,7 @@ def column_means(matrix: Float32) -> Float64:
 def second_moment(matrix: Float32, origin: Float64) -> Float64:
     """``1/n sum (x - origin)(x - origin)^T`` over the rows x of ``[n, d]``, as ``[d, d] float64``.
 
-    Around the mean it is the population covariance.
+    With the mean as origin, this is the population covariance.
     """
     total = np.zeros((matrix.shape[1], matrix.shape[1]), dtype=np.float64)
     for _, block in blocks(matrix):
@@ -81,8 +81,8 @@ def signs(directions: Float32 | Float64, within: float = 0.0) -> Float64:
     """``[k]``, 1 or -1 for each column of ``[d, k]``: what makes its entry of largest magnitude positive.
 
     Args:
-        within: entries smaller than the largest by no more than this share of it count as equal to it; of equal ones
-            the first decides. Where columns come with rounding errors, errors then cannot choose between two of them.
+        within: entries within this share of the largest count as equal to it; the first of them decides. So rounding
+            errors cannot flip signs.
     """
     magnitudes = np.abs(directions)
     first = (magnitudes >= (1.0 - within) * magnitudes.max(axis=0)).argmax(axis=0)
@@ -90,10 +90,10 @@ def signs(directions: Float32 | Float64, within: float = 0.0) -> Float64:
 
 
 def require_finite(statistics: Float64) -> None:
-    """Refuse statistics of rows that hold NaN or infinite values; raises ``BlindspotError``."""
+    """Raise ``BlindspotError`` if rows have NaN or infinite values."""
     if not np.isfinite(statistics).all():
         raise BlindspotError(
-            "the embeddings to fit a transform on hold NaN or infinite values",
+            "the embeddings to fit a transform on have NaN or infinite values",
             expected="finite numbers",
             remedy="use another encoder or transform",
         )

@@ -54,8 +54,8 @@ def mean_cosine(
 ) -> float:
     """Mean cosine over all pairs of an item of ``left`` with one of ``right``, in float64.
 
-    It is the product of the two means of the unit vectors, so no pair is looked at. A zero vector counts as 0 with
-    everything, by convention.
+    This is the product of the two means of unit vectors, so no pairs are enumerated. The cosine with a zero vector is 0
+    by convention.
     """
     return float(_mean_direction(matrix, left, rows_at_once) @ _mean_direction(matrix, right, rows_at_once))
 

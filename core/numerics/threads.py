@@ -1,8 +1,8 @@
 """Work in pieces on several threads, each of which multiplies matrices on its own.
 
-A matrix product that BLAS itself spreads over the cores makes them wait for each other at every product, and whatever
-is done with the result then reads what another core has just written. Here every thread takes a piece, multiplies it
-alone and works on the product while that is in its cache.
+When BLAS spreads a matrix product over the cores, they wait for each other at every product, and the next step reads
+what another core has just written. Here every thread takes a piece, multiplies it alone and processes the product while
+it is in its cache.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Piece = TypeVar("Piece")
 
 
 class _Blas:
-    """Who wants what of BLAS, whose number of threads is one for the whole process."""
+    """Claims on BLAS, whose number of threads is a setting of the whole process."""
 
     changed = threading.Condition()
-    undisturbed: ClassVar[list[int]] = []  # threads whose products must all be computed by the same number
-    limited = 0  # how many multiply on several threads of their own
+    undisturbed: ClassVar[list[int]] = []  # threads whose products must all use the same number
+    limited = 0  # how many callers multiply on several threads of their own
     threads = 1  # that BLAS had before
     limits: Any = None
 
@@ -33,9 +33,9 @@ def cores() -> int:
 
 @contextmanager
 def undisturbed_blas() -> Iterator[None]:
-    """Within it no other thread changes how many threads BLAS has, on which the last bit of a product may depend.
+    """Context in which no other thread changes the number of BLAS threads, which can affect the last bit of a product.
 
-    What is stored is computed within, so that it comes out the same whatever a page computes meanwhile.
+    Stored results are computed in it, so that they do not depend on what a page computes meanwhile.
     """
     own = threading.get_ident()
     with _Blas.changed:
@@ -50,9 +50,9 @@ def undisturbed_blas() -> Iterator[None]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[int]:
-    """Within it numpy's BLAS computes on the thread that calls it; gives on how many threads to call it.
+    """Context in which numpy's BLAS computes on the calling thread; yields the number of threads to call it from.
 
-    That is one, and BLAS is left as it is, while another thread is not to be disturbed.
+    While another thread must not be disturbed, that is one and BLAS stays unchanged.
     """
     from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -79,8 +79,8 @@ def one_blas_thread() -> Iterator[int]:
 def shrinking(total: int, most: int, threads: int) -> Iterator[slice]:
     """``range(total)`` in slices of at most ``most``.
 
-    On several threads they become smaller toward the end, so that none waits long for the others, by multiples of 16:
-    rows of so many float32 fill lines of the cache.
+    On several threads they become smaller toward the end, so that none waits long for the others. They are multiples of
+    16: rows of so many float32 fill cache lines.
     """
     start = 0
     while start < total:
@@ -96,13 +96,13 @@ def in_threads(
     threads: int,
     within: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> None:
-    """Do ``work`` on every piece, in order, on so many threads; the calling one is the first of them.
+    """Do ``work`` on every piece, in order, on so many threads, the calling one included.
 
     Args:
-        within: what each thread works in.
+        within: context of each thread.
 
     Raises:
-        BaseException: the first that ``work`` or the iteration raised; pieces not yet begun are left.
+        BaseException: the first that ``work`` or the iteration raised; pieces not yet begun are dropped.
     """
     pending, lock, end = iter(pieces), threading.Lock(), object()
     failures: list[BaseException] = []
@@ -119,7 +119,7 @@ def in_threads(
         except BaseException as error:  # noqa: BLE001 - raised again in the calling thread
             failures.append(error)
 
-    # Daemons, for the interpreter would else wait at its end for all that is left.
+    # Daemons, since the interpreter would otherwise wait for them at exit.
     others = [threading.Thread(target=loop, daemon=True, name=f"piece-{i}") for i in range(1, threads)]
     for thread in others:
         thread.start()

@@ -2,7 +2,7 @@
 
 RealNVP (Dinh et al. 2017) replaces the paper's Glow: affine couplings, each of which scales and shifts one half of
 the coordinates by what a network makes of the other half. It is trained by maximum likelihood on the items,
-standardised column by column. What comes out depends on the items, ``SEED`` and, in its last digits, on the number of
+standardized column by column. What comes out depends on the items, ``SEED`` and, in its last digits, on the number of
 threads, the processor and the version of torch; on one machine with one number of threads it is always the same.
 """
 

@@ -1,4 +1,4 @@
-"""Labelled texts: what a transfer task is made of (Wang 2022, section 5.1; Conneau and Kiela 2018, SentEval)."""
+"""Labeled texts: what a transfer task is made of (Wang 2022, section 5.1; Conneau and Kiela 2018, SentEval)."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class PairSet(Dataset):
 
     Attributes:
         queries: ``[m] int32``, index into ``items`` of each pair's query.
-        mates: ``[m] int32``, index into ``items`` of each pair's match.
+        matches: ``[m] int32``, index into ``items`` of each pair's match.
     """
 
     queries: Int32

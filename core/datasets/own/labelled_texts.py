@@ -1,4 +1,4 @@
-"""Labelled texts in a user's file.
+"""Labeled texts in a user's file.
 
 A name can mean several things, so: ``class``, ``category`` and the like are classes whatever they hold. ``label`` is
 a class where it holds words, and beside one text where it holds whole numbers; whole numbers beside two texts are

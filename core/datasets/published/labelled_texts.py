@@ -1,4 +1,4 @@
-"""Files of labelled texts: the transfer tasks of SentEval, and SciCite, as the EvalRank toolkit has them.
+"""Files of labeled texts: the transfer tasks of SentEval, and SciCite, as the EvalRank toolkit has them.
 
 A reader raises ``DataCorrupt`` for a line of another form, by its number.
 """

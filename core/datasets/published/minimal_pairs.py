@@ -1,4 +1,4 @@
-"""Tables of minimal pairs (HEROS, Chiang 2023, section 2): a header that may be spelt in many ways, then one row per
+"""Tables of minimal pairs (HEROS, Chiang 2023, section 2): a header that may be spelled in many ways, then one row per
 original with its rewrites."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Approximate nearest neighbours: an inverted file (faiss IVF), whose recall against the exact ones is measured."""
+"""Approximate nearest neighbors: an inverted file (faiss IVF) with measured recall against exact search."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from core.numerics.neighbours.exact import ExactIndex, Nearest
 from core.numerics.similarity import Similarity, similarity_to_all, unit_vectors
 from core.types import Float32, Int64
 
-SHARE_LOOKED_AT = 8  # one cell of so many is searched
+SHARE_LOOKED_AT = 8  # one in so many cells is searched
 ROUNDS = 6  # of k-means
 POINTS_PER_CELL = 40  # that k-means learns from
 SEED = 7
 
 
 class ApproximateIndex:
-    """Rows in cells of a k-means partition; a query looks into the nearest cells only.
+    """Rows in cells of a k-means partition; a query searches the nearest cells only.
 
-    sqrt(n) cells, an eighth of which are searched. What is found is ordered by similarity in float64, as by the exact
-    index; a neighbor in another cell is missed.
+    There are sqrt(n) cells, an eighth of which are searched. Results are sorted by similarity in float64, as by the
+    exact index; neighbors in other cells are missed.
 
     Args:
         matrix: ``[n, d] float32``, finite; n is 2 or more.
@@ -37,7 +37,7 @@ class ApproximateIndex:
         n, d = rows.shape
         self.cells = max(1, round(np.sqrt(n)))
         kind = faiss.METRIC_INNER_PRODUCT if metric is Similarity.COS else faiss.METRIC_L2
-        # The index calls its quantizer: kept here, since Python would free it.
+        # The index uses its quantizer, which Python would otherwise free.
         self._quantiser = faiss.IndexFlat(d, kind)
         self._index: Any = faiss.IndexIVFFlat(self._quantiser, d, self.cells, kind)
         self._index.cp.niter, self._index.cp.seed = ROUNDS, SEED
@@ -47,17 +47,17 @@ class ApproximateIndex:
         self._searched = max(1, self.cells // SHARE_LOOKED_AT)
 
     def _placed(self, vectors: Float32) -> Float32:
-        """Of unit length for cosine (zero stays zero); as they are for distances."""
+        """Vectors of unit length for cosine (zero stays zero), unchanged for distances."""
         if self.metric is not Similarity.COS:
             return np.ascontiguousarray(vectors, dtype=np.float32)
         return unit_vectors(vectors)
 
     def of_rows(self, rows: Int64, k: int) -> Nearest:
-        """As ``ExactIndex.of_rows``, but for what is missed."""
+        """As ``ExactIndex.of_rows``, approximately."""
         return self._nearest(np.asarray(self._matrix[rows], dtype=np.float32), k, rows)
 
     def of_vectors(self, vectors: Float32, k: int) -> Nearest:
-        """As ``ExactIndex.of_vectors``, but for what is missed."""
+        """As ``ExactIndex.of_vectors``, approximately."""
         return self._nearest(vectors, k, None)
 
     def _nearest(self, vectors: Float32, k: int, own: Int64 | None) -> Nearest:
@@ -76,7 +76,7 @@ class ApproximateIndex:
         return Nearest(rows, similarity)
 
     def _search(self, asked: Float32, wanted: int) -> Int64:
-        """Candidates, ``[q, wanted]``; where the nearest cells hold too few, all cells are searched."""
+        """Candidates, ``[q, wanted]``; searches all cells if the nearest have too few."""
         found: Int64 = self._index.search(asked, wanted, params=_looking_into(self._searched))[1]
         few = np.flatnonzero((found < 0).any(axis=1))
         if len(few):
@@ -85,7 +85,7 @@ class ApproximateIndex:
 
 
 def _looking_into(cells: int) -> Any:
-    """Parameters of one search: the index itself is shared by threads."""
+    """Parameters of one search; the index itself is shared by threads."""
     import faiss
 
     params: Any = faiss.SearchParametersIVF()
@@ -95,11 +95,11 @@ def _looking_into(cells: int) -> Any:
 
 @dataclass(frozen=True)
 class Quality:
-    """What an approximate index costs and gains.
+    """Recall and speed of an approximate index.
 
     Attributes:
-        recall: share of the exact k nearest that it finds, over so many ``queries``.
-        exact_seconds, seconds: median time of one query, exactly and approximately.
+        recall: share of the exact k nearest that it finds, over ``queries`` queries.
+        exact_seconds, seconds: median time of one query, exact and approximate.
     """
 
     recall: float

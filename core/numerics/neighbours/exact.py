@@ -1,7 +1,7 @@
-"""Nearest neighbours in the full space, exactly: float32 finds candidates, float64 decides among them.
+"""Exact nearest neighbors in the full space: float32 finds candidates, float64 decides among them.
 
-Of few queries faiss finds the candidates. Of many our own loop does, by cosine and where the processor is made for it
-from products of 8-bit codes in two steps, which are nearly as near (``core.numerics.coarse``).
+For few queries faiss finds the candidates. For many, our own loop does; for cosine, on processors with int8
+instructions, from two-step quantized products, which are nearly as accurate (``core.numerics.coarse``).
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from core.numerics.similarity import Similarity, row_norms, unit_vectors
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import Float32, Float64, Int64
 
-SPARE = 16  # candidates beyond the k that are asked for
-# What float32 may get wrong in a product of unit vectors, or in a squared distance of vectors no longer than 1.
-# Measured over real sentences it is below 1e-6; tests hold it against float64.
+SPARE = 16  # candidates beyond the requested k
+# Error bound of float32 for a product of unit vectors, or a squared distance of vectors no longer than 1.
+# Over real sentences it is below 1e-6; tests compare it with float64.
 SLACK = 1e-5
 VALUES_AT_ONCE = 4_000_000  # 32 MB of float64
-# Multiplications from which on our own loop finds the candidates: below it is not worth it to import numba.
+# Multiplications from which our own loop finds the candidates; below, importing numba does not pay.
 COMPILED_FROM = 3_000_000_000
-# What products of codes may be off by at most: with more, too many queries are asked again by float32.
+# Largest accepted error of products of codes; with more, too many queries are repeated in float32.
 MOST_SLACK = 2.5e-3
-FEWEST_DIMENSIONS_CODED = 128  # below, choosing and not the product takes the time
+FEWEST_DIMENSIONS_CODED = 128  # below, selection rather than the product takes the time
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whole lines of the cache, no power of two
 ROWS_AT_ONCE = 8_192
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """Neighbors of q queries, the most similar first; of the equally similar the one with the lower number first.
+    """Neighbors of q queries, most similar first; among equally similar ones, lower number first.
 
     Attributes:
         rows: ``[q, k] int64``, rows of the matrix.
@@ -48,10 +48,10 @@ class Nearest:
 
 
 class ExactIndex:
-    """Rows prepared for many questions.
+    """Rows prepared for many searches.
 
     Args:
-        matrix: ``[n, d] float32``, finite. It is kept, and so is a copy that is scaled for the products.
+        matrix: ``[n, d] float32``, finite. It is kept, with a copy scaled for the products.
     """
 
     def __init__(self, matrix: Float32, metric: Similarity) -> None:
@@ -61,7 +61,7 @@ class ExactIndex:
         if metric is Similarity.COS:
             self._rows = unit_vectors(matrix)
             self._centre, self._scale = np.zeros(matrix.shape[1]), 1.0
-        else:  # about their middle and on one scale, so that float32 loses little of small differences
+        else:  # centered and on one scale, so that float32 keeps small differences
             self._centre = matrix.mean(axis=0, dtype=np.float64)
             moved = matrix - self._centre
             self._scale = float(np.sqrt(np.einsum("nd,nd->n", moved, moved).max(initial=0.0))) or 1.0
@@ -71,7 +71,7 @@ class ExactIndex:
         return len(self._matrix)
 
     def of_rows(self, rows: Int64, k: int) -> Nearest:
-        """The ``k`` nearest (1 to n - 1) of the items ``rows [q] int64`` of the matrix, themselves left out."""
+        """The ``k`` nearest (1 to n - 1) of the matrix's items ``rows [q] int64``, excluding themselves."""
         self._check(k, len(self) - 1)
         return self._nearest(np.asarray(self._matrix[rows], dtype=np.float32), k, rows)
 
@@ -116,7 +116,7 @@ class ExactIndex:
     def _nearest_of_many(
         self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_code: bool = True
     ) -> Nearest:
-        """As ``_nearest``, compiled and on all cores; the last bit of a similarity may differ from its."""
+        """As ``_nearest``, compiled and on all cores; the last bit of a similarity may differ."""
         from core.numerics.kernels import take_most_similar
 
         d = self._matrix.shape[1]
@@ -148,7 +148,7 @@ class ExactIndex:
             may_code = may_code and cosine and d >= FEWEST_DIMENSIONS_CODED
             is_coded = may_code and coarse.pays() and self._is_fine
             if is_coded:
-                wanted = min(wanted + k // 4, len(self))  # for the slack is wider
+                wanted = min(wanted + k // 4, len(self))  # since the slack is wider
             within = coarse.one_thread if is_coded else nullcontext
             in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads, within)
         found = Nearest(rows, similarity)
@@ -164,7 +164,7 @@ class ExactIndex:
         return found
 
     def _keep_by_floats(self, scaled: Float32, kept: Float32, found: Int64) -> None:
-        """The highest products of ``[q, d]`` with all the rows, and which rows they are of, ``[q, wanted]``."""
+        """The highest products of ``[q, d]`` with all rows, and their rows, ``[q, wanted]``."""
         from core.numerics.kernels import keep_highest
 
         room = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
@@ -175,7 +175,7 @@ class ExactIndex:
             keep_highest(scores, self._halves[items], items.start, kept, found, min(items.start, kept.shape[1]))
 
     def _keep_by_codes(self, left: TwoStepCoded, kept: Float32, found: Int64) -> None:
-        """As ``_keep_by_floats``, by products of codes."""
+        """As ``_keep_by_floats``, from products of codes."""
         from core.numerics.kernels import keep_highest_by_codes
 
         queries, steps = len(left.first.codes), left.first.steps
@@ -195,7 +195,7 @@ class ExactIndex:
 
     @cached_property
     def _halves(self) -> Float32:
-        """What is taken off products so that they rise as the distance falls: x.y - |y|^2/2; nothing for cosine."""
+        """Amounts subtracted from products so that they rise as the distance falls: x.y - |y|^2/2; none for cosine."""
         if self.metric is Similarity.COS:
             return np.empty(0, dtype=np.float32)
         return np.asarray(row_norms(self._rows) ** 2 / 2, dtype=np.float32)
@@ -207,17 +207,17 @@ class ExactIndex:
 
     @property
     def _is_fine(self) -> bool:
-        """Whether products of codes are near enough, of the rows with each other at least."""
+        """Whether products of codes are accurate enough, at least among the rows."""
         return coarse.slack_of_two_steps(self._fine, self._fine) <= MOST_SLACK
 
     def _scaled(self, vectors: Float32) -> Float32:
-        """Vectors as they are multiplied with the rows."""
+        """Vectors prepared for multiplication with the rows."""
         if self.metric is Similarity.L2:
             return np.ascontiguousarray((vectors - self._centre) / self._scale, dtype=np.float32)
         return unit_vectors(vectors)
 
     def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest) -> None:
-        """Look at all items for queries where one that was no candidate might belong among the k: many nearly equal."""
+        """Search all items for queries where a non-candidate might be among the k nearest, as with many near-ties."""
         k = found.rows.shape[1]
         for i in unsure:
             values = self._to_all(np.asarray(vectors[i], dtype=np.float64))
@@ -227,7 +227,7 @@ class ExactIndex:
             found.similarity[i] = values[found.rows[i]]
 
     def _in_scores(self, similarity: Float64) -> Float64:
-        """Similarities on the scale of the scores that candidates are found by."""
+        """Similarities on the scale of the scores that select candidates."""
         if self.metric is Similarity.COS:
             return similarity
         return np.asarray(-(((1.0 / similarity - 1.0) / self._scale) ** 2))
@@ -251,7 +251,7 @@ class ExactIndex:
         return out
 
     def _of(self, one: Float64, others: Float64, norms: Float64) -> Float64:
-        """Similarity of one vector to others whose lengths are known."""
+        """Similarity of one vector to others of known lengths."""
         if self.metric is Similarity.L2:
             difference = others - one
             return np.asarray(1.0 / (1.0 + np.sqrt(np.einsum("nd,nd->n", difference, difference))))

@@ -1,7 +1,7 @@
-"""Hubness: how unevenly items stand among the nearest of others (Radovanović, Nanopoulos and Ivanović 2010, JMLR 11).
+"""Hubness: how unevenly items occur in nearest-neighbor lists (Radovanović, Nanopoulos and Ivanović 2010, JMLR 11).
 
-``N_k(i)``, the *k-occurrence* of item i, is how many items have i among their k nearest. Its mean is k whatever the
-space; what tells spaces apart is how skewed its distribution is.
+``N_k(i)``, the *k-occurrence* of item i, is the number of items with i among their k nearest. Its mean is k in every
+space; spaces differ in the skewness of its distribution.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from core.types import Float64, Int32, Int64
 
-HUB = 10.0  # an item that stands there so many times as often as the average one is called a hub
+HUB = 10.0  # an item that occurs so many times as often as the average one is called a hub
 
 
 def skewness(counts: Int64 | Float64) -> float:
@@ -26,7 +26,7 @@ def skewness(counts: Int64 | Float64) -> float:
 
 
 def occurrences(lists: Int32 | Int64, k: int, n: int) -> Int64:
-    """How many lists have each of n items among their first k, ``[n] int64``.
+    """Number of lists with each of n items among their first k, ``[n] int64``.
 
     Args:
         lists: ``[q, >= k]``, items by their rows, the nearest first.
@@ -38,10 +38,10 @@ def occurrences(lists: Int32 | Int64, k: int, n: int) -> Int64:
 
 @dataclass(frozen=True)
 class Hubness:
-    """What the k-occurrences of n items say.
+    """Summary of the k-occurrences of n items.
 
     Attributes:
-        skewness: NaN where all items occur equally often.
+        skewness: NaN if all items occur equally often.
         never: share of items that are among the k nearest of none (anti-hubs), 0 to 1.
         hubs: items that occur at least ``HUB`` times as often as the average.
         most: the highest k-occurrence.
@@ -58,7 +58,7 @@ class Hubness:
 
     @classmethod
     def of(cls, counts: Int64, k: int) -> Hubness:
-        """Of k-occurrences ``[n]``, n at least 1."""
+        """Summarize k-occurrences ``[n]``, n at least 1."""
         are_hubs = counts >= HUB * counts.mean() if counts.any() else np.zeros(len(counts), dtype=np.bool_)
         return cls(
             len(counts),
@@ -73,14 +73,14 @@ class Hubness:
 
 @dataclass(frozen=True)
 class Chance:
-    """What would be expected were every list k items drawn at random: N_k is binomial, n - 1 lists, p = k/(n - 1)."""
+    """Expectation if every list were k items drawn at random: N_k is binomial with n - 1 lists, p = k/(n - 1)."""
 
     skewness: float
     never: float
 
 
 def by_chance(n: int, k: int) -> Chance:
-    """In closed form; n at least 2, k 1 to n - 1. The skewness is NaN where all are always drawn (k = n - 1)."""
+    """Closed form; n at least 2, k 1 to n - 1. The skewness is NaN if all are always drawn (k = n - 1)."""
     p = k / (n - 1)
     variance = (n - 1) * p * (1 - p)
     return Chance((1 - 2 * p) / variance**0.5 if variance > 0 else float("nan"), (1 - p) ** (n - 1))
@@ -88,11 +88,11 @@ def by_chance(n: int, k: int) -> Chance:
 
 @dataclass(frozen=True, eq=False)
 class Tail:
-    """Of how many items the k-occurrence reaches how far.
+    """Complementary distribution of the k-occurrence.
 
     Attributes:
-        at_least: ``[m] int64``, the occurrences that there are, ascending, from 1.
-        share: ``[m] float64``, of all items, those that occur at least so often.
+        at_least: ``[m] int64``, the distinct occurrences, ascending, from 1.
+        share: ``[m] float64``, share of items that occur at least so often.
     """
 
     at_least: Int64

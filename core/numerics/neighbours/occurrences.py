@@ -1,4 +1,4 @@
-"""Neighbours: how often an item stands among the nearest of others (its k-occurrence; Radovanović 2010)."""
+"""Occurrences of items among the nearest neighbors of others (k-occurrence; Radovanović 2010)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ SCORES_AT_ONCE = 8_000_000  # 32 MB of float32
 
 
 def k_occurrence(matrix: Float32, queries: Int64, k: int, metric: Similarity) -> Int64:
-    """How many of the queries have each item among their ``k`` nearest items, ``[n] int64``.
+    """Number of queries with each item among their ``k`` nearest items, ``[n] int64``.
 
-    A query is no neighbor of itself. Products are float32, and which of several tied items is the k-th is arbitrary:
-    counts, not ranks, are what this is good for.
+    A query is not its own neighbor. Products are float32, and which of several tied items is the k-th is arbitrary:
+    good enough for counts, not for ranks.
 
     Args:
         matrix: ``[n, d] float32``, finite.
-        queries: ``[q]`` rows of ``matrix``, none twice.
+        queries: ``[q]`` distinct rows of ``matrix``.
         k: fewer than n.
     """
     n = len(matrix)

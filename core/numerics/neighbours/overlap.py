@@ -1,4 +1,4 @@
-"""How alike two lists of neighbours are, and two spaces as a whole."""
+"""Overlap of neighbor lists, and similarity of two spaces as a whole."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from core.types import Float32, Float64, Int64
 
 P = 0.9  # of rank-biased overlap: the first ten ranks carry 86% of the weight
 LISTS_AT_ONCE = 512  # [lists, k, k] bool: 1.3 MB at k = 50
-FEWEST_FOR_CKA = 4  # items, below which the debiased estimator divides by zero
+FEWEST_FOR_CKA = 4  # items; below, the debiased estimator divides by zero
 
 
 def shared_at_depths(a: Int64, b: Int64) -> Int64:
-    """How many items the first d of two lists share, for every depth d: ``[q, k] int64``, column d - 1 for d.
+    """Number of items shared by the first d of two lists, for every depth d: ``[q, k] int64``, column d - 1 for d.
 
     Args:
-        a, b: ``[q, k]``, the items of q lists each, best first, none twice in a list.
+        a, b: ``[q, k]``, the items of q lists each, best first, distinct within a list.
     """
     if a.shape != b.shape:
-        raise ValueError(f"lists of shape {a.shape} cannot be laid beside lists of shape {b.shape}")
+        raise ValueError(f"lists of shape {a.shape} cannot be compared with lists of shape {b.shape}")
     lists, k = a.shape
     counts = np.zeros((lists, k), dtype=np.int64)
     for start in range(0, lists, LISTS_AT_ONCE):
@@ -41,14 +41,14 @@ def rank_biased_overlap(shared: Int64, p: float = P) -> Float64:
     """Extrapolated rank-biased overlap of lists of equal length without ties, ``[q] float64`` from 0 to 1.
 
     RBO_ext of Webber, Moffat and Zobel (2010), section 4: with X_d items shared at depth d of k,
-    ``X_k/k p^k + (1 - p)/p sum_{d=1..k} X_d/d p^d``: what lies below the k-th rank is taken to agree as the first k do.
+    ``X_k/k p^k + (1 - p)/p sum_{d=1..k} X_d/d p^d``: ranks below the k-th are assumed to agree as the first k do.
 
     Args:
         shared: ``[q, k]``, see ``shared_at_depths``.
-        p: chance that a reader who looked at a rank looks at the next; 0 < p < 1.
+        p: probability that a reader continues from one rank to the next; 0 < p < 1.
     """
     if not 0 < p < 1:
-        raise ValueError(f"p is {p}, it must be between 0 and 1")
+        raise ValueError(f"p is {p}, but must be between 0 and 1")
     k = shared.shape[1]
     depths = np.arange(1, k + 1)
     agreement = shared / depths
@@ -59,15 +59,15 @@ def linear_cka(x: Float32 | Float64, y: Float32 | Float64) -> float:
     """Debiased linear centered kernel alignment of two spaces over the same items; 1 for rotations of each other.
 
     ``HSIC(K, L) / sqrt(HSIC(K, K) HSIC(L, L))`` (Kornblith et al. 2019, section 3) with the unbiased estimator of HSIC
-    (Song et al. 2012) over the Gram matrices K = XX', L = YY', without which few items of many dimensions
-    seem alike. It may be a little below 0. In float64, and without a Gram matrix: all terms follow from X'Y and from
+    (Song et al. 2012) over the Gram matrices K = XX', L = YY'; the biased one finds few items of many dimensions
+    similar. It may be a little below 0. Computed in float64 without a Gram matrix: all terms follow from X'Y and from
     sums over rows.
 
     Args:
         x, y: ``[n, d]`` and ``[n, d']``, row by row for the same items.
 
     Returns:
-        NaN where it is not defined: fewer than four items, or a space whose vectors do not vary.
+        NaN if undefined: fewer than four items, or a space whose vectors do not vary.
     """
     if len(x) != len(y):
         raise ValueError(f"{len(x)} and {len(y)} rows cannot be of the same items")
@@ -82,13 +82,13 @@ def linear_cka(x: Float32 | Float64, y: Float32 | Float64) -> float:
 
 @dataclass(frozen=True, eq=False)
 class _Gram:
-    """The Gram matrix of centered rows with a zero diagonal, not written out.
+    """Implicit Gram matrix of centered rows, with its diagonal set to zero.
 
     Attributes:
-        rows: ``[n, d] float64``, centered, which changes no term of the estimator, and of one scale.
-        diagonal: ``[n]``, what stood there.
-        sums: ``[n]``, of its rows.
-        is_constant: all rows are alike but for rounding.
+        rows: ``[n, d] float64``, centered, which changes no term of the estimator, and scaled.
+        diagonal: ``[n]``, the former diagonal.
+        sums: ``[n]``, its row sums.
+        is_constant: whether all rows are equal up to rounding.
     """
 
     rows: Float64
@@ -118,11 +118,11 @@ def _hsic(a: _Gram, b: _Gram) -> float:
 
 
 def order_of_disagreement(jaccards: Float64, rbo: Float64) -> Int64:
-    """Places of lists that agree least first: by Jaccard, then by rank-biased overlap, then by place; ``[q] int64``."""
+    """Indices of lists, least agreement first: by Jaccard, then rank-biased overlap, then index; ``[q] int64``."""
     return np.asarray(np.lexsort((np.arange(len(rbo)), rbo, jaccards)))
 
 
 def in_how_many(lists: Int64) -> Int64:
-    """For the items of some variants' lists, ``[v, k]``, in how many of the lists each is, ``[v, k]``."""
+    """Number of lists that contain each item of some variants' lists ``[v, k]``, as ``[v, k]``."""
     _, places, counts = np.unique(lists, return_inverse=True, return_counts=True)
     return np.asarray(counts[places.reshape(lists.shape)])

@@ -1,10 +1,10 @@
-"""Exact ranks of mates on a GPU, by torch: as ``core.numerics.ranking.ranks`` does on the processor.
+"""Exact ranks of matches on a GPU with torch, equal to those of ``core.numerics.ranking.ranks`` on the CPU.
 
-The products are float32 (never TF32) or float16, and every score that they cannot tell apart from the mate's is
-computed again in float64 on the same device. What a product may be off by is bounded for the worst case, so the counts
-are those of a float64 loop whatever the precision; a coarser one only leaves more to be computed again.
+Products are float32 (never TF32) or float16; every score too close to the match's to decide is recomputed in float64 on
+the same device. The error of a product is bounded for the worst case, so the counts are those of a float64 loop
+whatever the precision; a lower one only means more recomputation.
 
-Runs on any torch device that has float64: ``cuda:N``, and ``cpu`` for tests.
+Runs on any torch device with float64: ``cuda:N``, and ``cpu`` for tests.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ PRECISIONS: tuple[Precision, ...] = ("float32", "float16")
 QUERIES_AT_ONCE = 65_536  # whose vectors stay on the device: 400 MB of 768 dimensions
 PAIRS_PER_TILE = 4_096
 ITEMS_PER_TILE = 16_384  # 256 MB of scores
-VALUES_AT_ONCE = 1 << 25  # of what is computed again: 256 MB of float64
+VALUES_AT_ONCE = 1 << 25  # to recompute: 256 MB of float64
 
 
 def slack_of(precision: Precision, dimension: int) -> float:
-    """By how much a product of two vectors no longer than 1 may be off.
+    """Error bound of a product of two vectors no longer than 1.
 
-    float16: both operands are rounded (a relative error of 2^-11 each, and an absolute one of 2^-25 per coordinate that
-    is too small for that), products are summed in float32, at worst truncated (2^-23 per term), and the sum is rounded
-    again; the last two terms also cover products of those errors. For l2 the bound is multiplied by the square of the
-    longest vector's length, which is at least 1/4.
+    float16: both operands are rounded (relative error 2^-11 each, absolute error 2^-25 for smaller coordinates),
+    products are summed in float32, at worst truncated (2^-23 per term), and the sum is rounded again; the last two
+    terms also cover products of those errors. For l2 the bound is multiplied by the squared length of the longest
+    vector, which is at least 1/4.
     """
     if precision == "float32":
         return slack_of_float32(dimension)
@@ -57,11 +57,11 @@ def rank_pairs_on(
 ) -> RankCounts:
     """``core.numerics.ranking.ranks.rank_pairs`` on a torch device; the counts are the same.
 
-    Memory on the device: about 1.5 GB at most, whatever the number of items and pairs is.
+    Memory on the device: at most about 1.5 GB, whatever the number of items and pairs.
 
     Raises:
         Cancelled: between two tiles.
-        BlindspotError: the embeddings are not all finite, so that there is nothing to rank by.
+        BlindspotError: the embeddings are not all finite.
     """
     import torch
 
@@ -88,7 +88,7 @@ def rank_pairs_on(
 
 @contextmanager
 def _full_precision() -> Iterator[None]:
-    """No TF32 for float32 and no sums in float16; the process's settings are as before afterwards."""
+    """Context without TF32 for float32 and without float16 sums; restores the process's settings."""
     import torch
 
     matmul = torch.backends.cuda.matmul
@@ -101,10 +101,10 @@ def _full_precision() -> Iterator[None]:
 
 
 class _Asked:
-    """Some queries and their pairs on the device, and the pairs' counts so far.
+    """Some queries and their pairs on the device, with the pairs' counts so far.
 
     Attributes:
-        pairs: which of the problem's pairs they are.
+        pairs: their indices among the problem's pairs.
         greater, ties: ``[pairs] int64``.
     """
 
@@ -146,7 +146,7 @@ class _Asked:
                 scores -= halves
             own = self._items[self._row[pairs]] - items.start
             here = ((own >= 0) & (own < len(raw))).nonzero()[:, 0]
-            scores[here, own[here]] = -np.inf  # the query is no candidate of its own
+            scores[here, own[here]] = -np.inf  # the query is not its own candidate
             high = self._high[pairs, None]
             self.greater[pairs] += (scores > high).sum(dim=1)
             self._settle(
@@ -156,8 +156,8 @@ class _Asked:
     def _settle(
         self, unsure: torch.Tensor, first_pair: int, items: slice, raw: torch.Tensor, norms: torch.Tensor, tau: float
     ) -> None:
-        """Compute again what is near the match's score: ``unsure [k, 2]`` are a pair (from ``first_pair`` on) and a
-        column of the tile."""
+        """Recompute scores near the match's: ``unsure [k, 2]`` are a pair (from ``first_pair`` on) and a column of the
+        tile."""
         import torch
 
         for some in unsure.split(max(1, VALUES_AT_ONCE // raw.shape[1])):

@@ -1,4 +1,4 @@
-"""What is known before mates are ranked among items: lengths, thresholds, and the queries as they are multiplied."""
+"""Ranking problems: lengths, thresholds and prepared queries, before any item is compared."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from core.numerics.threads import in_threads
 from core.types import Float32, Float64, Int32, Int64
 
 TAU = 1e-6  # two similarities no further apart than this are tied
-ROWS_PER_PART = 512  # of what is prepared: in float64 they stay in the processor's cache
+ROWS_PER_PART = 512  # prepared at a time: in float64 they fit the processor's cache
 
 
 class Relation(StrEnum):
-    """How an item stands to the match."""
+    """Position of an item relative to the match."""
 
     ABOVE = "above the mate"
     TIED = "tied with the mate"
@@ -28,7 +28,7 @@ class Relation(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class RankCounts:
-    """Per pair: the match's similarity (``[m] float64``), and how many items are above it or tied with it."""
+    """Per pair: the match's similarity (``[m] float64``), and the numbers of items above it and tied with it."""
 
     similarity: Float64
     greater: Int64
@@ -50,16 +50,16 @@ class RankCounts:
 
 @dataclass(frozen=True, eq=False)
 class RankProblem:
-    """What is known before any item is compared: p pairs in the order of their q distinct queries.
+    """A ranking problem before any item is compared: p pairs, sorted by their q distinct queries.
 
     Attributes:
         matrix: ``[n, d] float32``.
-        norms, factors: ``[n] float64``, the rows' lengths and what they are multiplied by before the product.
-        order: ``[p]``, which of the caller's pairs stands at each place.
-        query_items: ``[q] int64``; those of ``pair_starts[i]:pair_starts[i + 1]`` (``[q + 1]``) are pairs of query i.
-        pair_mates, pair_similarity: ``[p]``, of each pair its match's item and similarity in float64.
-        low, high: ``[p] float32``, scores below and above which an item is surely under and over the match.
-        left: ``[q, d] float32``, the queries' rows as they are multiplied.
+        norms, factors: ``[n] float64``, lengths of the rows, and their factors before multiplication.
+        order: ``[p]``, the caller's index of each pair.
+        query_items: ``[q] int64``; pairs ``pair_starts[i]:pair_starts[i + 1]`` (``[q + 1]``) are those of query i.
+        pair_mates, pair_similarity: ``[p]``, item and similarity (float64) of each pair's match.
+        low, high: ``[p] float32``; items with scores below or above are certainly below or above the match.
+        left: ``[q, d] float32``, the queries' rows, prepared for multiplication.
     """
 
     matrix: Float32
@@ -77,17 +77,17 @@ class RankProblem:
     left: Float32
 
     def operand(self, items: slice) -> Float32:
-        """The items' rows as they are multiplied."""
+        """The items' rows, prepared for multiplication."""
         return scaled(self.matrix, np.arange(items.start, items.stop), self.factors)
 
     def half_squares(self, items: slice) -> Float32:
-        """What is taken off the items' products to make scores; for cosine nothing."""
+        """Amounts subtracted from the items' products to make scores; none for cosine."""
         if self.metric is Similarity.COS:
             return np.empty(0, dtype=np.float32)
         return np.asarray((self.norms[items] * self.factors[items]) ** 2 / 2, dtype=np.float32)
 
     def counts(self, greater: Int64, ties: Int64) -> RankCounts:
-        """Counts in the problem's order of the pairs, turned back into the caller's."""
+        """Counts reordered from the problem's order of pairs to the caller's."""
         back = np.empty_like(self.order)
         back[self.order] = np.arange(len(self.order))
         return RankCounts(self.similarity, greater[back], ties[back])
@@ -96,10 +96,10 @@ class RankProblem:
 def prepare(
     matrix: Float32, queries: Int32, mates: Int32, metric: Similarity, tau: float, threads: int, slack: float
 ) -> RankProblem:
-    """All that ranking needs beside the products.
+    """Prepare everything that ranking needs besides the products.
 
     Args:
-        slack: by how much a product of two vectors no longer than 1 may be off.
+        slack: error bound of a product of two vectors no longer than 1.
 
     Raises:
         BlindspotError: the embeddings are not all finite.
@@ -118,14 +118,14 @@ def prepare(
     in_threads(_parts(n), measure, threads)
     if broken := int(np.count_nonzero(~np.isfinite(norms))):
         raise BlindspotError(
-            f"{broken} of {n} embeddings hold NaN or infinite values",
+            f"{broken} of {n} embeddings have NaN or infinite values",
             expected="finite numbers",
             remedy="use another encoder or transform",
         )
     in_threads(_parts(m), compare, threads)
     factors = _factors(norms, metric)
 
-    # Pairs in order of their query, so that a query that has several is multiplied once.
+    # Pairs sorted by query, so that a query with several pairs is multiplied once.
     order = np.argsort(queries, kind="stable").astype(np.int64)
     query_items, first_pair = np.unique(queries[order].astype(np.int64), return_index=True)
     pair_starts = np.append(first_pair, m).astype(np.int64)
@@ -160,10 +160,10 @@ def _parts(rows: int) -> Iterator[slice]:
 
 
 def _factors(norms: Float64, metric: Similarity) -> Float64:
-    """What each row is multiplied by before the product, ``[n] float64``.
+    """Factor of each row before multiplication, ``[n] float64``.
 
-    Cosine: what makes it a unit row (a zero vector stays zero). l2: one power of two for all, which brings
-    the longest row to a length of about 1, so that no product overflows or vanishes; it is exact.
+    Cosine: makes unit rows (a zero vector stays zero). l2: one power of two for all, which scales the longest row to a
+    length of about 1, so that no product overflows or vanishes; it is exact.
     """
     if metric is Similarity.COS:
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
@@ -172,7 +172,7 @@ def _factors(norms: Float64, metric: Similarity) -> Float64:
 
 
 def scaled(matrix: Float32, items: Int64, factors: Float64) -> Float32:
-    """The items' rows as they are multiplied, ``[k, d] float32``."""
+    """The items' rows, prepared for multiplication, ``[k, d] float32``."""
     from core.numerics.kernels import scale_rows
 
     out = np.empty((len(items), matrix.shape[1]), dtype=np.float32)
@@ -181,10 +181,10 @@ def scaled(matrix: Float32, items: Int64, factors: Float64) -> Float32:
 
 
 def slack_of_float32(dimension: int) -> float:
-    """By how much a float32 product of two vectors no longer than 1 may be off, whatever the order of summation.
+    """Error bound of a float32 product of two vectors no longer than 1, whatever the order of summation.
 
-    A product of d terms is off by at most about ``d * u * |x| * |y|``, u being 2^-24; the terms besides d cover the
-    rounding of the operands, of half |y|^2 and of the difference.
+    A product of d terms has an error of at most about ``d * u * |x| * |y|``, u being 2^-24; the terms besides d cover
+    the rounding of the operands, of half |y|^2 and of the difference.
     """
     return (dimension + 8) * 2.0**-24
 
@@ -198,10 +198,10 @@ def _thresholds(
     metric: Similarity,
     tau: float,
 ) -> tuple[Float32, Float32]:
-    """Scores below which an item is surely under the match, and above which surely over it, per pair.
+    """Scores below and above which an item is certainly below or above the match, per pair.
 
     For cosine the score is the product of unit rows; for l2 it is ``x.y - |y|^2/2`` of the scaled rows
-    (whose lengths are ``lengths``), which falls with the distance.
+    (of lengths ``lengths``), which falls with the distance.
     """
     if metric is Similarity.COS:
         slack = np.full(len(similarity), slack_of_one)

@@ -1,9 +1,8 @@
-"""Exact ranks of mates among all items, in tiles (Wang 2022, section 4.2).
+"""Exact ranks of matches among all items, in tiles (Wang 2022, section 4.2).
 
-The products are float32, which is fast, or of codes of 8 bits, which is faster where there is that way
-(``core.numerics.coarse``), and every score that they cannot tell apart from the mate's is computed again in
-float64. The error bound is the worst case, so the counts are those of a float64 loop over the same float32
-embeddings, whatever the order of summation and whichever products were taken.
+Products are float32 or, where faster, of int8 codes (``core.numerics.coarse``). Every score too close to the match's to
+decide is recomputed in float64. The error bound is the worst case, so the counts are those of a float64 loop over the
+same float32 embeddings, whatever the order of summation and the kind of product.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
-# Products of codes come so fast that they have to stay near the core. Their rows fill lines of its cache, but are no
-# power of two long: those would all fall on the same places of it.
+# Products of codes are so fast that tiles must stay in the core's cache. Rows fill cache lines, but their length is not
+# a power of two: such rows would compete for the same cache sets.
 QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 1_024, 784
 SCORES_AT_ONCE = 64 * 2**20  # of all threads together: 256 MB
-FEWEST_PRODUCTS = 100_000_000  # so many multiplications take a millisecond: threads are not worth it below
+FEWEST_PRODUCTS = 100_000_000  # multiplications per millisecond: below, threads do not pay
 
 
 @dataclass(frozen=True, eq=False)
 class Exclusions:
-    """Items left out of the candidates of a pair: entry i leaves ``items[i]`` out of ``pairs[i]``.
+    """Items excluded from a pair's candidates: entry i excludes ``items[i]`` from ``pairs[i]``.
 
-    Both ``[k] int64``; an entry stands once and never names the pair's own query or match.
+    Both ``[k] int64``; entries are distinct and never name the pair's own query or match.
     """
 
     pairs: Int64
@@ -49,18 +48,18 @@ def rank_pairs(
     cancel: CancelToken,
     tau: float = TAU,
 ) -> RankCounts:
-    """Count, for every pair, the items that are more similar to the query than its match is, and the ties.
+    """Count, for every pair, the items more similar to the query than its match, and the ties.
 
     Args:
         matrix: ``[n, d] float32`` embeddings of the items; may be memory-mapped.
         queries: ``[m]`` item index of each pair's query.
-        mates: ``[m]`` item index of each pair's match.
+        matches: ``[m]`` item index of each pair's match.
 
-    Memory beyond the inputs: the queries' vectors and per thread two tiles, whatever n is.
+    Memory beyond the inputs: the queries' vectors, and two tiles per thread, whatever n is.
 
     Raises:
         Cancelled: between two tiles.
-        BlindspotError: the embeddings are not all finite, so that there is nothing to rank by.
+        BlindspotError: the embeddings are not all finite.
     """
     matrix = np.asarray(matrix)
     if len(queries) * len(matrix) * matrix.shape[1] < FEWEST_PRODUCTS:
@@ -118,7 +117,7 @@ def _rank_pairs(
 def without(
     counts: RankCounts, exclusions: Exclusions, matrix: Float32, queries: Int32, metric: Similarity, tau: float = TAU
 ) -> RankCounts:
-    """The counts once the excluded items are no candidates (*filtered* ranks)."""
+    """The counts without the excluded items (*filtered* ranks)."""
     pairs = exclusions.pairs
     scores = similarity_of_pairs(matrix, queries[pairs].astype(np.int64), exclusions.items, metric)
     mate = counts.similarity[pairs]

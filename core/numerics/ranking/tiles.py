@@ -1,4 +1,4 @@
-"""Counting what is above and tied with a mate, one tile of queries and items at a time (``ranks``)."""
+"""Counts of items above a match or tied with it, one tile of queries and items at a time (``ranks``)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from core.numerics.ranking.problem import RankProblem
 from core.numerics.similarity import Similarity
 from core.types import Float32, Int64
 
-# Whether to count by codes first: multiplications below which it takes as long to find out whether they are faster,
-# dimensions below which the counting and not the product takes the time, and one item in how many may be computed again
-# before all of a query's are multiplied in float32.
+# When to count by codes first: multiplications below which finding out whether codes are faster takes as long;
+# dimensions below which counting rather than the product takes the time; and the largest share of items (one in so
+# many) to recompute before a query is multiplied in float32.
 FEWEST_CODED = 2_000_000_000
 FEWEST_DIMENSIONS_CODED = 128
 MOST_UNSURE = 32
 
 
 def room_for_scores(count: int) -> Float32:
-    """Memory for so many scores, which begins where a line of the processor's cache does: products are written to it up
-    to half as fast again as elsewhere."""
+    """Memory for so many scores, aligned with the processor's cache lines, which speeds up writing by up to half."""
     line = 64
     room = np.empty(count * 4 + line, dtype=np.uint8)
     start = -room.ctypes.data % line
@@ -34,7 +33,7 @@ class QueryTile:
     """Some queries of a problem: ``rows`` of them, with their ``pairs``.
 
     Attributes:
-        known: what the counting is told of them, in its order.
+        known: arguments of the counting, in its order.
     """
 
     def __init__(self, problem: RankProblem, rows: slice) -> None:
@@ -57,11 +56,11 @@ class QueryTile:
 
 
 class Tile:
-    """Some items against which queries are counted.
+    """Some items to compare queries with.
 
     Attributes:
-        right: ``[items, d] float32``, their rows as they are multiplied.
-        memory: for scores; at least as many as there are queries at a time, times the items.
+        right: ``[items, d] float32``, their rows, prepared for multiplication.
+        memory: for scores; at least the number of queries at a time, times the items.
     """
 
     def __init__(self, problem: RankProblem, items: slice, tau: float, memory: Float32) -> None:
@@ -71,11 +70,11 @@ class Tile:
         self._tau = tau
 
     def count(self, queries: QueryTile, above: Int64, tied: Int64, among: Int64 | None = None) -> None:
-        """Add exact counts of the queries' pairs, by float32 products.
+        """Add exact counts of the queries' pairs, using float32 products.
 
         Args:
             above, tied: ``[all pairs]``, added to.
-            among: if given, count only these of the queries.
+            among: if given, count only these queries.
         """
         from core.numerics.kernels import count_above_and_tied
 
@@ -101,9 +100,9 @@ class Tile:
         )
 
     def count_coded(self, queries: QueryTile, right: Coded, above: Int64, tied: Int64) -> Int64:
-        """As ``count``, by products of codes with ``right``, those of the items.
+        """As ``count``, using products with ``right``, the codes of the items.
 
-        Gives the queries that they say too little of: of these nothing is counted.
+        Returns the queries that codes cannot decide; these are not counted.
         """
         from core.numerics.kernels import count_by_codes
 
@@ -131,7 +130,7 @@ class Tile:
 
 
 def query_tiles(problem: RankProblem, most: int) -> Iterator[QueryTile]:
-    """All queries of a problem, at most so many at a time."""
+    """All queries of a problem, in batches of at most so many."""
     for first in range(0, len(problem.left), most):
         yield QueryTile(problem, slice(first, min(first + most, len(problem.left))))
 
@@ -146,10 +145,10 @@ def is_to_be_screened(problem: RankProblem) -> bool:
 
 
 class Screening:
-    """Counting by products of codes, which are fast, where they are near enough; the counts are the same.
+    """Counting by fast products of codes where they are accurate enough; the counts are the same.
 
     Attributes:
-        unsure: how many queries had to be multiplied in float32 after all.
+        unsure: number of queries that had to be multiplied in float32 after all.
     """
 
     def __init__(self) -> None:
@@ -158,7 +157,7 @@ class Screening:
 
     @property
     def pays(self) -> bool:
-        """Whether most queries were decided so far."""
+        """Whether codes have decided most queries so far."""
         return self.unsure <= self._seen // 2
 
     def count(self, tile: Tile, right: Coded, queries: QueryTile, above: Int64, tied: Int64) -> None:

@@ -1,1 +1,1 @@
-"""What was measured, how sure it is, and whether two differ: the one place for intervals and tests."""
+"""Statistics: estimates with intervals, and tests of differences; the one place for both."""

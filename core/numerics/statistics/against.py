@@ -1,7 +1,7 @@
-"""Tests of a score against a value that it should have: the intervals of ``pairs``, asked at a value.
+"""Tests of a score against a null value, by inverting the intervals of ``pairs``.
 
-A value outside of a 95% interval has p below 0.05 and the other way round, so that what is simulated for the intervals
-holds for these tests. Where there is no interval there is no test: p is NaN.
+p is below 0.05 exactly if the 95% interval excludes the value, so simulations of the intervals apply to these tests.
+Without an interval there is no test: p is NaN.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from core.types import Bool, Float64, Int64
 def share_against(
     values: Float64, dependence: Dependence, null: float, null_of: float = math.inf
 ) -> tuple[Estimate, float]:
-    """The mean of ``values [m]`` within 0 to 1, and the p-value of its being ``null`` (not 0 or 1): a score test.
+    """The mean of ``values [m]`` within 0 to 1, and the p-value of the null hypothesis ``null`` (not 0 or 1): a score
+    test.
 
-    ``null`` may be a share itself, of ``null_of`` things.
+    ``null`` may itself be a share, among ``null_of`` things.
     """
     return bounded_against(float(values.mean()), values, dependence, dependence.effective, null, null_of)
 
@@ -29,7 +30,7 @@ def share_against(
 def bounded_against(
     value: float, influence: Float64, dependence: Dependence, units: float, null: float, null_of: float = math.inf
 ) -> tuple[Estimate, float]:
-    """The same of a score within 0 to 1 from the influence of each item; ``units`` as in ``pairs.bounded``."""
+    """The same for a score within 0 to 1, from the influence of each item; ``units`` as in ``pairs.bounded``."""
     found = bounded(value, influence, dependence, units)
     if found.interval is None:
         return found, math.nan
@@ -41,7 +42,7 @@ def bounded_against(
 def correlation_against(
     value: float, influence: Float64, dependence: Dependence, null: float
 ) -> tuple[Estimate, float]:
-    """A correlation from the influence of each pair, ``[m]``, and the p-value of its being ``null``, by Fisher's z."""
+    """A correlation from the influence of each pair, ``[m]``, and the p-value against ``null``, by Fisher's z."""
     counted = moments(influence, dependence)
     found = fisher_estimate(value, counted, dependence)
     if found.interval is None:
@@ -53,7 +54,8 @@ def correlation_against(
 def change_against(
     value: float, influence: Float64, dependence: Dependence, null: float = 0.0
 ) -> tuple[Estimate, float]:
-    """A mean or difference from the influence of each pair, ``[m]``, and the p-value of its being ``null``, by t."""
+    """A mean or difference from the influence of each pair, ``[m]``, and the p-value against ``null``, by Student's
+    t."""
     counted = moments(influence, dependence)
     found = t_estimate(value, counted, dependence)
     if found.interval is None:
@@ -62,18 +64,18 @@ def change_against(
 
 
 def stored_against(value: float, interval: Interval, null: float) -> float:
-    """The p-value of a share's being ``null``, from its stored Wilson interval.
+    """The p-value of a share against ``null``, from its stored Wilson interval.
 
-    The end that faces ``null`` is the value at which p is 0.05, which tells what the share is worth:
-    ``(value - end)^2 = q^2 end (1 - end) / n``. The quantile q is taken for the normal one; of the stored scores, which
-    rest on 50 examples and more, it is nearly so.
+    At the end facing ``null``, p is 0.05, which gives the share's effective n:
+    ``(value - end)^2 = q^2 end (1 - end) / n``. The quantile q is taken as normal, a good approximation for stored
+    scores, which have 50 examples or more.
     """
     if value == null:
         return 1.0
     end = interval.high if null > value else interval.low
     possible = end * (1 - end)
     if end == value or possible <= 0:
-        return math.nan  # a bound: the interval does not tell
+        return math.nan  # at a bound the interval gives no n
     squared = (value - null) ** 2 / (null * (1 - null)) * possible / (value - end) ** 2
     from scipy.special import ndtr
 
@@ -81,10 +83,10 @@ def stored_against(value: float, interval: Interval, null: float) -> float:
 
 
 def difference_influence(values: Float64, inside: Bool) -> tuple[float, Float64]:
-    """The mean of ``values [m]`` inside less that outside, and how far each of them moves it, ``[m]``.
+    """The mean of ``values [m]`` inside minus that outside, and the influence of each value, ``[m]``.
 
     Args:
-        inside: ``[m] bool``; some are, and some are not.
+        inside: ``[m] bool``, neither all True nor all False.
     """
     m = len(values)
     within, outside = values[inside].mean(), values[~inside].mean()
@@ -94,14 +96,14 @@ def difference_influence(values: Float64, inside: Bool) -> tuple[float, Float64]
 
 
 def of_ends(moved: Float64, left: Int64, right: Int64) -> tuple[Float64, Dependence]:
-    """The influence of each end, ``[k]``, on a mean of ``m`` things that have two ends each, and their dependence.
+    """The influence of each end, ``[k]``, on a mean of ``m`` things with two ends each, and their dependence.
 
-    A mean over things of two ends is a U-statistic of degree two: its variance is that of the mean of what each end
-    moves it by (Hoeffding 1948), with as many independent things as there are ends. Where the ends of every two meet,
-    ``Dependence.of`` refuses many more of them.
+    Such a mean is a U-statistic of degree two: its variance is that of the mean of the ends' influences (Hoeffding
+    1948), with as many independent units as there are ends. ``Dependence.of`` would refuse many of these cases, such as
+    all pairs of a set.
 
     Args:
-        moved: ``[m]``, the influence of each thing, less their mean.
+        moved: ``[m]``, the influence of each thing, minus their mean.
         left, right: ``[m]``, numbers of its ends, which differ.
     """
     _, ends = np.unique(np.concatenate([left, right]), return_inverse=True)

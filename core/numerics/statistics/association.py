@@ -1,4 +1,4 @@
-"""How one quantity goes with another: a rank correlation, and medians along the way, both with intervals."""
+"""Association of two quantities: rank correlation, and binned medians, both with intervals."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from core.numerics.statistics.intervals import Z_95, Interval
 from core.types import Float64, Int64
 
-FEWEST_FOR_INTERVAL = 10  # items: of fewer the normal approximation says nothing
+FEWEST_FOR_INTERVAL = 10  # items; with fewer, the normal approximation is invalid
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """A correlation over n items; NaN where it is undefined, as is an interval where none can be given."""
+    """A correlation over n items; NaN if undefined, as are the ends of a missing interval."""
 
     value: float
     interval: Interval
@@ -22,7 +22,7 @@ class Correlation:
 
     @property
     def text(self) -> str:
-        """``+0.123 [+0.100, +0.146]``, without the interval where there is none; ``undefined``."""
+        """``+0.123 [+0.100, +0.146]``, ``+0.123`` without an interval, or ``undefined``."""
         if np.isnan(self.value):
             return "undefined"
         ends = self.interval
@@ -32,9 +32,9 @@ class Correlation:
 def spearman(x: Float64, y: Float64) -> Correlation:
     """Spearman's rank correlation of ``[n]`` and ``[n]``, ties sharing their mean rank, with a 95% interval.
 
-    The interval is Fisher's: ``tanh(atanh(r) +- 1.96 sqrt((1 + r^2/2) / (n - 3)))`` (Bonett and Wright 2000), the
-    items taken as drawn independently. NaN for fewer than two items, or where all of x or all of y are the same; no
-    interval for fewer than ``FEWEST_FOR_INTERVAL``, or for a perfect correlation.
+    The interval is Fisher's: ``tanh(atanh(r) +- 1.96 sqrt((1 + r^2/2) / (n - 3)))`` (Bonett and Wright 2000), assuming
+    independent items. NaN for fewer than two items, or if all of x or all of y are equal; no interval for fewer than
+    ``FEWEST_FOR_INTERVAL`` items, or for a perfect correlation.
     """
     from scipy.stats import rankdata
 
@@ -68,10 +68,11 @@ def _spread(r: float, n: int) -> float:
 
 
 def median_interval(values: Float64) -> Interval:
-    """95% interval of the median of ``[n]``, from order statistics: no shape of the distribution is assumed.
+    """95% interval of the median of ``[n]``, from order statistics, without assumptions on the distribution.
 
-    The j-th smallest and the j-th largest, j as large as lets a binomial(n, 1/2) fall outside with at most 5%
-    (Conover 1999, section 3.2). NaN for fewer than six values: then even the extremes hold the median too rarely.
+    From the j-th smallest to the j-th largest value, with the largest j for which a binomial(n, 1/2) falls outside with
+    probability at most 5% (Conover 1999, section 3.2). NaN for fewer than six values, whose extremes cover the median
+    too rarely.
     """
     from scipy.stats import binom
 
@@ -88,11 +89,11 @@ def median_interval(values: Float64) -> Interval:
 
 @dataclass(frozen=True, eq=False)
 class Medians:
-    """Medians of y in bins of x, those bins that hold enough items.
+    """Medians of y in those bins of x that have enough items.
 
     Attributes:
         middle: ``[b] float64``, the middle of each bin.
-        median, low, high: ``[b] float64``; the ends are NaN where no interval can be given.
+        median, low, high: ``[b] float64``; the ends are NaN without an interval.
         items: ``[b] int64``.
     """
 
@@ -104,7 +105,7 @@ class Medians:
 
 
 def binned_medians(x: Float64, y: Float64, width: float, fewest: int) -> Medians:
-    """Medians of y ``[n]`` in bins of x ``[n]`` that begin at multiples of ``width`` (in, the next one out).
+    """Medians of y ``[n]`` in half-open bins of x ``[n]`` that begin at multiples of ``width``.
 
     Args:
         fewest: bins with fewer items are left out.

@@ -1,4 +1,4 @@
-"""Predictions against what is right: tables of counts, scores of classes, and how sure these are."""
+"""Confusion tables of predictions, scores per class, and their intervals."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from core.types import Float64, Int32, Int64
 
 
 def confusion(labels: Int32, predicted: Int32, classes: int) -> Int64:
-    """How many examples of class i were taken for class j, ``[k, k] int64``, from ``[m]`` class numbers each."""
+    """Number of examples of class i predicted as class j, ``[k, k] int64``, from ``[m]`` class numbers each."""
     cells = labels.astype(np.int64) * classes + predicted
     return np.bincount(cells, minlength=classes * classes).reshape(classes, classes)
 
 
 def macro_f1(counts: Int64 | Float64) -> Float64:
-    """Mean over classes of F1 of tables ``[..., k, k]``, ``[...]``; NaN of an empty one.
+    """Mean over classes of F1 of tables ``[..., k, k]``, ``[...]``; NaN for an empty table.
 
-    ``F1 = 2 tp / (gold + predicted)``; a class that is neither there nor predicted has none and does not count, as in
-    scikit-learn, which knows the classes that occur.
+    ``F1 = 2 tp / (gold + predicted)``; a class that neither occurs nor is predicted has no F1 and does not count, as in
+    scikit-learn.
     """
     right = np.diagonal(counts, axis1=-2, axis2=-1)
     both = counts.sum(axis=-1) + counts.sum(axis=-2)
@@ -35,10 +35,10 @@ class ClassScores:
     """Scores per class, ``[k]`` each.
 
     Attributes:
-        precision: NaN of a class that is never predicted.
-        recall: NaN of a class of which there is no example.
-        f1: NaN where both hold.
-        examples, predicted: how many there are, and how many were taken for it.
+        precision: NaN for a class that is never predicted.
+        recall: NaN for a class without examples.
+        f1: NaN if both are NaN.
+        examples, predicted: numbers of examples, and of predictions.
     """
 
     precision: Float64
@@ -57,10 +57,10 @@ def class_scores(counts: Int64) -> ClassScores:
 
 
 def macro_f1_influence(labels: Int32, predicted: Int32, classes: int) -> Float64:
-    """How far each example moves macro F1, to first order, ``[m]``; they add up to 0.
+    """First-order influence of each example on macro F1, ``[m]``; the influences add up to 0.
 
-    ``n/k sum over classes of (2 hit - F1 (gold + predicted)) / D``, where D is how often the class is there and
-    predicted, together.
+    ``n/k sum over classes of (2 hit - F1 (gold + predicted)) / D``, where D is the number of the class's examples plus
+    that of its predictions.
     """
     counts = confusion(labels, predicted, classes)
     there = counts.sum(axis=0) + counts.sum(axis=1)
@@ -71,13 +71,14 @@ def macro_f1_influence(labels: Int32, predicted: Int32, classes: int) -> Float64
 
 
 def estimates(labels: Int32, predicted: Int32, groups: Int64, classes: int) -> tuple[Estimate, Estimate]:
-    """Accuracy and macro F1 with their intervals, of one example at least; groups count, not examples.
+    """Accuracy and macro F1 with their intervals, from at least one example; groups count, not examples.
 
-    Where nothing is wrong macro F1 is worth ``k^2 / sum over classes of 1/groups``, as a mean over classes is.
+    If nothing is wrong, the effective n of macro F1 is ``k^2 / sum over classes of 1/groups``, as for a mean over
+    classes.
 
     Args:
         labels, predicted: ``[m]`` class numbers.
-        groups: ``[m]``; examples of one group belong together.
+        groups: ``[m]``; examples of one group are dependent.
     """
     known = Dependence.of_groups(groups, Unit.EXAMPLES)
     right = (labels == predicted).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Correlations of predicted similarity with what people said: Pearson, Spearman, Kendall (Eger 2019, section 3)."""
+"""Correlations of predicted similarity with human scores: Pearson, Spearman, Kendall (Eger 2019, section 3)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DECIMALS = 6  # to which similarities are rounded: nearer to each other they are
 
 @dataclass(frozen=True)
 class Correlations:
-    """Three correlations over n pairs; NaN where one is undefined. Kendall's is tau-b, which counts ties."""
+    """Three correlations over n pairs, NaN if undefined. Kendall's is tau-b, which accounts for ties."""
 
     pearson: float
     spearman: float
@@ -25,9 +25,9 @@ class Correlations:
 
 
 def correlations(predicted: Float64, gold: Float64) -> Correlations:
-    """Of ``[n]`` predicted similarities and ``[n]`` scores, by scipy.
+    """Correlations of ``[n]`` predicted similarities with ``[n]`` scores, by scipy.
 
-    All are NaN for fewer than two pairs, or where all predictions or all scores are the same.
+    All are NaN for fewer than two pairs, or if all predictions or all scores are equal.
     """
     from scipy import stats
 
@@ -43,15 +43,15 @@ def correlations(predicted: Float64, gold: Float64) -> Correlations:
     )
 
 
-# --- how far each pair moves a correlation
+# --- influence of each pair on a correlation
 
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """By how much each pair moves the correlations, to first order (infinitesimal jackknife), ``[n]`` each.
+    """First-order influence of each pair on the correlations (infinitesimal jackknife), ``[n]`` each.
 
-    ``n`` times the derivative by the pair's weight where all weights are 1: a correlation is, but for terms of order
-    1/n, its true value plus the mean of these. They add up to 0.
+    ``n`` times the derivative with respect to the pair's weight at weights 1: up to terms of order 1/n, a correlation
+    is its true value plus the mean of these. They add up to 0.
     """
 
     pearson: Float64
@@ -59,13 +59,13 @@ class Influences:
     kendall: Float64
 
     def of(self, kind: str) -> Float64:
-        """By the name of the correlation."""
+        """The influences by name of the correlation."""
         found: Float64 = getattr(self, kind)
         return found
 
 
 def influences(predicted: Float64, gold: Float64) -> Influences:
-    """Of ``[n]`` predicted similarities and scores, which must not be all the same.
+    """Influences for ``[n]`` predicted similarities and scores, neither of which may be constant.
 
     Pearson: ``a b - r (a^2 + b^2)/2`` with a and b the standardized values. Spearman: the same of the mid-ranks, and
     since a pair also moves the ranks of others, ``sum over j of (b_j - r a_j)/sd(ranks) h(i, j)`` for either side, with
@@ -82,7 +82,7 @@ def influences(predicted: Float64, gold: Float64) -> Influences:
 
 
 def spearman_influences(predicted: Float64, gold: Float64) -> Float64:
-    """``influences(predicted, gold).spearman`` alone, without the square of n that Kendall's takes, ``[n]``."""
+    """``influences(predicted, gold).spearman`` alone, ``[n]``, without Kendall's quadratic time."""
     return _spearman_influences(_Ranks.of(predicted), _Ranks.of(gold))
 
 
@@ -102,7 +102,8 @@ def _pearson_influences(x: Float64, y: Float64) -> tuple[float, Float64, tuple[F
 
 
 def _tau_sums(x: Int64, y: Int64) -> Float64:
-    """Per pair ``[n, 3]``, over all others: 1 for the same order, -1 for the other; 1 where x differ; where y do."""
+    """Per pair ``[n, 3]``, sums over all others: 1 for the same order, -1 for the opposite; 1 if x differ; 1 if y
+    do."""
     n = len(x)
     sums = np.empty((n, 3))
     single_x, single_y = x.astype(np.float32), y.astype(np.float32)
@@ -117,18 +118,18 @@ def _tau_sums(x: Int64, y: Int64) -> Float64:
 
 
 def weighted_ranks(values: Float64, counts: Float64) -> Float64:
-    """Mid-rank, up to a constant, of each of ``[n]`` values where it stands as often as ``counts [n, r]`` say."""
+    """Mid-rank, up to a constant, of each of ``[n]`` values in resamples where it occurs ``counts [n, r]`` times."""
     return _Ranks.of(values).within(counts)
 
 
 @dataclass(frozen=True, eq=False)
 class _Ranks:
-    """Values by their order, so that ranks within a resample need no sorting.
+    """Sorted values, so that ranks within a resample need no sorting.
 
     Attributes:
-        order: ``[n]``, which sorts them.
-        starts: ``[k]``, where each distinct value begins among the sorted.
-        place: ``[n]``, number of each value among the distinct ones, from the lowest.
+        order: ``[n]``, indices that sort the values.
+        starts: ``[k]``, start of each distinct value among the sorted.
+        place: ``[n]``, index of each value among the distinct ones, lowest first.
     """
 
     order: Int64
@@ -142,12 +143,12 @@ class _Ranks:
         return cls(order, starts, np.unique(values, return_inverse=True)[1].ravel())
 
     def within(self, drawn: Float64) -> Float64:
-        """Mid-rank, less the mean rank, of every value in each resample; ``drawn`` and result are ``[n, r]``."""
+        """Mid-rank minus the mean rank of every value in each resample; ``drawn`` and result are ``[n, r]``."""
         counts = np.add.reduceat(drawn[self.order], self.starts, axis=0)
         middle = np.cumsum(counts, axis=0) - (counts - 1) / 2 - (len(drawn) + 1) / 2
         return np.asarray(middle[self.place])
 
     def above(self, values: Float64) -> Float64:
-        """Per value the sum of ``values [n]`` over those that are above it, of equal ones half, ``[n]``."""
+        """Per value, the sum of ``values [n]`` over those above it, counting equal ones half, ``[n]``."""
         at = np.add.reduceat(values[self.order], self.starts)
         return np.asarray((at.sum() - np.cumsum(at) + at / 2)[self.place])

@@ -12,16 +12,16 @@ from scipy.stats import gaussian_kde, norm
 
 from core.types import Float64
 
-GRID = 128  # places at which a density is drawn
-ALIKE = 1e-6  # of the bandwidth: a smaller standard deviation does not show
-REACH = 3.0  # bandwidths beyond the outermost values: there a kernel has fallen to a hundredth
-NARROWEST = 1 / 100  # of what a figure spans: a smaller bandwidth would be a line of no width (all values alike)
+GRID = 128  # points at which a density is drawn
+ALIKE = 1e-6  # of the bandwidth: a smaller standard deviation is invisible
+REACH = 3.0  # bandwidths beyond the outermost values, where a kernel has fallen to a hundredth
+NARROWEST = 1 / 100  # of a figure's span: a smaller bandwidth (all values equal) would be an invisible line
 SHARES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Of a sample: 5%, 25%, 50%, 75% and 95%."""
+    """Quantiles of a sample: 5%, 25%, 50%, 75% and 95%."""
 
     low: float
     lower: float
@@ -31,14 +31,14 @@ class Quantiles:
 
     @classmethod
     def of(cls, values: Float64) -> Quantiles:
-        """Of ``[n]`` values, interpolated linearly."""
+        """Quantiles of ``[n]`` values, interpolated linearly."""
         return cls(*(float(q) for q in np.quantile(values, SHARES)))
 
 
 def bandwidth(values: Float64, span: float) -> float:
     """Silverman's rule (1986, equation 3.31): ``0.9 min(sd, IQR / 1.34) n^(-1/5)``, at least ``NARROWEST * span``.
 
-    Where the middle half of the values are alike, the sd stands alone.
+    If the middle half of the values are equal, the sd alone counts.
     """
     n = len(values)
     sd = float(values.std(ddof=1)) if n > 1 else 0.0
@@ -51,7 +51,7 @@ def bandwidth(values: Float64, span: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """``heights [points]`` at evenly spaced places ``at [points]``."""
+    """``heights [points]`` at evenly spaced points ``at [points]``."""
 
     at: Float64
     heights: Float64
@@ -63,8 +63,8 @@ def density(values: Float64, span: float, highest: float = np.inf) -> Density:
     The bandwidth is Silverman's, see ``bandwidth``.
 
     Args:
-        span: of the figure that shows it.
-        highest: where it is cut off, but never below the highest value: a cosine of more than 1 there is not.
+        span: width of the figure's axis.
+        highest: upper end of the density, such as 1 for cosines, but never below the highest value.
 
     Raises:
         ValueError: there are no values, one is not finite, or the span is not positive.

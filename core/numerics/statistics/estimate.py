@@ -1,4 +1,4 @@
-"""A number with what is known of how sure it is: never an interval without what it counts as independent."""
+"""Estimates: values with intervals, which always say what they count as independent."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from core.numerics.statistics.intervals import LEVEL, Interval
 
 
 class Unit(StrEnum):
-    """What is taken for independent of each other, in the plural."""
+    """Independent units, in the plural."""
 
     COMPONENTS = "groups of pairs"  # that share no text
     TEXTS = "texts"  # pairs that share one depend on each other
     PAIRS = "pairs"
-    EXAMPLES = "examples"  # those that say the same are one
+    EXAMPLES = "examples"  # equal ones count once
     SENTENCES = "sentences"
     QUERIES = "queries"
     RATERS = "raters"
@@ -25,18 +25,17 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval, or with the sentence that says why there is none.
+    """A value with its interval, or with the reason why it has none.
 
     Attributes:
         method: how the interval was computed, in words.
-        unit: what is independent; ``units`` are so many of them.
-        effective: how many equally large units would say as much; less than ``units`` where a few hold much of the
-            data.
-        refusal: why there is no interval; empty where there is one.
+        unit: the independent unit; ``units`` is their number.
+        effective: the equivalent number of equally large units; less than ``units`` if a few have much of the data.
+        refusal: why there is no interval; "" if there is one.
         level: of the interval.
 
     Raises:
-        ValueError: it has an interval and a refusal, or neither.
+        ValueError: it has both an interval and a refusal, or neither.
     """
 
     value: float
@@ -50,7 +49,7 @@ class Estimate:
 
     def __post_init__(self) -> None:
         if (self.interval is None) != bool(self.refusal):
-            raise ValueError("an estimate has either an interval or a sentence that says why it has none")
+            raise ValueError("an estimate has either an interval or the reason why it has none")
 
     @property
     def low(self) -> float | None:
@@ -62,12 +61,12 @@ class Estimate:
 
     @property
     def independent(self) -> str:
-        """What stands beside every interval."""
+        """Independent units, to show with every interval."""
         return independent(self.unit, self.units, self.effective)
 
 
 def independent(unit: Unit, units: int, effective: float) -> str:
-    """``3,301 independent groups of pairs``, and what they are worth where some hold far more than others."""
+    """``3,301 independent groups of pairs``, with the effective n if sizes differ much."""
     said = f"{units:,} independent {unit}"
     worth = round(effective)
     return said if worth >= 0.9 * units else f"{said} (effective n = {worth:,})"

@@ -1,11 +1,11 @@
-"""How sure a rank correlation over variants is, where several variants are of one model and so are not independent.
+"""Intervals of rank correlations over variants, when variants of one model are not independent.
 
-Each family is left out in turn, with all its variants, and the spread of what is left tells the standard error (a
-jackknife over families); the interval takes Student's t with as many degrees of freedom as there are families, less
-one. Drawing families with replacement and taking the middle 95% leaves 0 out in up to 11% of the cases in which two
-scores have nothing to do with each other, where families are 10 to 12; this in 2 to 5% (docs/statistics.md).
+Each family is left out in turn, with all its variants; the spread of the results gives the standard error (a jackknife
+over families), and the interval uses Student's t with one degree of freedom fewer than families. With 10 to 12 families
+and unrelated scores, a percentile bootstrap over families excludes 0 in up to 11% of cases, this interval in 2 to 5%
+(docs/statistics.md).
 
-Arrays in, arrays out, float64; more is better, or less, of all of them alike.
+Arrays in, arrays out, float64; all scores are oriented alike.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _EQUAL = 1e-12  # differences of correlations this close are equal
 
 
 def spearman(x: Float64, y: Float64) -> float:
-    """Spearman's rho of ``[n]`` and ``[n]``, ties sharing the mean of their ranks; NaN of constants or below 2."""
+    """Spearman's rho of ``[n]`` and ``[n]``, ties sharing their mean rank; NaN for constants or fewer than two."""
     from scipy import stats
 
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
@@ -34,7 +34,7 @@ def spearman(x: Float64, y: Float64) -> float:
 def spearman_without_each(first: Float64, second: Float64, families: Int64) -> Float64:
     """Spearman's rho of every column of ``first`` with every one of ``second`` without each family, ``[g, a, b]``.
 
-    NaN where what is left of one of the columns has one value only.
+    NaN if what is left of a column is constant.
 
     Args:
         first, second: ``[v, a]`` and ``[v, b]``, without NaN.
@@ -47,30 +47,30 @@ def spearman_without_each(first: Float64, second: Float64, families: Int64) -> F
 
 
 def _unit(column: Float64, counts: Float64) -> Float64:
-    """Mid-ranks of a column among those that count, less their mean, of length 1: ``[v, g]``.
+    """Mid-ranks of a column among those that count, centered, of unit length: ``[v, g]``.
 
-    Their products are correlations. NaN where only one value counts.
+    Their products are correlations. NaN if only one value counts.
     """
     ranks = weighted_ranks(column, counts)
     ranks -= (counts * ranks).sum(axis=0) / counts.sum(axis=0)
     weighted = counts * ranks
     length = np.sqrt((weighted**2).sum(axis=0))
-    with np.errstate(invalid="ignore"):  # 0/0 is what is meant by undefined
+    with np.errstate(invalid="ignore"):  # 0/0: undefined
         # Ranks are halves of whole numbers: a length that is not 0 is at least about one half.
         return np.asarray(weighted / np.where(length > 1e-6, length, np.nan))
 
 
 def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
-    """A correlation with its 95% interval, on Fisher's scale, from those without each family, ``[g]``.
+    """A correlation with its 95% interval, on Fisher's scale, from the correlations without each family, ``[g]``.
 
-    Its standard error is at least what so many independent variants would have, so that the interval never has zero
-    width, even where rho is 1.
+    Its standard error is at least that of so many independent variants, so the interval never has zero width, even for
+    rho 1.
     """
     if refusal := too_few(len(without)):
         return _estimate(rho, None, len(without), refusal)
     if np.isnan(without).any():
         return _estimate(rho, None, len(without), "without one of the families one score is the same throughout")
-    highest = 1 - 12 / (variants * (variants**2 - 1))  # of a rho below 1: two neighbors in the other order
+    highest = 1 - 12 / (variants * (variants**2 - 1))  # largest rho below 1: two adjacent ranks swapped
     centre, others = (np.arctanh(np.clip(v, -highest, highest)) for v in (np.asarray(rho), without))
     half = max(_standard_error(float(centre), others), 1 / np.sqrt(variants - 3)) * quantile(len(without) - 1)
     interval = Interval(min(rho, float(np.tanh(centre - half))), max(rho, float(np.tanh(centre + half))))
@@ -78,7 +78,7 @@ def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
 
 
 def estimate_of_difference(difference: float, without: Float64) -> Estimate:
-    """A difference of two correlations with its 95% interval, from those without each family, ``[g]``."""
+    """A difference of two correlations with its 95% interval, from the differences without each family, ``[g]``."""
     if refusal := too_few(len(without)):
         return _estimate(difference, None, len(without), refusal)
     if np.isnan(without).any() or np.abs(without - difference).max() < _EQUAL:
@@ -90,7 +90,7 @@ def estimate_of_difference(difference: float, without: Float64) -> Estimate:
 
 
 def too_few(families: int) -> str:
-    """Why there is no interval; "" where there are enough families."""
+    """Why there is no interval; "" if there are enough families."""
     if families >= FEWEST_FAMILIES:
         return ""
     return (
@@ -104,13 +104,13 @@ def _estimate(value: float, interval: Interval | None, families: int, refusal: s
 
 
 def _standard_error(whole: float, without: Float64) -> float:
-    """The jackknife's, around what all give together."""
+    """Standard error of the jackknife, around the estimate from all families."""
     families = len(without)
     return float(np.sqrt((families - 1) / families * ((without - whole) ** 2).sum()))
 
 
 def numbers_of(families: tuple[str, ...], keep: Bool) -> Int64:
-    """Number of the family of each of the kept variants, ``[k]`` from 0 without gaps, by name's first appearance."""
+    """Family number of each kept variant, ``[k]``, from 0 without gaps, in order of first appearance."""
     names: dict[str, int] = {}
     kept = (family for family, own in zip(families, keep, strict=True) if own)
     return np.array([names.setdefault(family, len(names)) for family in kept], dtype=np.int64)

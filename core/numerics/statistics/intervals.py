@@ -1,4 +1,4 @@
-"""Intervals around what was measured, and tests between two that were measured on the same items.
+"""Confidence intervals, and tests of two measurements on the same items.
 
 Numbers in, numbers out.
 """
@@ -11,8 +11,8 @@ import numpy as np
 
 from core.types import Float64
 
-LEVEL = 0.95  # of every interval, unless it says otherwise
-ALPHA = 0.05  # a p-value below it, corrected where there are several tests, is called more than chance
+LEVEL = 0.95  # of every interval, unless stated otherwise
+ALPHA = 0.05  # p-values below it, corrected for several tests, are significant
 Z_95 = 1.959963984540054  # the normal distribution's 97.5th percentile
 
 
@@ -27,18 +27,18 @@ class Interval:
 
 
 def wilson_interval(share: float, n: float, z: float = Z_95) -> Interval:
-    """Score interval of a share among ``n`` (Wilson 1927), 95% unless ``z`` says otherwise.
+    """Wilson's score interval of a share among ``n`` (1927), at 95% by default.
 
     ``share * n`` need not be whole: ties may count half.
     """
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * float(np.sqrt(share * (1 - share) / n + z * z / (4 * n * n)))
-    # It holds the share, at 0 and 1 as its end: rounding must not leave it outside.
+    # It contains the share (as its end, at 0 and 1): rounding must not exclude it.
     return Interval(max(0.0, min(share, centre - half)), min(1.0, max(share, centre + half)))
 
 
 def quantile(freedom: Float64 | float, level: float = LEVEL) -> Float64:
-    """How many standard errors an interval reaches out to either side: Student's t."""
+    """Half-width of an interval in standard errors: quantile of Student's t."""
     from scipy.special import stdtrit  # an eighth of what a cold start imports
 
     return np.asarray(stdtrit(freedom, (1 + level) / 2))
@@ -52,7 +52,7 @@ def percentile_interval(values: Float64) -> Interval:
 
 @dataclass(frozen=True)
 class McNemar:
-    """Two encoders on the same items: how many each does better on, and whether that could be chance."""
+    """Two encoders on the same items: numbers of items on which each is better, and the p-value."""
 
     first_better: int
     second_better: int
@@ -63,13 +63,13 @@ class McNemar:
 def mcnemar(first: Float64, second: Float64) -> McNemar:
     """McNemar's exact two-sided test on paired outcomes ``[n]``: 0, 1, or 0.5 for a tie.
 
-    An item is *discordant* when its two outcomes differ, and speaks for the higher one, by half a point or by a whole
-    one alike. Were the two encoders equally good, either would be the better one with probability 1/2: the p-value is
-    the binomial test's on the discordant items. With outcomes 0 and 1 alone this is McNemar's exact test (McNemar
-    1947), with ties the sign test. Without discordant items p is 1.
+    An item is *discordant* if its two outcomes differ; it counts for the higher one, whether by half a point or a whole
+    one. Under the null hypothesis either is higher with probability 1/2: the p-value is that of the binomial test on
+    the discordant items. With outcomes 0 and 1 alone this is McNemar's exact test (1947), with ties the sign test.
+    Without discordant items p is 1.
 
     Raises:
-        ValueError: the outcomes are no pairs, or not 0, 0.5 or 1.
+        ValueError: the outcomes are not paired, or not 0, 0.5 or 1.
     """
     if first.shape != second.shape or not np.isin([first, second], (0.0, 0.5, 1.0)).all():
         raise ValueError("outcomes must come in pairs, each of them 0, 0.5 or 1")
@@ -82,12 +82,12 @@ def mcnemar(first: Float64, second: Float64) -> McNemar:
 
 
 def p_of_more(count: float, n: float, chance: float) -> float:
-    """How likely chance alone gets to ``count`` of ``n``, twice, at most 1: the exact binomial test of a share's being
-    above ``chance``, two-sided in that the other side is given half of every error.
+    """Exact binomial test of ``count`` of ``n`` against ``chance``: twice the upper tail, at most 1, so that each side
+    has half of the error.
 
     Args:
-        count: a number that is not whole (ties count half) is rounded down, toward chance.
-        n: likewise; 0 says nothing.
+        count: rounded down, toward chance, if not whole (ties count half).
+        n: likewise; p is 1 for 0.
     """
     from scipy.special import bdtrc
 
@@ -98,9 +98,9 @@ def p_of_more(count: float, n: float, chance: float) -> float:
 
 
 def holm(p_values: Float64) -> Float64:
-    """p-values ``[m]`` corrected for there being m of them (Holm 1979), in the same order.
+    """p-values ``[m]`` corrected for m tests (Holm 1979), in the same order.
 
-    Calling those below alpha more than chance keeps the probability of one or more false calls at most alpha.
+    If those below alpha are called significant, the probability of any false call is at most alpha.
     """
     m = len(p_values)
     order = np.argsort(p_values, kind="stable")
@@ -113,8 +113,8 @@ def holm(p_values: Float64) -> Float64:
 def benjamini_hochberg(p_values: Float64) -> Float64:
     """p-values ``[m]`` adjusted for the false discovery rate (Benjamini and Hochberg 1995), in the same order.
 
-    Calling those at or below alpha discoveries keeps the expected share of false ones among them at most alpha, for
-    independent tests and for positively dependent ones.
+    If those at or below alpha are called discoveries, the expected share of false ones among them is at most alpha, for
+    independent and for positively dependent tests.
     """
     m = len(p_values)
     order = np.argsort(p_values, kind="stable")[::-1]

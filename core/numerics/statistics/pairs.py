@@ -1,18 +1,18 @@
-"""Means over pairs of texts, and differences of two: how sure they are where pairs share texts.
+"""Intervals and tests of means over pairs of texts, and of their differences, when pairs share texts.
 
-Pairs that share a text are not independent, and a shared text ties further pairs to these. What is independent:
+Pairs that share a text are not independent, directly or through further pairs. The independent units are:
 
-- *Groups*: the connected components of the graph whose nodes are the texts and whose edges are the pairs. Whatever the
-  pairs of a group do together, other groups know nothing of it.
-- *Texts*, where one group holds most of the data: then only pairs that share a text may depend on each other
+- *Groups*: the connected components of the graph whose nodes are the texts and whose edges are the pairs. Pairs of
+  different groups are independent.
+- *Texts*, if one group has most of the data: then only pairs that share a text are assumed to be dependent
   (dyadic-robust; Aronow, Samii and Assenova 2015).
 
-Variances are those of sums over such units, enlarged by what a mean over few units hides, with the degrees of freedom
-of Satterthwaite, as Bell and McCaffrey (2002) do for clusters. Both follow from the pairs alone. Below ``FEWEST``
-degrees of freedom there is neither an interval nor a test: simulations in ``tests/numerics/statistics`` say why.
+Variances are those of sums over such units, with a small-sample correction and Satterthwaite's degrees of freedom, as
+Bell and McCaffrey (2002) do for clusters. Both follow from the pairs alone. Below ``FEWEST`` degrees of freedom there
+is neither an interval nor a test; simulations in ``tests/numerics/statistics`` show why.
 
-Arrays in, arrays out, float64. ``values [m, k]`` are k things measured on the same m pairs; ``left, right [m]`` are the
-numbers of each pair's texts.
+Arrays in, arrays out, float64. ``values [m, k]`` are k quantities measured on the same m pairs; ``left, right [m]`` are
+the numbers of each pair's texts.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from core.texts import counted
 from core.types import Bool, Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size
-AGREEING = 0.5  # of a group, all of whose pairs agree, is added to the few that a variance hangs on
-FEWEST_CARRYING = 2.0  # units that the variance of a difference comes from
-MANY = 60.0  # groups that differ, from which on a sum of signs is normal
+AGREEING = 0.5  # share of a group whose pairs all agree, added where few units carry a variance
+FEWEST_CARRYING = 2.0  # units that carry the variance of a difference
+MANY = 60.0  # groups that differ, from which a sum of signs is about normal
 POWER = 0.8  # of the smallest difference that could have been detected
-ENOUGH = 100  # groups on one side, which any test finds
+ENOUGH = 100  # groups on one side: significant in any test
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class Dependence:
-    """What is independent among m pairs.
+    """Independent units among m pairs.
 
     Attributes:
         unit: groups of pairs, or texts.
         groups: ``[m]``, the component of each pair.
         left, right: ``[m]``.
-        units: how many there are.
+        units: their number.
         freedom: degrees of freedom of a variance.
-        enlarged: by what a variance is multiplied, since deviations are from a mean that the units themselves made.
-        refusal: why nothing can be said of how sure a mean is; empty where it can.
+        enlarged: factor of a variance, since deviations are from the units' own mean.
+        refusal: why there is no interval of a mean; "" if there is one.
     """
 
     unit: Unit
@@ -62,7 +62,7 @@ class Dependence:
 
     @classmethod
     def of(cls, left: Int64, right: Int64) -> Dependence:
-        """By groups where enough of them are there, else by texts."""
+        """Units are groups if there are enough of them, else texts."""
         groups = components(left, right)
         sizes = np.bincount(groups).astype(np.float64)
         freedom, enlarged = _of_clusters(sizes)
@@ -77,7 +77,7 @@ class Dependence:
 
     @classmethod
     def of_groups(cls, groups: Int64, unit: Unit) -> Dependence:
-        """Of what is no pair of texts: those of one group belong together, whatever their number ``[m]``."""
+        """Dependence of things other than pairs of texts, by group number ``[m]``."""
         _, numbers = np.unique(groups, return_inverse=True)
         numbers = numbers.ravel().astype(np.int64)
         sizes = np.bincount(numbers).astype(np.float64)
@@ -91,12 +91,12 @@ class Dependence:
 
     @property
     def effective(self) -> float:
-        """How many units of equal size would say as much."""
+        """The equivalent number of units of equal size."""
         return min(self.freedom + 1, float(self.units))
 
     @property
     def independent(self) -> str:
-        """In words: how many units there are, and what they are worth."""
+        """The number of units and the effective n, in words."""
         return independent(self.unit, self.units, self.effective)
 
     @property
@@ -104,7 +104,7 @@ class Dependence:
         return "dyadic-robust" if self.unit is Unit.TEXTS else f"robust to {self.unit}"
 
     def sums(self, values: Float64) -> Float64:
-        """Deviations of ``[m, k]`` from their means, summed by unit ``[u, k]``; around a text, those of its pairs."""
+        """Deviations of ``[m, k]`` from their means, summed by unit ``[u, k]``; for a text, over its pairs."""
         e = values - values.mean(axis=0)
         if self.unit is not Unit.TEXTS:
             return sums_within(e, self.groups)
@@ -113,7 +113,7 @@ class Dependence:
 
     @cached_property
     def _ends(self) -> tuple[Int64, Bool]:
-        """The number of each pair's first text, then of its second where that is another; and where it is, ``[m]``."""
+        """Numbers of each pair's first text, then of the second if different; and whether they differ, ``[m]``."""
         _, ends = np.unique(np.concatenate([self.left, self.right]), return_inverse=True)
         a, b = np.split(ends.astype(np.int64), 2)
         other = a != b
@@ -121,17 +121,17 @@ class Dependence:
 
     @cached_property
     def _pairs_of_texts(self) -> tuple[Int64, Float64]:
-        """``units`` of the pairs, and 1 for each of them that is of two different texts, else 0."""
+        """``units`` of the pairs, and 1 for each pair of two different texts, else 0."""
         unit = units(self.left, self.right)
         of_two_texts = np.zeros(int(unit.max(initial=-1)) + 1)
         of_two_texts[unit[self.left != self.right]] = 1.0
         return unit, of_two_texts
 
     def variances(self, values: Float64) -> Float64:
-        """Of the means of ``values [m, k]``, ``[k]``.
+        """Variances of the means of ``values [m, k]``, ``[k]``.
 
-        ``1/m^2 * sum of e_p e_q over all pairs p, q that depend on each other``, enlarged. By texts it can come out too
-        small, even negative: then the one stands in that lets only a pair and its reverse depend on each other.
+        ``1/m^2 * sum of e_p e_q over all dependent pairs p, q``, enlarged. By texts it can come out too small, even
+        negative; then the variance that treats only a pair and its reverse as dependent is used.
         """
         m = len(values)
         shared = (self.sums(values) ** 2).sum(axis=0)
@@ -143,19 +143,20 @@ class Dependence:
         return np.asarray(self.enlarged * np.maximum(shared - of_two_texts @ within, alone) / m**2)
 
     def carried_by(self, values: Float64) -> Float64:
-        """How many units the variances of ``values [m, k]`` hang on: ``(sum s^2)^2 / sum s^4``, ``[k]``; 0 of none."""
+        """Number of units that carry the variances of ``values [m, k]``: ``(sum s^2)^2 / sum s^4``, ``[k]``; 0 for
+        none."""
         squared = self.sums(values) ** 2
         above, below = squared.sum(axis=0) ** 2, (squared**2).sum(axis=0)
         return np.asarray(np.divide(above, below, out=np.zeros(len(above)), where=below > 0))
 
 
 def _of_clusters(sizes: Float64) -> tuple[float, float]:
-    """Degrees of freedom and enlargement of the variance of a mean over clusters of ``sizes [g]``.
+    """Degrees of freedom and correction of the variance of a mean over clusters of ``sizes [g]``.
 
     With ``T`` the clusters' sums, their deviations are ``P T`` with ``P = I - w 1'`` and w the clusters' shares, so the
     variance is the quadratic form ``Q = P'P``. Its mean and spread under variances ``D`` of the sums give both:
-    ``sum D / tr(QD)`` and ``tr(QD)^2 / tr(QDQD)``. The pairs of a cluster are independent at the least (D = sizes) and
-    all alike at the most (D = sizes squared); the more careful of the two counts.
+    ``sum D / tr(QD)`` and ``tr(QD)^2 / tr(QDQD)``. At one extreme the pairs of a cluster are independent (D = sizes),
+    at the other all equal (D = sizes squared); the more conservative of the two counts.
     """
     w = sizes / sizes.sum()
     k = float((w**2).sum())
@@ -174,10 +175,10 @@ def _of_clusters(sizes: Float64) -> tuple[float, float]:
 
 
 def _of_texts(left: Int64, right: Int64) -> tuple[float, float]:
-    """The same of the dyadic variance: of independent pairs exactly, and of effects of the texts, as of clusters.
+    """The same for the dyadic variance: exact for independent pairs, and as for clusters for effects of the texts.
 
-    With ``A`` 1 where two pairs share a text, the variance is ``e'Ae``. Of independent pairs, ``tr(MAM) = m - s/m`` and
-    ``tr(MAMA) = s - 2r/m + s^2/m^2``, where M takes the mean off, s is the sum of A and r that of its squared row sums.
+    With ``A`` 1 where two pairs share a text, the variance is ``e'Ae``. For independent pairs ``tr(MAM) = m - s/m`` and
+    ``tr(MAMA) = s - 2r/m + s^2/m^2``, where M subtracts the mean, s is the sum of A and r that of its squared row sums.
     """
     m = len(left)
     _, ends = np.unique(np.concatenate([left, right]), return_inverse=True)
@@ -196,7 +197,7 @@ def _of_texts(left: Int64, right: Int64) -> tuple[float, float]:
 
 
 def _refusal(left: Int64, right: Int64, freedom: float) -> str:
-    """Why there is no interval, in one sentence without a full stop."""
+    """Why there is no interval: one sentence without a period."""
     m = len(left)
     if m == 1:
         return "there is one pair only"
@@ -214,15 +215,15 @@ def _refusal(left: Int64, right: Int64, freedom: float) -> str:
 
 
 def worth(mean: float, spread: float, variance: float, carried: float, effective: float) -> float:
-    """How many independent observations of 0 or 1 a mean within 0 to 1 is worth: ``mean (1 - mean) / variance``.
+    """Effective number of independent 0/1 observations of a mean within 0 to 1: ``mean (1 - mean) / variance``.
 
-    Where only a few of the units carry the variance, as near a bound, it says little. Then part of a unit, all of whose
-    pairs agree, is averaged in: up to ``AGREEING`` of one, none where half of the units carry it. Where no unit does,
-    each is worth one observation.
+    It is unreliable if only a few units carry the variance, as near a bound. Then part of a unit whose pairs all agree
+    is averaged in: up to ``AGREEING`` of one, none if half of the units carry it. If no unit does, each counts as one
+    observation.
 
     Args:
         spread: the variance of the values themselves.
-        carried: how many units the variance hangs on; ``effective``: how many there are.
+        carried: number of units that carry the variance; ``effective``: their number in all.
     """
     possible = mean * (1 - mean)
     if variance <= _ROUNDING * max(possible, _ROUNDING):
@@ -233,15 +234,15 @@ def worth(mean: float, spread: float, variance: float, carried: float, effective
 
 
 def share(values: Float64, dependence: Dependence) -> Estimate:
-    """The mean of ``values [m]`` within 0 to 1: Wilson's interval with as many observations as the pairs are worth."""
+    """The mean of ``values [m]`` within 0 to 1, with Wilson's interval for the effective number of observations."""
     return bounded(float(values.mean()), values, dependence, dependence.effective)
 
 
 def bounded(value: float, influence: Float64, dependence: Dependence, units: float) -> Estimate:
-    """A score within 0 to 1 with the influence of each item on it, ``[m]``, as ``share``.
+    """A score within 0 to 1 from the influence of each item on it, ``[m]``, as ``share``.
 
     Args:
-        units: how many observations it is worth where no unit differs.
+        units: effective number of observations if no unit differs.
     """
     _, variance, carried = moments(influence, dependence)
     interval = None
@@ -254,8 +255,7 @@ def bounded(value: float, influence: Float64, dependence: Dependence, units: flo
 def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
     """The mean of ranks ``[m]``, 1 or more: a t interval of the logarithm.
 
-    A few bad ranks may carry most of the variance; then it is known no better than from so few units, and Student's t
-    has the degrees of freedom of these.
+    If a few bad ranks carry most of the variance, Student's t has the degrees of freedom of so few units.
     """
     mean, variance, carried = moments(values, dependence)
     interval, refusal = None, dependence.refusal
@@ -269,24 +269,24 @@ def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
 
 
 def difference(first: Float64, second: Float64, dependence: Dependence, most: float = 1.0) -> Estimate:
-    """The mean of ``first [m]`` less that of ``second``: a t interval of the paired differences.
+    """The mean of ``first [m]`` minus that of ``second``: a t interval of the paired differences.
 
-    Where few units carry the variance, the degrees of freedom are fewer; where it is one, there is no interval.
+    If few units carry the variance, there are fewer degrees of freedom; if only one does, there is no interval.
 
     Args:
-        most: the largest difference that can be, at which an interval ends.
+        most: the largest possible difference, at which intervals are cut off.
     """
     value = float(first.mean()) - float(second.mean())
     return t_estimate(value, moments(first - second, dependence), dependence, most)
 
 
 def change(value: float, influence: Float64, dependence: Dependence) -> Estimate:
-    """The difference of two statistics, from the difference of each pair's influences ``[m]``: a t interval."""
+    """The difference of two statistics, from the differences of each pair's influences ``[m]``: a t interval."""
     return t_estimate(value, moments(influence, dependence), dependence)
 
 
 def correlation(value: float, influence: Float64, dependence: Dependence) -> Estimate:
-    """A correlation with the influence of each pair on it, ``[m]``: a t interval of Fisher's ``atanh``."""
+    """A correlation from the influence of each pair on it, ``[m]``: a t interval of Fisher's ``atanh``."""
     return fisher_estimate(value, moments(influence, dependence), dependence)
 
 
@@ -295,7 +295,7 @@ def fisher_estimate(value: float, found: tuple[float, float, float], dependence:
     _, variance, carried = found
     interval, refusal = None, dependence.refusal
     if not refusal and (carried < FEWEST_CARRYING or abs(value) >= 1 - _ROUNDING):
-        refusal = "no pair stands apart from the others, so that nothing tells how far it could be off"
+        refusal = "all pairs are equally influential, so there is no estimate of its error"
     elif not refusal:
         reach = float(quantile(freedom_of(carried, dependence))) * float(np.sqrt(variance)) / (1 - value * value)
         middle = float(np.arctanh(value))
@@ -320,12 +320,12 @@ def t_estimate(
 
 
 def freedom_of(carried: float, dependence: Dependence) -> float:
-    """Those of the pairs, fewer where a few units carry the variance (of normal values a third of the units do)."""
+    """Degrees of freedom of the pairs, fewer if few units carry the variance (of normal values a third of them do)."""
     return min(dependence.freedom, 1.5 * carried - 1)
 
 
 def moments(values: Float64, dependence: Dependence) -> tuple[float, float, float]:
-    """Mean, its variance, and how many units carry that."""
+    """Mean, its variance, and the number of units that carry it."""
     column = values[:, np.newaxis]
     variance, carried = (float(found(column)[0]) for found in (dependence.variances, dependence.carried_by))
     return float(values.mean()), variance, carried
@@ -340,11 +340,11 @@ def _estimate(value: float, interval: Interval | None, how: str, dependence: Dep
 
 
 def p_values(paired: Float64, dependence: Dependence) -> Float64:
-    """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``: the one rule by which one is called better.
+    """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``: the only rule by which one is called better.
 
-    By groups: sign flips of whole groups. Were the two alike, their places could be exchanged in every group on its
-    own. By texts nothing can be exchanged on its own: Student's t of the dyadic-robust standard error. NaN where there
-    is no test.
+    With groups as units: sign flips of whole groups, since under the null hypothesis the two are exchangeable in every
+    group. With texts as units, which are not exchangeable: Student's t of the dyadic-robust standard error. NaN without
+    a test.
     """
     if dependence.refusal:
         return np.full(paired.shape[1], np.nan)
@@ -359,9 +359,9 @@ def p_values(paired: Float64, dependence: Dependence) -> Float64:
 
 
 def p_of_change(value: float, influence: Float64, dependence: Dependence) -> float:
-    """Two-sided p-value of ``change``, by the Student's t of its interval: below 0.05 exactly where that excludes 0.
+    """Two-sided p-value of ``change``, by the Student's t of its interval: below 0.05 exactly if that excludes 0.
 
-    NaN where there is no test, 1 where no pair tells the two apart.
+    NaN without a test, 1 if the two are equal for all pairs.
     """
     if dependence.refusal:
         return float("nan")
@@ -378,12 +378,12 @@ def p_of_change(value: float, influence: Float64, dependence: Dependence) -> flo
 def smallest_detectable(
     paired: Float64, dependence: Dependence, tests: int, alpha: float, power: float = POWER
 ) -> Float64:
-    """The smallest true difference that the test would have found with probability ``power``, ``[k]``; NaN of none.
+    """The smallest true difference that the test would have detected with probability ``power``, ``[k]``; NaN if none.
 
-    At the correction's strictest step, where each of the tests has alpha/tests to itself. Where many groups differ,
-    ``(z(1 - alpha/(2 tests)) + z(power)) * standard error``. Where few do, the normal distribution promises too much,
-    and the power of the exact test is summed: as many groups of equal weight as differ here fall to either side; if
-    even all on one side are not enough, there would have to be more of them.
+    Computed for the correction's strictest step, alpha/tests. If many groups differ, it is
+    ``(z(1 - alpha/(2 tests)) + z(power)) * standard error``. If few do, the normal approximation is too optimistic, and
+    the power of the exact test is summed, with as many groups of equal weight as differ here on either side; if even
+    all on one side are not enough, for more of them.
     """
     out = np.full(paired.shape[1], np.nan)
     if dependence.refusal:
@@ -411,10 +411,9 @@ def smallest_detectable(
 
 
 def _share_found(differing: float, groups: int, alpha: float, power: float) -> float | None:
-    """Groups, net, that must fall to one side for an exact sign test to find it; None where all ``groups`` would not.
+    """Net number of groups on one side that an exact sign test detects; None if all ``groups`` are not enough.
 
-    How many differ is binomial with the mean ``differing``; first they fall to one side more and more, then there are
-    more of them.
+    The number that differ is binomial with mean ``differing``; first their share on one side grows, then their number.
     """
 
     def found(net: float) -> float:
@@ -431,11 +430,11 @@ def _share_found(differing: float, groups: int, alpha: float, power: float) -> f
 
 
 def _power_of_sign_test(mean: float, groups: int, one_side: float, alpha: float) -> float:
-    """How often a two-sided sign test at ``alpha`` rejects, where each of ``groups`` differs with the same probability,
-    ``mean`` of them on average, and falls to one side with probability ``one_side``."""
+    """Power of a two-sided sign test at ``alpha`` if each of ``groups`` differs with the same probability, ``mean`` of
+    them on average, and favors one side with probability ``one_side``."""
     from scipy.special import bdtr, bdtrc
 
-    k = np.arange(min(groups, int(2 * mean) + ENOUGH) + 1)  # more differ hardly ever
+    k = np.arange(min(groups, int(2 * mean) + ENOUGH) + 1)  # more are very unlikely
     share = min(mean / groups, 1.0)
     below = np.where(k > 0, bdtr(k - 1.0, groups, share), 0.0)
     weight = bdtr(k.astype(np.float64), groups, share) - below

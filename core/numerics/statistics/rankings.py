@@ -1,7 +1,7 @@
 """Rankings of a few competitors under many settings, and how much the settings agree (Eger 2019, section 3).
 
-Values are rounded first, so that what differs by less than a reader could see is tied. A missing value is NaN, and
-then so is its place; two settings are compared over what both have.
+Values are rounded first, so that invisible differences are ties. A missing value is NaN, and so is its place; two
+settings are compared over the values that both have.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import numpy as np
 
 from core.types import Float64
 
-DECIMALS = 4  # to which scores are rounded by default: nearer to each other they are equal
+DECIMALS = 4  # to which scores are rounded by default
 
 
 def oriented(values: Float64, directions: Float64, decimals: int = DECIMALS) -> Float64:
-    """Scores of which more is better, rounded: ``[e, s]`` by ``[s]`` of 1 (more is better) and -1 (less is)."""
-    # Adding 0 makes -0.0 the 0.0 that it is equal to.
+    """Rounded scores with more being better: ``[e, s]`` times ``[s]`` of 1 (more is better) and -1 (less is)."""
+    # Adding 0 turns -0.0 into 0.0.
     return np.asarray(np.round(values, decimals) * directions[np.newaxis, :] + 0.0)
 
 
 def places(better: Float64) -> Float64:
-    """Place of each of e competitors under each of s settings, from 1; the tied share the mean of their places.
+    """Place of each of e competitors under each of s settings, from 1; ties share their mean place.
 
     Args:
         better: ``[e, s]``, more is better (``oriented``); NaN where missing.
@@ -35,7 +35,7 @@ def places(better: Float64) -> Float64:
 
 
 def kendall(better: Float64) -> Float64:
-    """Kendall's tau-b of every two settings, ``[s, s]``; NaN where one of them has fewer than two different values.
+    """Kendall's tau-b of every two settings, ``[s, s]``; NaN if one has fewer than two different values.
 
     Args:
         better: ``[e, s]``, NaN where missing.
@@ -44,7 +44,7 @@ def kendall(better: Float64) -> Float64:
     signs = np.sign(better[first] - better[second])  # [pairs of competitors, s]
     known = (~np.isnan(signs)).astype(np.float64)
     signs = np.nan_to_num(signs)
-    untied = np.abs(signs).T @ known  # pairs that the row's setting tells apart, among those that both have
+    untied = np.abs(signs).T @ known  # pairs not tied under the row's setting, among those that both have
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(np.clip((signs.T @ signs) / np.sqrt(untied * untied.T), -1.0, 1.0))
 

@@ -3,8 +3,8 @@
 Pairs that share a text are not independent; the groups are the *components* of the graph whose nodes are the texts and
 whose edges are the pairs. Intervals of means need no draws (``core.numerics.statistics.pairs``).
 
-Arrays in, arrays out, float64. ``values [m, k]`` are k things measured on the same m pairs; ``left, right [m]`` are the
-numbers of each pair's texts.
+Arrays in, arrays out, float64. ``values [m, k]`` are k quantities measured on the same m pairs; ``left, right [m]`` are
+the numbers of each pair's texts.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ import numpy as np
 
 from core.types import Float64, Int64
 
-SEED = 20_220_313  # of every draw here: the same data give the same interval and the same p-value
+SEED = 20_220_313  # of every draw: the same data give the same interval and p-value
 RESAMPLES = 2_000  # of a bootstrap
 FLIPS = 9_999  # of a sign-flip test
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of draws: larger ones cost more in fresh memory than they save
 _ROUNDING = 1e-10  # sums this close, relative to the sum of all sizes, are equal
 
-# --- what belongs together
+# --- groups
 
 
 def components(left: Int64, right: Int64) -> Int64:
-    """Which connected component of the pair graph each pair is in, ``[m]``, numbered from 0."""
+    """Connected component of each pair in the pair graph, ``[m]``, numbered from 0."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -36,14 +36,14 @@ def components(left: Int64, right: Int64) -> Int64:
 
 
 def units(left: Int64, right: Int64) -> Int64:
-    """Number of each pair's unordered pair of texts, ``[m]`` from 0: a pair and its reverse have the same one."""
+    """Number of each pair's unordered pair of texts, ``[m]`` from 0: a pair and its reverse share it."""
     ends = np.sort(np.stack([left, right], axis=1), axis=1)
     _, unit = np.unique(ends, axis=0, return_inverse=True)
     return np.asarray(unit.ravel(), dtype=np.int64)
 
 
 def _nodes(left: Int64, right: Int64) -> tuple[int, tuple[Int64, Int64]]:
-    """How many texts there are, and both ends of the pairs by numbers from 0 without gaps."""
+    """The number of texts, and both ends of the pairs, renumbered from 0 without gaps."""
     nodes, ends = np.unique(np.concatenate([left, right]), return_inverse=True)
     ends = ends.astype(np.int64)
     return len(nodes), (ends[: len(left)], ends[len(left) :])
@@ -60,17 +60,17 @@ def sums_within(values: Float64, groups: Int64) -> Float64:
 
 
 def _drawn(n: int, resamples: int, rng: np.random.Generator) -> Float64:
-    """How often each of ``n`` items is drawn when n are drawn with replacement, ``[resamples, n]``.
+    """Number of times each of ``n`` items is drawn when n are drawn with replacement, ``[resamples, n]``.
 
     A sum over a resample is then a product with a row. The draws are ``rng.integers(n, size=n)``, one resample after
-    another, so that they do not depend on how many are asked for at a time.
+    another, so they do not depend on the batch size.
     """
     drawn = rng.integers(n, size=(resamples, n)) + n * np.arange(resamples)[:, np.newaxis]
     return np.bincount(drawn.ravel(), minlength=resamples * n).reshape(resamples, n).astype(np.float64)
 
 
 def _draws(groups: int, resamples: int, seed: int) -> Iterator[Float64]:
-    """How often each group is drawn, in slices ``[some, groups]`` of the resamples: always the same ones."""
+    """Number of times each group is drawn, in slices ``[some, groups]`` of the resamples, which are always the same."""
     rng = np.random.default_rng(seed)
     at_a_time = max(1, _NUMBERS_AT_A_TIME // groups)
     for first in range(0, resamples, at_a_time):
@@ -80,9 +80,9 @@ def _draws(groups: int, resamples: int, seed: int) -> Iterator[Float64]:
 def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
     """Medians of ``values [m, k]`` when whole groups are drawn with replacement, ``[resamples, k]``.
 
-    Each distinct value is counted per group once; how often it occurs in a resample is then a product with the draws,
-    and the median is where the cumulated counts pass the middle. Values far from the median are counted as one: a
-    median that comes out at the edge of what is told apart is computed again from all of them.
+    Each distinct value is counted per group once; its count in a resample is then a product with the draws, and the
+    median is where cumulative counts pass the middle. Values far from the median are merged; a median at the edge of
+    the merged range is recomputed from all values.
     """
     near = [_near_the_median(column) for column in values.T]
     low, high = np.array([[n[0] for n in near], [n[1] for n in near]])
@@ -129,10 +129,10 @@ def _middles(values: Float64, groups: Int64, resamples: int, seed: int) -> Float
 def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, seed: int = SEED) -> Float64:
     """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``.
 
-    Were the two that are compared alike, their places could be exchanged in every unit (a group of pairs) on its own,
-    which turns the sign of the unit's differences. ``p = (b + 1) / (flips + 1)``, where b counts the random
-    exchanges whose mean is at least as far from 0 as the one observed. Of few units (``2^units <= flips``, not counting
-    those without any difference) all exchanges are counted instead, and p is exact.
+    Under the null hypothesis the two are exchangeable in every unit (a group of pairs) independently, which flips the
+    sign of the unit's differences. ``p = (b + 1) / (flips + 1)``, where b counts the random flips whose mean is at
+    least as far from 0 as the observed one. For few units (``2^units <= flips``, not counting those without any
+    difference) all flips are enumerated, and p is exact.
     """
     sums = sums_within(differences, unit)
     sizes = np.abs(sums).sum(axis=0)
@@ -152,14 +152,14 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, se
     total = sums[:, many].sum(axis=0)
     b = np.zeros(np.count_nonzero(many))
     for kept in _coins(len(sums), flips, seed):
-        # A sum with signs is twice the sum of those that keep theirs, less the sum of all.
+        # A signed sum is twice the sum of the terms that keep their sign, minus the sum of all.
         b += np.count_nonzero(np.abs(2 * (kept @ sums[:, many]) - total) >= reach, axis=0)
     p[many] = (b + 1) / (flips + 1)
     return p
 
 
 def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
-    """0 or 1 for each of ``number`` units, in slices ``[some, number]`` of the tosses: always the same ones."""
+    """0 or 1 for each of ``number`` units, in slices ``[some, number]`` of the tosses, which are always the same."""
     rng = np.random.default_rng(seed)
     row = -(-number // 8)  # bytes
     at_a_time = max(1, _NUMBERS_AT_A_TIME // number)

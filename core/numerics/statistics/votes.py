@@ -1,16 +1,16 @@
-"""Shares of votes, and how sure they are over both the queries asked and the raters who answered.
+"""Shares of votes with two-way intervals, over queries and raters.
 
 Queries and raters are *crossed*: a rater answers many queries and a query has many raters, so votes depend on each
-other along both. The variance of a mean is what single votes contribute by chance, plus what queries and raters add to
-it (two-way clustering: Cameron, Gelbach and Miller 2011), with leave-one-out corrections for few and unequal ones and
-Satterthwaite's degrees of freedom. With few raters, or with shares near 0 or 1, the raters are taken as they are and
-only queries vary: the result speaks of these raters.
+other along both. The variance of a mean is that of single votes by chance, plus the contributions of queries and raters
+(two-way clustering: Cameron, Gelbach and Miller 2011), with leave-one-out corrections for few and unequal ones and
+Satterthwaite's degrees of freedom. With few raters, or with shares near 0 or 1, the raters are treated as fixed and
+only queries vary: the result then applies to these raters only.
 
 The interval of a share is Wilson's, with Student's t and the number of independent votes that would have its variance:
-it stays within 0 and 1 and never has zero width. docs/statistics.md says how often these intervals hold the truth.
+it stays within 0 and 1 and never has zero width. docs/statistics.md has the measured coverage of these intervals.
 
-Arrays in, arrays out, float64. ``hits, votes [n, r]`` are of n items and r raters: how much of a vote went to what is
-scored (0 to 1), and 1 where there is a vote. ``query [n]`` numbers the items' queries from 0 without gaps.
+Arrays in, arrays out, float64. ``hits, votes [n, r]`` are of n items and r raters: the share of a vote that went to the
+scored model (0 to 1), and 1 where there is a vote. ``query [n]`` numbers the items' queries from 0 without gaps.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from core.types import Float64, Int64
 
 FEWEST_QUERIES = 10  # for an interval or a verdict
 FEWEST_VOTES = 20  # likewise: a share of fewer takes too few values
-FEWEST_RATERS = 5  # to speak of raters in general
-FEWEST_EFFECTIVE_RATERS = 3.0  # likewise: how many that vote alike would weigh as much
-FEWEST_RARE = 1.5  # likewise: raters times the share, or times what it lacks to 1
-# Of the variance by chance in single votes: so much counts as known, of raters in general. By simulation; in a
-# difference it counts as uncertain twice.
+FEWEST_RATERS = 5  # for results about raters in general
+FEWEST_EFFECTIVE_RATERS = 3.0  # likewise: equivalent number of raters with equally many votes
+FEWEST_RARE = 1.5  # likewise: raters times the share, or times 1 minus the share
+# The share of the variance of single votes by chance that counts as known, for raters in general. Chosen by simulation;
+# in a difference it counts as uncertain twice.
 KNOWN_IN_SHARE, KNOWN_IN_DIFFERENCE = 0.5, -1.0
 _NO_VARIANCE = 1e-20
 
 
 class Population(StrEnum):
-    """Whom a result speaks of."""
+    """Population that a result applies to."""
 
     RATERS = "raters in general"
     THESE = "these raters"
@@ -46,11 +46,11 @@ class Population(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Mean:
-    """A mean of votes, and what each vote does to it.
+    """A mean of votes, with the influence of each vote.
 
     Attributes:
         weights: of each vote, ``[n, r]``, at least 0; they sum to 1.
-        influence: how far each vote moves it, ``[n, r]``; they sum to 0.
+        influence: of each vote, ``[n, r]``; they sum to 0.
     """
 
     value: float
@@ -59,12 +59,12 @@ class Mean:
 
     @property
     def votes(self) -> float:
-        """How many votes of equal weight would say as much."""
+        """The equivalent number of votes of equal weight."""
         return float(1.0 / (self.weights**2).sum())
 
 
 def weighted(hits: Float64, weights: Float64) -> Mean:
-    """The mean of hits per vote under weights that are 0 where there is no vote and sum to 1."""
+    """The weighted mean of hits per vote; weights are 0 without a vote and sum to 1."""
     value = float((hits * weights).sum() / weights.sum())  # exactly 1 where all votes are hits
     return Mean(value, weights, hits * weights - value * weights)
 
@@ -85,12 +85,12 @@ def item_mean(hits: Float64, votes: Float64) -> Mean | None:
 
 
 def difference(first: Mean, second: Mean) -> Mean:
-    """The first less the second, of the same items and raters."""
+    """The first minus the second, for the same items and raters."""
     return Mean(first.value - second.value, (first.weights + second.weights) / 2, first.influence - second.influence)
 
 
 def share_of(own: Mean, all_of_them: Sequence[Mean]) -> Mean | None:
-    """One mean over the sum of several, itself among them; None where that is 0."""
+    """One mean over the sum of several, including itself; None if that is 0."""
     total = float(np.sum([m.value for m in all_of_them]))
     if total <= 0:
         return None
@@ -101,12 +101,12 @@ def share_of(own: Mean, all_of_them: Sequence[Mean]) -> Mean | None:
 
 
 def population(votes: Sequence[Float64], shares: Sequence[float] = ()) -> tuple[Population, str]:
-    """Whom results speak of, and why it is these raters alone ("" where it is raters in general).
+    """The population that results apply to, and why it is these raters only ("" for raters in general).
 
     Args:
-        votes: of each that is scored, ``[n, r]``.
-        shares: that intervals are computed of. Near 0 or 1 a few hopeless raters among many good ones make the
-            difference, and few raters do not show them.
+        votes: of each scored model, ``[n, r]``.
+        shares: that get intervals. Near 0 or 1 they depend on a few bad raters among many good ones, which a small
+            sample of raters may miss.
     """
     per_rater = [found for found in (of_one.sum(axis=0) for of_one in votes) if found.any()]
     raters = min((int(np.count_nonzero(found)) for found in per_rater), default=0)
@@ -122,13 +122,13 @@ def population(votes: Sequence[Float64], shares: Sequence[float] = ()) -> tuple[
 
 @dataclass(frozen=True)
 class Spread:
-    """How sure a mean is.
+    """Precision of a mean.
 
     Attributes:
         degrees_of_freedom: of its variance.
         queries: that have votes.
-        units: as many of ``unit`` are independent; the raters where these vary too and are fewer than the queries.
-        effective: how many of equal weight would say as much.
+        units: number of independent ``unit``; raters if these vary too and are fewer than the queries.
+        effective: the equivalent number of units of equal weight.
     """
 
     variance: float
@@ -144,11 +144,11 @@ class Spread:
 
 
 def spread(mean: Mean, query: Int64, of: Population, *, of_share: bool = False) -> Spread:
-    """Variance of a mean over queries, and over raters too where it is to speak of raters in general.
+    """Variance of a mean over queries, and over raters too for results about raters in general.
 
     Args:
-        of_share: what single votes contribute by chance follows from a share itself, so that less of the variance has
-            to be estimated than in a difference.
+        of_share: whether the mean is a share, which itself gives the variance of single votes by chance, so that less
+            of the variance must be estimated than for a difference.
     """
     number = int(query.max(initial=-1)) + 1
     weights, influence = (_by_query(values, query, number) for values in (mean.weights, mean.influence))
@@ -183,7 +183,7 @@ def spread(mean: Mean, query: Int64, of: Population, *, of_share: bool = False) 
 
 
 def _satterthwaite(variance: float, parts: Sequence[tuple[float, float]]) -> float:
-    """Degrees of freedom of a variance from those of its parts, one at least."""
+    """Degrees of freedom of a variance from those of its parts; at least one."""
     uncertain = sum(part**2 / free for part, free in parts)
     return max(variance**2 / uncertain, 1.0) if uncertain > 0 else np.inf
 
@@ -197,7 +197,7 @@ def _by_query(values: Float64, query: Int64, number: int) -> Float64:
 def _over(influence: Float64, weights: Float64) -> tuple[float, float]:
     """Variance over one kind of unit, and its degrees of freedom, from the sums within each unit.
 
-    A unit's influence is divided by what the others weigh: that is how far the mean moves without it (a jackknife).
+    A unit's influence is divided by the weight of the others: this is the change of the mean without it (a jackknife).
     """
     units = len(weights)
     if units < 2:
@@ -207,12 +207,12 @@ def _over(influence: Float64, weights: Float64) -> tuple[float, float]:
 
 
 def _effective(weights: Float64) -> float:
-    """How many units of equal weight would say as much; weights sum to 1."""
+    """The equivalent number of units of equal weight; weights sum to 1."""
     return float(1.0 / (weights**2).sum())
 
 
 def share(mean: Mean, query: Int64, of: Population) -> Estimate:
-    """A share with its 95% interval. Where all votes are alike, its chance is that of as many independent votes."""
+    """A share with its 95% interval. If all votes are equal, it is that of as many independent votes."""
     found = spread(mean, query, of, of_share=True)
     if refusal := _too_few(found.queries, mean.votes):
         return found.estimate(mean.value, None, "Wilson", refusal)
@@ -224,10 +224,10 @@ def share(mean: Mean, query: Int64, of: Population) -> Estimate:
 
 
 def difference_of(mean: Mean, query: Int64, of: Population) -> tuple[Estimate, float | None]:
-    """A difference of two shares with its 95% interval and two-sided p-value: below 0.05 where the interval leaves 0
-    out. Both are missing where there is a refusal.
+    """A difference of two shares with its 95% interval and two-sided p-value, below 0.05 exactly if the interval
+    excludes 0. Both are missing if there is a refusal.
 
-    Its standard error is at least what one vote does: votes that are all alike do not tell everything.
+    Its standard error is at least the influence of one vote, so that unanimous votes do not mean certainty.
     """
     from scipy.stats import t
 
@@ -241,7 +241,7 @@ def difference_of(mean: Mean, query: Int64, of: Population) -> tuple[Estimate, f
 
 
 def _too_few(queries: int, votes: float = np.inf) -> str:
-    """Why there is neither interval nor verdict; "" where there are enough."""
+    """Why there is neither interval nor verdict; "" if there are enough votes."""
     if queries < FEWEST_QUERIES:
         return f"only {counted(queries, 'query has', 'queries have')} votes, it takes {FEWEST_QUERIES}"
     if round(votes, 6) < FEWEST_VOTES:

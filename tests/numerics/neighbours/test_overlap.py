@@ -71,7 +71,7 @@ def test_the_weight_of_the_first_ten_ranks_is_what_is_said() -> None:
 
 
 def test_wrong_shapes_and_p_are_refused() -> None:
-    with pytest.raises(ValueError, match="cannot be laid beside"):
+    with pytest.raises(ValueError, match="cannot be compared"):
         shared_at_depths(np.zeros((1, 2), dtype=np.int64), np.zeros((1, 3), dtype=np.int64))
     with pytest.raises(ValueError, match="p is 1"):
         rank_biased_overlap(np.array([[1]]), 1)
