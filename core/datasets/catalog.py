@@ -1,4 +1,4 @@
-"""Every dataset that has a name. To add one: a loader if its format is new, and an entry here."""
+"""Catalog of datasets. To add one: a loader if its format is new, and an entry here."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ DATASETS = {
         DatasetEntry(
             id="demo-minimal",
             title="Demo minimal pairs",
-            description="200 sentences, each with a synonym, an antonym, a random word, a typo and two negations in "
-            "it; needs no download.",
+            description="200 sentences, each with six rewrites: a synonym, an antonym, a random word, a typo and two "
+            "negations; needs no download.",
             kind=DatasetKind.MINIMAL_PAIR_SET,
             unit="sentence",
             size="200 originals with 6 rewrites each, 1,400 sentences",
@@ -108,7 +108,7 @@ DATASETS = {
             id="demo-scored",
             title="Demo scored pairs",
             description="Sentence pairs on fifteen topics, scored from 0 to 5 for how much their meanings have in "
-            "common, by one judgement each; paraphrases in other words, and sentences that differ in a negation, a "
+            "common, by one judgment each; paraphrases in other words, and sentences that differ in a negation, a "
             "number or who does what to whom. Needs no download.",
             kind=DatasetKind.SCORED_PAIRS,
             unit="sentence",
@@ -181,8 +181,8 @@ DATASETS = {
         DatasetEntry(
             id="heros",
             title="HEROS",
-            description="1,000 sentences of Reddit comments, each with a synonym, an antonym, a random word, a typo "
-            "and two negations in it.",
+            description="1,000 sentences of Reddit comments, each with six rewrites: a synonym, an antonym, a random "
+            "word, a typo and two negations.",
             kind=DatasetKind.MINIMAL_PAIR_SET,
             unit="sentence",
             size="1,000 originals with 6 rewrites each",
@@ -193,7 +193,7 @@ DATASETS = {
             "HEROS",
             url=f"https://huggingface.co/datasets/{_HEROS_REPOSITORY}",
             revision="main",
-            # Neither its checksum nor its revision could be looked up when this was written.
+            # Neither its checksum nor its revision was available when this was written.
             files=(
                 SourceFile(
                     "heros",
@@ -280,10 +280,10 @@ DATASETS = {
 
 
 def find_dataset(reference: str) -> DatasetEntry:
-    """The entry of a dataset: of the catalog or its sources, or made of a user's file, which is read for it.
+    """The entry of a dataset: from the catalog, its sources, or a user's file, which is read for it.
 
     Raises:
-        InputError: no such dataset (the nearest id is suggested), or what is wrong with the file.
+        InputError: an unknown dataset (the nearest id is suggested), or an unusable file.
     """
     if own.is_own(reference):
         return _own_entry(own.find(reference), canonical_dataset(reference))
@@ -294,7 +294,7 @@ def find_dataset(reference: str) -> DatasetEntry:
 
 
 def title_of(reference: str) -> str:
-    """What a dataset is called on screen, whether it is still here or not; see ``core.names``."""
+    """Name of a dataset on screen, whether it still exists or not; see ``core.names``."""
     entry = DATASETS.get(reference)
     return names.current().dataset(reference, entry.title if entry else "")
 
@@ -309,7 +309,7 @@ def canonical_dataset(reference: str) -> str:
 
 
 def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
-    """The entry of a user's file. It holds what was read, so that revision and content are of the same bytes."""
+    """The entry of a user's file. It keeps the content that was read, so that it agrees with the revision."""
     return DatasetEntry(
         id=reference,
         title=names.current().dataset(reference),

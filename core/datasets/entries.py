@@ -23,9 +23,9 @@ class SourceFile:
     Attributes:
         source: its folder in the cache and in a mirror; ``path`` is below that.
         url: where it comes from without a mirror.
-        size: bytes; 0 where nobody knew it when the entry was written.
-        sha256: "" likewise: then ``fetch`` records the checksum of the first file that the loader accepts, and holds
-            later ones against that.
+        size: bytes; 0 if unknown when the entry was written.
+        sha256: "" if unknown: then ``fetch`` records the checksum of the first file that the loader accepts, and
+            checks later ones against it.
     """
 
     source: str
@@ -48,15 +48,15 @@ class DatasetEntry:
         size: counts, for pickers and ``data list`` (the loader's tests check them).
         load: makes the dataset from its id and the paths of ``files``, in their order (built-in data: from none).
         files: the downloads; empty for built-in data.
-        own: the user's file that it is made of and how that was read, for ``file:`` references.
-        pairs, texts: the counts as numbers, for estimates (of a user's minimal pairs: its originals); 0 where they are
-            not known before it is loaded.
-        is_split: of labeled texts, whether they have a split of their own, for estimates; else folds are made.
-        sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from; "" where there are none.
-        core_texts: how many of its texts, the first ones, belong to those; the rest are frequent words, added so that
-            matches have more to compete with. 0 where nothing was added.
-        rewrites: id of the minimal pairs that its texts are of, which tell what each text does to the meaning of
-            another; "" where there are none.
+        own: for ``file:`` references, the user's file and how it was read.
+        pairs, texts: the counts as numbers, for estimates (pairs: originals of a user's minimal pairs); 0 if unknown
+            before loading.
+        is_split: whether labeled texts have a split of their own, for estimates; else folds are made.
+        sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from, or "".
+        core_texts: number of its first texts that belong to these; the rest are frequent words, added so that matches
+            have more competitors. 0 if none were added.
+        rewrites: id of the minimal pairs with its texts, which tell how each text changes the meaning of another, or
+            "".
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Getting a dataset's files: from the mirror or from their public source, verified, resumable, all or nothing."""
+"""Downloads of datasets from the mirror or their public source: verified, resumable, all or nothing."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STAGE = "fetching"  # how the stage of a download begins; its units are bytes
 
 
 class DataState(StrEnum):
-    """Where a dataset stands on this machine."""
+    """State of a dataset on this machine."""
 
     BUILT_IN = "built in"
     YOUR_FILE = "your file"
@@ -36,7 +36,7 @@ class DataState(StrEnum):
 
 @dataclass(frozen=True)
 class FetchRequest:
-    """A dataset whose missing or corrupt files are to be brought here. Equal requests are the same work."""
+    """Request to download a dataset's missing or corrupt files. Equal requests are the same work."""
 
     dataset: str
 
@@ -56,7 +56,7 @@ def local_path(file: SourceFile, settings: Settings) -> Path:
 
 
 def recorded_checksum(file: SourceFile, settings: Settings) -> str:
-    """The checksum that a file is held against: the declared one, else that of its first use here; "" before that."""
+    """The expected checksum of a file: the declared one, else that of its first use here; "" before that."""
     record = _record_path(file, settings)
     if file.is_pinned or not record.is_file():
         return file.sha256
@@ -74,7 +74,7 @@ def _record_path(file: SourceFile, settings: Settings) -> Path:
 
 
 def file_state(file: SourceFile, settings: Settings) -> FileState:
-    """Look at a file on disk: its size first, then its checksum, as far as they are known."""
+    """Check a file on disk: first its size, then its checksum, as far as known."""
     path = local_path(file, settings)
     if not path.is_file():
         return FileState(path, DataState.MISSING)
@@ -99,13 +99,13 @@ def load(
     """A dataset, its missing files fetched first.
 
     Raises:
-        DataMissing: a file cannot be had now.
-        DataCorrupt: a file is not what its checksum promises, and is left where it is; or one without a declared
-            checksum came that the loader does not accept.
+        DataMissing: a file cannot be downloaded now.
+        DataCorrupt: a file has the wrong checksum, and is left in place; or the loader rejects a downloaded file
+            without a declared checksum.
     """
     policy.check_dataset(entry.id, settings)
     paths, fetched = [], []
-    with holding():  # from the moment that a file is looked at until it is read
+    with holding():  # from the check of a file until it is read
         for file in entry.files:
             use(local_path(file, settings))
             state = file_state(file, settings)
@@ -125,9 +125,9 @@ def load(
 def _load_and_record(
     entry: DatasetEntry, paths: tuple[Path, ...], fetched: Sequence[SourceFile], settings: Settings
 ) -> Dataset:
-    """Load a dataset; of files without a declared checksum record the one that they have, the first time.
+    """Load a dataset; for files without a declared checksum, record theirs the first time.
 
-    What was just fetched without a checksum and is not accepted (a server's error page, say) is thrown away.
+    A file that was just downloaded without a checksum and is rejected (a server's error page, say) is deleted.
     """
     try:
         dataset = entry.load(entry.id, paths)
@@ -139,7 +139,7 @@ def _load_and_record(
             local_path(file, settings).unlink(missing_ok=True)
         origins = ", ".join(str(_origin(file, settings.mirror)) for file in refused)
         raise DataCorrupt(
-            f"what came from {origins} is of no use and was thrown away: {error}",
+            f"the download from {origins} is unusable and was deleted: {error}",
             remedy="try again later, or set BLINDSPOT_MIRROR to a folder or URL that has the right file",
         ) from error
     for file in entry.files:
@@ -156,7 +156,7 @@ def _record(file: SourceFile, settings: Settings) -> None:
 def fetch_dataset(
     entry: DatasetEntry, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> tuple[Path, ...]:
-    """Download what is missing or corrupt among a dataset's files; their paths. Progress counts the bytes of all.
+    """Download a dataset's missing or corrupt files, and return all paths. Progress counts the bytes of all.
 
     Raises:
         DataMissing: as ``fetch_file``.
@@ -180,18 +180,18 @@ def fetch_dataset(
 def fetch_file(
     file: SourceFile, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
 ) -> Path:
-    """Bring one file into the cache: resumed where it broke off, verified, then renamed into place.
+    """Download one file to the cache: resumed after an interruption, verified, then renamed into place.
 
     Raises:
-        DataMissing: no network, no such file at the source or in the mirror.
-        DataCorrupt: what came has another size or checksum; it is thrown away.
-        Cancelled: what came so far is kept, for the next time.
+        DataMissing: no network, or no such file at the source or in the mirror.
+        DataCorrupt: the download has another size or checksum; it is deleted.
+        Cancelled: the part downloaded so far is kept.
         BlindspotError: the cache's disk is full or read-only.
     """
     if not settings.mirror and not policy.of(settings).downloads:
         raise DataMissing(
-            f"{Path(file.path).name} is not on this demo, and a demo downloads nothing from outside",
-            remedy="choose what is here; whoever hosts it brings more with: python -m core data fetch",
+            f"{Path(file.path).name} is not available on this demo, which downloads nothing from outside",
+            remedy="choose another dataset; its host can add this one with: python -m core data fetch",
         )
     cancel = cancel or CancelToken()
     target = local_path(file, settings)
@@ -201,13 +201,11 @@ def fetch_file(
         partial = target.with_name(f"{target.name}.part")
         origin = _origin(file, settings.mirror)
         checksum = recorded_checksum(file, settings)
-        if not file.is_pinned:  # a rest could be of another version, and no checksum would show it
+        if not file.is_pinned:  # the rest could be of another version, and no checksum would show it
             partial.unlink(missing_ok=True)
         resumed = partial.is_file() and not isinstance(origin, Path)
         _bring(origin, partial, file, progress, cancel)
-        if resumed and _mismatch(
-            file, partial, checksum
-        ):  # what was left over may be the wrong part: once more, without it
+        if resumed and _mismatch(file, partial, checksum):  # the kept part may be wrong: try again without it
             partial.unlink()
             _bring(origin, partial, file, progress, cancel)
         if detail := _mismatch(file, partial, checksum):
@@ -231,7 +229,7 @@ def _origin(file: SourceFile, mirror: str) -> Path | str:
 
 
 def _mismatch(file: SourceFile, path: Path, checksum: str) -> str:
-    """What is wrong with a file on disk, or ""; without a checksum nothing can be."""
+    """What is wrong with a file on disk, or ""; always "" without a known size or checksum."""
     size = path.stat().st_size
     if file.is_pinned and size != file.size:
         return f"{size:,} bytes instead of {file.size:,}"
@@ -276,7 +274,7 @@ def _blocks(origin: Path) -> Iterator[bytes]:
 
 
 def _download(url: str, partial: Path, file: SourceFile, progress: Progress, cancel: CancelToken) -> None:
-    import httpx  # a twentieth of what a cold start imports, for something that few starts do
+    import httpx  # a twentieth of a cold start's imports, which few starts need
 
     for attempt in range(1, ATTEMPTS + 1):
         try:
@@ -302,7 +300,7 @@ def _download_once(url: str, partial: Path, file: SourceFile, progress: Progress
     import httpx
 
     have = partial.stat().st_size if partial.is_file() else 0
-    if file.is_pinned and have >= file.size:  # left over from something else: the checksum decides, or it starts anew
+    if file.is_pinned and have >= file.size:  # a leftover: the checksum decides, or the download starts over
         if have == file.size:
             return
         partial.unlink()

@@ -1,4 +1,4 @@
-"""Texts that users uploaded: kept under the cache, each with the original file beside it.
+"""Uploaded texts, kept in the cache with their original files.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
 ``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``.
@@ -123,7 +123,7 @@ def _write_folder(folder: Path, files: dict[Path, bytes]) -> None:
 
 
 def found(settings: Settings) -> tuple[Upload, ...]:
-    """What was uploaded, oldest first. A folder that is no upload (any more) is left out and logged."""
+    """All uploads, oldest first. Folders that are not valid uploads are skipped and logged."""
     out = []
     for record in settings.uploads.glob(f"*/{RECORD}"):
         if record.parent.name.startswith("."):
@@ -131,21 +131,21 @@ def found(settings: Settings) -> tuple[Upload, ...]:
         try:
             out.append(_read(record.parent))
         except (OSError, ValueError, TypeError, KeyError) as error:
-            log.warning("%s is no record of an upload: %s", record, error)
+            log.warning("%s is not a record of an upload: %s", record, error)
     return tuple(sorted(out, key=lambda upload: (upload.uploaded_at, upload.reference)))
 
 
 def remove(upload: Upload, settings: Settings) -> None:
-    """Delete an upload, its original included; gone already is fine. Stored runs on it stay.
+    """Delete an upload with its original, if it still exists. Stored runs on it stay.
 
     Raises:
-        InputError: this server does not let visitors remove anything.
-        BlindspotError: the file system refuses.
+        InputError: visitors of this server may not remove anything.
+        BlindspotError: the file system refused.
     """
     _check_place(settings)
     folder = upload.path.parent
     if folder.parent != settings.uploads:
-        raise InputError(f"{folder.name} is not among the uploads that are kept here")
+        raise InputError(f"there is no upload {folder.name} here")
     hidden = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.removed")  # at once, not file by file
     try:
         folder.rename(hidden)

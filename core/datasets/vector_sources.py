@@ -1,7 +1,7 @@
-"""Small files of word vectors that ``sweep demo`` fetches, so that it compares more than three families.
+"""Small files of word vectors for ``sweep evidence``, so that it compares more than three families.
 
-They are parts of well-known files: the most frequent words only, so that many texts have few of their words in them,
-and these encoders are weaker than the whole files are.
+They are parts of well-known files with the most frequent words only. They lack many words of the texts, so these
+encoders are weaker than the whole files.
 """
 
 from __future__ import annotations
@@ -57,14 +57,14 @@ def bring(
     cancel: CancelToken | None = None,
     files: Sequence[SourceFile] | None = None,
 ) -> Brought:
-    """Fetch the files that are not in the cache, from the mirror or their source; one that cannot be had is told.
+    """Fetch the files that are not in the cache, from the mirror or their source; ``missing`` lists the others.
 
     Args:
         files: ``VECTOR_FILES``, where nothing else is said.
 
     Raises:
-        DataCorrupt: a file came that is not what its checksum promises.
-        Cancelled: what came so far is kept.
+        DataCorrupt: a downloaded file has the wrong checksum.
+        Cancelled: the part downloaded so far is kept.
     """
     paths, missing = [], []
     for file in VECTOR_FILES if files is None else files:

@@ -77,7 +77,7 @@ class Frequencies:
         counts: ``[k] float64``, occurrences in ``corpus_size`` words; NaN likewise.
         corpus_size: in words.
         source: id of whose counts they are: ``WORDFREQ``, or that of a vocabulary.
-        about: what they are, in a sentence or two for readers; plain text.
+        about: description for readers, in a sentence or two; plain text.
         digest: of all that decides them, as a key.
     """
 
@@ -99,7 +99,7 @@ class Frequencies:
 
 
 def by_wordfreq(dataset: Dataset) -> Frequencies:
-    """Frequencies of all items by wordfreq, ``[n]``. An item of which wordfreq has no word has none."""
+    """Frequencies of all items by wordfreq, ``[n]``; none for items without a word in wordfreq."""
     zipf = zipf_of(dataset.items)
     zipf = np.where(zipf > 0, zipf, np.nan)
     about = (

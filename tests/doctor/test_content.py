@@ -157,8 +157,8 @@ def test_whole_uploads_are_counted(settings: Settings, upload: Upload) -> None:
         (lambda upload: upload.path.write_bytes(upload.path.read_bytes().replace(b"dog", b"cat")), "was changed"),
         (lambda upload: upload.original.unlink(), "original/pairs.csv is gone"),
         (lambda upload: upload.original.write_bytes(PAIRS.replace(b"rain", b"snow")), "pairs.csv was changed"),
-        (lambda upload: (upload.path.parent / "upload.json").write_text("{}", "utf-8"), "is no record of an upload"),
-        (lambda upload: (upload.path.parent / "upload.json").unlink(), "is no record of an upload"),
+        (lambda upload: (upload.path.parent / "upload.json").write_text("{}", "utf-8"), "record of an upload"),
+        (lambda upload: (upload.path.parent / "upload.json").unlink(), "record of an upload"),
     ],
 )
 def test_an_upload_that_is_damaged(settings: Settings, upload: Upload, damage: object, says: str) -> None:

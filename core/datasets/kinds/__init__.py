@@ -1,4 +1,4 @@
-"""The kinds of datasets: a module each, and the table that names them all."""
+"""Kinds of datasets: a module each, and the table of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base of all kinds of dataset, and the part of a dataset that an encoder covers."""
+"""Base of all kinds of datasets, and the part of a dataset that an encoder covers."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ class Part:
     """The part of a dataset whose items all have a vector.
 
     Attributes:
-        dataset: that part, its items numbered anew; the whole itself where nothing is left out. It is of the
-            whole's kind.
+        dataset: that part, of the same kind, with its items renumbered; the whole itself if nothing is left out.
         items: ``[k] int64``, the numbers that its items have in the whole.
         support: ``[n] bool``, per item of the whole whether it is in.
         rows: ``[r] int64``, the numbers that its rows (pairs, questions, examples, words) have in the whole.
@@ -60,7 +59,7 @@ class Part:
 
     @property
     def digest(self) -> str:
-        """Digest of which items are in; "" for all of them."""
+        """Digest of the included items; "" for all."""
         return "" if self.support.all() else hashlib.sha256(np.packbits(self.support).tobytes()).hexdigest()[:16]
 
 
@@ -68,11 +67,11 @@ class Part:
 class Dataset(ABC):
     """A dataset of any kind.
 
-    A kind declares here all that the rest of the project knows of it; ``KINDS`` lists them.
+    A kind declares here everything that the rest of the project knows about it; ``KINDS`` lists all kinds.
 
     Attributes:
         id: dataset id.
-        items: the distinct texts, ``n`` of them; everything else speaks of them by their numbers.
+        items: the ``n`` distinct texts; everything else refers to them by number.
         own_columns: of a user's file, an entry per row; not part of the content, since no diagnostic reads them.
 
         headings: of ``rows``.
@@ -117,7 +116,7 @@ class Dataset(ABC):
         numbers = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
         return digest_of_strings([self.kind, self.texts_digest, *names, numbers])
 
-    # --- what an encoder covers of it
+    # --- coverage by an encoder
 
     def part(self, support: Bool) -> Part:
         """Leave out the items outside of ``support``, ``[n] bool``, and the rows that touch them."""
@@ -135,7 +134,7 @@ class Dataset(ABC):
         return (counts if self.counted else {}) | items
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
-        """The error where no row is left: ``covered`` items have a vector from ``whose`` encoder."""
+        """The error if no row is left: ``covered`` items have a vector from ``whose`` encoder."""
         del covered
         return InputError(
             f"none of the {len(self.items):,} words of '{self.id}' has a vector from {whose}",
@@ -184,7 +183,7 @@ class Dataset(ABC):
     def related(self, item: int) -> dict[int, str]:  # noqa: ARG002 - of kinds that say it
         """Relations of other items to one, by their numbers: its matches, or an original's rewrites.
 
-        Pairs of an item with itself are left out: it is no neighbor of its own.
+        Pairs of an item with itself are left out, since it is not its own neighbor.
         """
         return {}
 
@@ -201,7 +200,7 @@ class Dataset(ABC):
 
 
 class WordDataset(Dataset):
-    """A kind whose items are words, also where some of them are phrases."""
+    """A kind whose items are words, even if some are phrases."""
 
     @cached_property
     def of_words(self) -> bool:

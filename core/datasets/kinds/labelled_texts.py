@@ -1,4 +1,4 @@
-"""Labeled texts: what a transfer task is made of (Wang 2022, section 5.1; Conneau and Kiela 2018, SentEval)."""
+"""Labeled texts, the data of transfer tasks (Wang 2022, section 5.1; Conneau and Kiela 2018, SentEval)."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ class LabelledTexts(Dataset):
 
     @cached_property
     def overlaps(self) -> Bool:
-        """Whether an example that is tested stands elsewhere too, ``[m] bool``: in the training part where there is a
-        prescribed split (so never True outside of the test part), else anywhere else in the dataset."""
+        """Whether each tested example occurs elsewhere too, ``[m] bool``: with a prescribed split, in the training part
+        (so never True outside of the test part), else anywhere else in the dataset."""
         if self.is_split:
             return np.asarray((self.splits == TEST) & np.isin(self.same, self.same[self.splits == TRAIN]))
         return np.asarray(np.bincount(self.same)[self.same] > 1)
@@ -118,7 +118,7 @@ class LabelledTexts(Dataset):
         )
 
     def numbers(self, label: str = "", overlapping: bool = False) -> Int64:
-        """Which examples there are to page through, ``[k] int64``.
+        """Numbers of the examples to page through, ``[k] int64``.
 
         Args:
             label: only those of a class; "" for all.
@@ -237,14 +237,14 @@ class LabelledCounts:
 
     @property
     def caution(self) -> tuple[str, ...]:
-        """What makes scores too good, or a perfect one impossible: a phrase each; nothing where nothing does."""
+        """Phrases on what inflates scores or makes a perfect one impossible."""
         out = []
         if self.leaked:
             share = self.leaked / self.tested
-            out.append(f"test examples that stand in training too: {self.leaked:,} of {self.tested:,} ({share:.1%})")
+            out.append(f"test examples also in training: {self.leaked:,} of {self.tested:,} ({share:.1%})")
         if self.repeated:
             share = self.repeated / self.examples
-            out.append(f"examples that stand in it more than once: {self.repeated:,} ({share:.1%})")
+            out.append(f"repeated examples: {self.repeated:,} ({share:.1%})")
         if self.contradictory:
             out.append(f"texts with more than one label: {self.contradictory:,}")
         return tuple(out)

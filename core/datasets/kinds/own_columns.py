@@ -10,7 +10,7 @@ import numpy as np
 
 from core.types import Bool, Int64, UInt8, digest_of_strings
 
-EMPTY = "(empty)"  # the value of a cell in which there is nothing
+EMPTY = "(empty)"  # the value of an empty cell
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from core.types import Int32
 
 @dataclass(frozen=True)
 class PairCounts:
-    """What a pair set holds.
+    """Counts of a pair set.
 
     Attributes:
         pairs: directed pairs, repeated ones included.
@@ -104,7 +104,7 @@ class PairSet(Dataset):
 
 
 def no_pair(dataset: Dataset, covered: int, whose: str, done: str) -> InputError:
-    """What to say where no pair has both of its texts among the ``covered`` items."""
+    """The error if no pair has both of its texts among the ``covered`` items."""
     return InputError(
         f"no pair of '{dataset.id}' can be {done}: {covered:,} of {len(dataset.items):,} items have "
         f"a vector from {whose}, and no pair has both of its texts among them",

@@ -73,7 +73,7 @@ class Analogies(WordDataset):
 
 @dataclass(frozen=True, eq=False)
 class Categories(WordDataset):
-    """Words and the classes that people put them in; ``items`` are the distinct words.
+    """Words with their human-assigned classes; ``items`` are the distinct words.
 
     Attributes:
         classes: their names.

@@ -1,4 +1,4 @@
-"""Pairs that people scored."""
+"""Pairs with human scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.types import Float64, Int32
 
 @dataclass(frozen=True, eq=False)
 class ScoredPairs(Dataset):
-    """Pairs that people scored, of one or several named sets with scales of their own.
+    """Pairs with human scores, from one or several named sets with scales of their own.
 
     Attributes:
         sets: the names of the sets.

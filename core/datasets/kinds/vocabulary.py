@@ -12,13 +12,13 @@ from core.types import Bool, Float64, Int32, Int64
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary(WordDataset):
-    """Words and how often each stands in a corpus (Schnabel 2015, section 5); ``items`` are the words.
+    """Words with their numbers of occurrences in a corpus (Schnabel 2015, section 5); ``items`` are the words.
 
     Attributes:
         counts: ``[n] float64``, occurrences in ``corpus_size`` words, above 0; need not be whole.
         corpus_size: in words.
-        queries: ``[q] int32``, index into ``items`` of those words of WordSim-353 that it has: whose neighbors the
-            paper looks at.
+        queries: ``[q] int32``, index into ``items`` of its words that are in WordSim-353, whose neighbors the paper
+            examines.
     """
 
     counts: Float64

@@ -1,4 +1,4 @@
-"""Own columns of a user's file that are kept: categorical ones without a role."""
+"""Own columns kept from a user's file: categorical ones without a role."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PREFIX = "own: "  # of its name in an upload: no kind of file looks for a column
 
 
 def kept(table: FileTable, used: Collection[int]) -> tuple[dict[int, OwnColumn], dict[int, str]]:
-    """By number the columns of a file that are kept besides the used ones, and why each of the others is not."""
+    """Columns of a file that are kept besides the used ones, by number, and the reason for each of the others."""
     columns: dict[int, OwnColumn] = {}
     whys: dict[int, str] = {}
     for number, name in enumerate(table.names):
@@ -36,9 +36,9 @@ def kept(table: FileTable, used: Collection[int]) -> tuple[dict[int, OwnColumn],
 
 
 def own_column(name: str, cells: Sequence[object]) -> OwnColumn | str:
-    """A column as values to group by, or why it is none. A cell in which there is nothing has the value ``EMPTY``.
+    """A column as values to group by, or the reason why it is not one. Empty cells have the value ``EMPTY``.
 
-    Values that differ in white space alone, or in how a whole number is written, are one.
+    Values that differ only in white space, or in how a whole number is written, are equal.
     """
     if not 0 < len(name) <= LONGEST or not _is_unicode(name):
         return f"to group by, a column needs a name of at most {LONGEST} characters"
@@ -54,7 +54,7 @@ def own_column(name: str, cells: Sequence[object]) -> OwnColumn | str:
 
 
 class _NoGroups(Exception):
-    """Why the cells of a column are no groups."""
+    """Reason why the cells of a column are not groups."""
 
 
 def _coded(cells: Sequence[object]) -> tuple[tuple[str, ...], UInt8]:

@@ -1,7 +1,6 @@
-"""A user's own file: what its columns are read as, and what every kind of such a file declares.
+"""Columns of a user's own file, and the declaration of every kind of such a file.
 
-In all of ``own``, what is wrong with a file or a reference to one is an ``InputError`` of one line that names the row
-and the column.
+Throughout ``own``, problems with a file or a reference raise an ``InputError`` of one line with the row and the column.
 """
 
 from __future__ import annotations

@@ -29,12 +29,12 @@ class OwnTable:
         return next((kind for kind, each in OWN_KINDS.items() if each.matches_header(self.table)), DatasetKind.PAIR_SET)
 
     def contents(self, kind: DatasetKind | None = None, asked: Mapping[str, int] | None = None) -> OwnFile:
-        """What the file holds, as the kind that it says by itself or as another; ``asked`` as in ``OwnFile.of``."""
+        """The file's content, as its own kind or another; ``asked`` as in ``OwnFile.of``."""
         return OWN_KINDS[kind or self.kind].of(self.table, asked)
 
 
 def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
-    """What a file holds, and how its columns were read.
+    """A file's content, and how its columns were read.
 
     Args:
         path: absolute; see ``tabulate``.
@@ -47,7 +47,7 @@ def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
 
 
 def parse(path: Path, data: bytes) -> OwnFile:
-    """What a file's bytes hold: ``tabulate``, then ``OwnTable.contents``."""
+    """Content of a file's bytes: ``tabulate``, then ``OwnTable.contents``."""
     return tabulate(path, data).contents()
 
 
@@ -57,7 +57,7 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
 
 
 def find(reference: str) -> OwnFile:
-    """What a ``file:`` reference names; read once for as long as the file stays as it is."""
+    """The file of a ``file:`` reference; read once as long as it does not change."""
     found = OwnReference.parse(reference)
     try:
         stat = found.path.stat()

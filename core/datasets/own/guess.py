@@ -1,7 +1,7 @@
-"""A guess at the columns of a user's file whose names nobody knows: which hold texts, and which two of them are a pair.
+"""Guesses at the columns of a user's file with unknown names: those with texts, and the two that form a pair.
 
-Ids have no spaces, labels have few different values, dates and numbers have no letters. Of the texts that remain the
-two longest are a pair, unless exactly two names say that they hold a query and its answer.
+Ids have no spaces, labels have few different values, dates and numbers have no letters. Of the remaining text columns,
+the two longest form a pair, unless exactly two names mean a query and its answer.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ class _Column:
 
 
 def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> tuple[list[int], dict[int, str]]:
-    """Numbers of the columns that hold texts, and per number of another column of text why it is none.
+    """Numbers of the columns with texts, and the reason for every other column of strings.
 
-    Where all would be ids, or all labels, none is: then they are words.
+    If all would be ids, or all labels, none is: then they are words.
 
     Args:
         besides: numbers of columns that are known to be something else.

@@ -1,4 +1,4 @@
-"""The kinds of files that users bring: a module each, and the table that names them all."""
+"""Kinds of users' files: a module each, and the table of all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.datasets.own.pairs import OwnPairs
 from core.datasets.own.scored_pairs import OwnScoredPairs
 from core.datasets.own.vocabulary import OwnVocabulary
 
-# The first whose header says so wins; what none's says is read as the first of all.
+# The first kind that matches the header wins; without a match, a file is read as the first kind of all.
 _CLASSES: tuple[type[OwnFile], ...] = (
     OwnPairs,
     OwnMinimalPairs,

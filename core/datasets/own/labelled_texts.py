@@ -1,9 +1,9 @@
 """Labeled texts in a user's file.
 
-A name can mean several things, so: ``class``, ``category`` and the like are classes whatever they hold. ``label`` is
-a class where it holds words, and beside one text where it holds whole numbers; whole numbers beside two texts are
-scores of pairs, unless the file has a split. What differs from row to row beside two texts is no class. Where a column
-is called ``score`` beside two texts, or two columns ``query`` and ``mate``, it is scored or positive pairs.
+Names are ambiguous, so: ``class``, ``category`` and the like are always classes. ``label`` is a class if it has words,
+or whole numbers next to a single text; whole numbers next to two texts are scores of pairs, unless the file has a
+split. Values that differ in every row next to two texts are not classes. A file with ``score`` and two texts has scored
+pairs, one with ``query`` and ``mate`` positive pairs.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ class OwnLabelledTexts(OwnFile):
     @property
     def description(self) -> str:
         what = "Pairs of texts" if self.has_pairs else "Texts"
-        split = "Their own split." if self.is_split else "They have no split of their own: folds."
+        split = "Their own split." if self.is_split else "No train/test split: 10-fold cross-validation."
         return f"{what} of your own, of {len(self.classes)} classes. {split}"
 
     @property
@@ -386,7 +386,7 @@ def _split(cell: object) -> int | None:
 def _not_a(table: FileTable, row: int, column: int, wanted: str) -> str:
     cell = table.cells[column][row]
     is_missing = cell is None or str(cell).strip().casefold() in {"", "nan"}
-    found = "nothing there" if is_missing else f"'{shortened(str(cell))}' is no {wanted}"
+    found = "nothing there" if is_missing else f"'{shortened(str(cell))}' is not a {wanted}"
     return f"{table.where(row, column)}: {found}"
 
 
@@ -417,7 +417,7 @@ def _check_classes(table: FileTable, column: int, labels: Sequence[str]) -> None
 
 
 def _check_split(table: FileTable, column: int, examples: Sequence[Example]) -> None:
-    """Both parts are there, and no class is without training or a single example."""
+    """Refuse splits with an empty part, or with a class without training examples or with a single example."""
     parts = Counter(example.split for example in examples)
     if lacking := [SPLITS[part] for part in (TRAIN, TEST) if not parts[part]]:
         held = ", ".join(f"{SPLITS[part]} {count:,}" for part, count in sorted(parts.items()))

@@ -153,7 +153,7 @@ class OwnMinimalPairs(OwnFile):
         if len(originals) < 2:
             raise InputError(
                 f"{table.path} has {len(originals)} original",
-                expected="at least 2, since similarities are laid beside those of unrelated sentences",
+                expected="at least 2, since similarities are compared with those of unrelated sentences",
             )
         return originals, texts, tuple(table.names[number] for number in known_columns(table) or ())
 
@@ -315,7 +315,7 @@ def _subset_of(column: str) -> str:
 def _others(
     table: FileTable, original: int, known: Collection[int], pairs: Collection[int]
 ) -> tuple[list[tuple[int, str]], dict[int, str]]:
-    """Which columns hold rewrites of the originals, besides those that are read as something already.
+    """Columns of rewrites of the originals, besides those that already have a role.
 
     Args:
         pairs: numbers of the columns whose names are those of a query and its match.
@@ -336,7 +336,7 @@ def _others(
 
 
 def _why_not(table: FileTable, original: int, number: int, is_pair: bool) -> str:
-    """Why a column is none of rewrites; "" where nothing speaks against it."""
+    """Why a column has no rewrites; "" if it may have."""
     name, kind = column_key(table.names[number]), table.kinds[number]
     if not name:
         return "no name"
@@ -359,12 +359,12 @@ def _why_not_by_cells(originals: Sequence[object], cells: Sequence[object]) -> s
         return f"{counted(distinct, 'different text')} only"
     words = sum(len(sentence.split()) for sentence in sentences)
     if words >= SENTENCE * len(sentences) and all(len(text.split()) == 1 for text in texts):
-        return "single words beside sentences"
+        return "single words next to sentences"
     return ""
 
 
 def _check_names(table: FileTable, roles: Iterable[tuple[str, int]]) -> None:
-    """Refuse subsets whose names other results have."""
+    """Refuse subsets with names of other results."""
     seen: dict[str, int] = {}
     for role, number in roles:
         column = table.names[number]

@@ -18,7 +18,7 @@ PREFIX = "file:"
 
 
 def _roles() -> dict[str, Role]:
-    """What columns can be named as, by name; in the order of a canonical reference."""
+    """Roles of columns by name, in the order of a canonical reference."""
     every = {role.name: role for kind in OWN_KINDS.values() for role in kind.roles}
     titles = {
         name: " or ".join(kind.title for kind in OWN_KINDS.values() if any(role.name == name for role in kind.roles))
@@ -115,7 +115,7 @@ def with_columns(reference: str, columns: NamedColumns) -> str:
     """A reference whose columns are named."""
     found = OwnReference.parse(reference)
     if found.columns is not None and found.columns != columns:
-        raise InputError(f"columns are named twice, in '{reference}' and beside it", expected="once")
+        raise InputError(f"columns are named twice, in '{reference}' and by options", expected="once")
     return str(OwnReference(found.path, columns))
 
 

@@ -52,7 +52,7 @@ class OwnScoredPairs(OwnFile):
     kind = DatasetKind.SCORED_PAIRS
     title = "scored pairs"
     form = "scored pairs (text1, text2 and score)"
-    about = "two texts and a score that people gave them, higher for more alike, for the page *Similarity*."
+    about = "two texts and a human score, higher for more similar, for the page *Similarity*."
     matched_by = "where one is called `score`, `gold`, `similarity` or the like beside two of texts"
     counted = "scored pairs"
     roles = (
@@ -63,7 +63,7 @@ class OwnScoredPairs(OwnFile):
     forms = (("text1", "text2", "score"),)
     pickers = ((Picker(FIRST), Picker(SECOND), Picker(SCORE)),)
     has_groups = True
-    choose = "Choose the columns of the two texts, and that of the score that people gave them."
+    choose = "Choose the columns of the two texts, and that of their human score."
 
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:
@@ -132,7 +132,7 @@ class OwnScoredPairs(OwnFile):
 
     @property
     def description(self) -> str:
-        return f"Pairs of your own with {self._scores_in_words}; a higher score means more alike."
+        return f"Pairs of your own with {self._scores_in_words}; a higher score means more similar."
 
     @property
     def summary(self) -> str:
@@ -143,7 +143,7 @@ class OwnScoredPairs(OwnFile):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        scores = f"{self._scores_in_words}; a higher score means more alike"
+        scores = f"{self._scores_in_words}; a higher score means more similar"
         return f"{self.rows:,} pairs", f"{self.distinct_texts:,} distinct texts", scores
 
     def as_manifest(self) -> dict[str, Any]:

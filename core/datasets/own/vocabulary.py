@@ -85,7 +85,7 @@ class OwnVocabulary(OwnFile):
             before = first.setdefault(one_form(word), row)
             if before != row:
                 raise InputError(
-                    f"{table.where(row)}: '{word[:40]}' stands there twice, first in {table.place(before)}",
+                    f"{table.where(row)}: '{word[:40]}' occurs twice, first in {table.place(before)}",
                     expected="every word once",
                     remedy="add its counts up in one row",
                 )
@@ -107,7 +107,7 @@ class OwnVocabulary(OwnFile):
 
     @property
     def description(self) -> str:
-        return "Words of your own with how often each occurs; the corpus is the sum of their counts."
+        return "Words of your own with their counts; the corpus size is the sum of all counts."
 
     @property
     def summary(self) -> str:
@@ -118,7 +118,7 @@ class OwnVocabulary(OwnFile):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        size = f"{math.fsum(self.counts):,.6g} occurrences in all, which is taken for the size of the corpus"
+        size = f"{math.fsum(self.counts):,.6g} occurrences in all, taken as the size of the corpus"
         return f"{self.rows:,} words", size
 
     def as_manifest(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ ORIGINAL = "original"
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")
 NEGATIONS = ("negation_main", "negation_antonym")
 NEGATION = "negation"  # a column that does not say which of the two it is
-# Headers, letters only. What is not here is no column of ours.
+# Headers, letters only. Other columns are ignored.
 _KNOWN = {
     "original": ORIGINAL,
     "originalsentence": ORIGINAL,
@@ -100,7 +100,7 @@ def load_table(dataset_id: str, path: Path, rows: int | None = None, first: Iter
     if len(table) < 2:
         raise InputError(
             f"{path} has {len(table)} row(s) below its header",
-            expected="at least two originals, since similarities are laid beside those of unrelated sentences",
+            expected="at least two originals, since similarities are compared with those of unrelated sentences",
         )
     texts = {name: [row.cells[i] for row in table] for name, i in columns.items()}
     return minimal_pair_set(dataset_id, texts[ORIGINAL], {s: texts[s] for s in SUBSETS}, first)
@@ -146,7 +146,7 @@ def _unquoted(rows: list[_Row]) -> list[_Row]:
 
 
 def places(header: Iterable[str]) -> dict[str, list[int]]:
-    """Per role (the original, subsets, ``NEGATION``) the numbers of the columns whose names mean it; letters decide."""
+    """Column numbers per role (the original, subsets, ``NEGATION``), by the letters of their names."""
     found: dict[str, list[int]] = {}
     for i, name in enumerate(header):
         if role := _KNOWN.get(re.sub(r"[^a-z]", "", name.casefold())):
@@ -230,6 +230,6 @@ def _distance(original: Sequence[str], synonym: Sequence[str], negation: Sequenc
 
 
 def _changes(a: Sequence[str], b: Sequence[str]) -> list[tuple[int, int, Sequence[str]]]:
-    """Where ``a`` differs from ``b``: from and to which word of ``a``, and what stands there in ``b``."""
+    """Difference of ``a`` from ``b``: first and last word in ``a``, and the corresponding part of ``b``."""
     codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
     return [(i, j, b[k:m]) for tag, i, j, k, m in codes if tag != "equal"]

@@ -57,7 +57,7 @@ def demo_pairs(dataset_id: str, path: Path) -> PairSet:
 
 
 def demo_minimal(dataset_id: str, path: Path) -> MinimalPairSet:
-    """The same sentences as minimal pairs; numbered as in ``demo_pairs``, so that both stand on the same embeddings."""
+    """The same sentences as minimal pairs; numbered as in ``demo_pairs``, so that both share embeddings."""
     return minimal_pairs.load_table(dataset_id, path, first=demo_pairs(dataset_id, path).items)
 
 

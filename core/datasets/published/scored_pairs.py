@@ -1,8 +1,8 @@
-"""Files of pairs that people scored: STS-Benchmark, STR, and sets of word pairs, as the EvalRank toolkit reads them.
+"""Files of pairs with human scores: STS-Benchmark, STR, and sets of word pairs, as the EvalRank toolkit reads them.
 
-EvalRank's positive pairs are the best quarter of these sets (Wang 2022, section 4.3). Texts are read as the toolkit
-does, so that its pairs are found here to the letter: sentences as they stand, words lower-cased. A reader raises
-``DataCorrupt`` for a file or a line of another form.
+EvalRank's positive pairs are the best quarter of these sets (Wang 2022, section 4.3). Texts are read as in the toolkit,
+so that its pairs match exactly: sentences unchanged, words lower-cased. Readers raise ``DataCorrupt`` for a file or a
+line of another form.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SICK_HEADER = ["pair_ID", "sentence_A", "sentence_B", "relatedness_score"]  # mo
 
 
 def scored_pairs(dataset_id: str, sets: Mapping[str, Sequence[Row]]) -> ScoredPairs:
-    """Named sets of (text, text, score) as one dataset; a pair that stands in several sets stands here as often."""
+    """Named sets of (text, text, score) as one dataset; a pair in several sets is repeated."""
     number: dict[str, int] = {}
     rows = [(i, *row) for i, found in enumerate(sets.values()) for row in found]
     for _, first, second, _ in rows:
@@ -125,11 +125,11 @@ def demo_scored(dataset_id: str, path: Path) -> ScoredPairs:
 
 
 def sentence_sources(dataset_id: str, train: Path, dev: Path, test: Path, related: Path) -> ScoredPairs:
-    """What EvalRank's sentence pairs were taken from: STS-Benchmark in its three parts, and STR."""
+    """Sources of EvalRank's sentence pairs: STS-Benchmark in its three parts, and STR."""
     parts = {f"STS-B {name}": sts_benchmark(path) for name, path in (("train", train), ("dev", dev), ("test", test))}
     return scored_pairs(dataset_id, parts | {"STR": semantic_relatedness(related)})
 
 
 def word_sources(dataset_id: str, paths: Sequence[Path]) -> ScoredPairs:
-    """What EvalRank's word pairs were taken from; a set is called as its file is, without ``EN-``."""
+    """Sources of EvalRank's word pairs; a set is named like its file, without ``EN-``."""
     return scored_pairs(dataset_id, {path.stem.removeprefix("EN-"): word_similarity(path) for path in paths})

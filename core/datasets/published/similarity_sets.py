@@ -1,4 +1,4 @@
-"""Scored pairs that similarity tasks are made of: STS 2012 to 2016, STS-Benchmark, SICK-R, STR, thirteen word sets."""
+"""Scored pairs of similarity tasks: STS 2012 to 2016, STS-Benchmark, SICK-R, STR, thirteen word sets."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _sts_years() -> Iterator[DatasetEntry]:
             f"sts{number % 100}",
             f"STS {number}",
             f"The English test sets of STS {number}: sentence pairs, scored from 0 to 5 for how much their meanings "
-            "have in common; tokenised and lower-cased."
+            "have in common; tokenized and lower-cased."
             + (" Its set SMT is not public." if number == 2013 else "")
             + (" Pairs without a score are left out." if number > 2014 else ""),
             (year.pairs, year.texts),
@@ -158,7 +158,7 @@ def _stsb(dataset_id: str, counts: tuple[int, int], parts: Mapping[str, SourceFi
         dataset_id,
         f"STS-Benchmark, {next(iter(parts)) if len(parts) == 1 else 'all pairs'}",
         f"{of} of STS-Benchmark: sentence pairs, scored from 0 to 5 for how much their meanings have in "
-        "common; tokenised and lower-cased, as encoders are usually tested on it.",
+        "common; tokenized and lower-cased, as encoders are usually tested on it.",
         counts,
         "Cer et al. 2017, SemEval-2017 Task 1",
         tuple(parts.values()),

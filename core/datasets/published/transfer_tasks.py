@@ -1,4 +1,4 @@
-"""The transfer tasks: ten of the EvalRank paper, and a probing task of our own (Wang 2022, section 5.1)."""
+"""Transfer tasks: ten of the EvalRank paper (Wang 2022, section 5.1), and a probing task of our own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.datasets.published.labelled_texts import Example
 from core.settings import ASSETS
 
 _FOLDER = "data/sent_classification"
-_OWN_SPLITS = "It has no split of its own: ten folds."
+_OWN_SPLITS = "No train/test split: ten folds."
 _LICENCE = "as published by its authors; here as in the toolkit's repository (BSD-3-Clause)"
 
 
@@ -88,7 +88,7 @@ _ENTRIES = (
     _entry(
         "mpqa",
         "MPQA",
-        "Phrases of news: negative or positive opinions. 31% of its phrases stand in it more than once, 98 of them "
+        "Phrases of news: negative or positive opinions. 31% of its phrases are repeated, 98 of them "
         f"with both labels. {_OWN_SPLITS}",
         (10_603, 8_240),
         "Wiebe, Wilson and Cardie 2005, Annotating expressions of opinions and emotions in language",
@@ -188,7 +188,7 @@ LABELLED = {
         DatasetEntry(
             id="demo-negation",
             title="Demo negation",
-            description="The built-in sentences and their rewrites: does a sentence hold a negation? A probing task; "
+            description="The built-in sentences and their rewrites: is a sentence negated? A probing task; "
             f"needs no download. {_OWN_SPLITS}",
             kind=DatasetKind.LABELLED_TEXTS,
             unit="sentence",

@@ -28,7 +28,7 @@ def vocabulary(dataset_id: str, words: Sequence[str], counts: Sequence[float], c
 
 
 def named_queries(words: Sequence[str]) -> Int32:
-    """Numbers of the words that stand in WordSim-353, ``[q] int32``, ascending; of spellings of one the first."""
+    """Numbers of the words in WordSim-353, ``[q] int32``, ascending; the first of several spellings."""
     asked = _wordsim()
     found: dict[str, int] = {}
     for number, word in enumerate(words):
@@ -61,6 +61,6 @@ def counted(dataset_id: str, path: Path, words: int) -> Vocabulary:
         if not word or not count.isdecimal() or int(count) < 1:
             raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected="a word, a space and a count above 0")
         if word in found:
-            raise DataCorrupt(f"{path}, line {number}: '{word[:40]}' stands there twice", expected="distinct words")
+            raise DataCorrupt(f"{path}, line {number}: '{word[:40]}' occurs twice", expected="distinct words")
         found[word] = float(count)
     return vocabulary(dataset_id, list(found)[:words], list(found.values())[:words], sum(found.values()))

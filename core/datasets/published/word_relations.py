@@ -58,8 +58,8 @@ def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence
             number.setdefault(word, len(number))
         if q.d in (q.a, q.b, q.c):
             raise DataCorrupt(
-                f"'{dataset_id}': {q.a} : {q.b} = {q.c} : {q.d} has an answer that stands in the question",
-                expected="another word, since the words of a question are no candidates",
+                f"'{dataset_id}': the answer of {q.a} : {q.b} = {q.c} : {q.d} is a word of the question",
+                expected="another word, since words of the question are not candidates",
             )
     own = len(number)
     spelled = {caseless(word) for word in number}
@@ -81,7 +81,7 @@ def analogies(dataset_id: str, questions: Sequence[Question], frequent: Sequence
 
 
 def categories(dataset_id: str, rows: Sequence[tuple[str, str]]) -> Categories:
-    """Rows of (class, word); a blank word has been dropped from them before. A row that stands twice counts once."""
+    """Rows of (class, word), without blank words. A repeated row counts once."""
     rows = list(dict.fromkeys(rows))
     if not rows:
         raise DataCorrupt(f"'{dataset_id}' has no words", expected="one or more")
@@ -226,7 +226,7 @@ RELATIONS = {
             "analogy-google",
             "Google analogies",
             "Semantic questions (capitals, currencies, cities in states, family) and syntactic ones (grammatical "
-            "forms); 171 of them stand in two sections.",
+            "forms); 171 of them are in two sections.",
             (19_544, 30_113),
             "Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space",
             "google-analogies.csv",
@@ -250,7 +250,7 @@ RELATIONS = {
         _categories(
             "categories-battig",
             "Battig",
-            "What people name when asked for a precious stone, a relative, a colour, ...: 5,231 rows, 2 of them twice; "
+            "Words that people name for a precious stone, a relative, a color, ...: 5,231 rows, 2 of them twice; "
             "a word in several classes is one word. It is not the file behind the purities that papers publish.",
             (5_229, 4_668, 56),
             "Battig and Montague 1969, Category norms for verbal items in 56 categories",

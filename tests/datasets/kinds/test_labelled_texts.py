@@ -134,8 +134,8 @@ def test_the_majority_is_that_of_training_and_counts_in_the_test_part() -> None:
 def test_what_is_cautioned_of() -> None:
     rows = [Example("p", "A", None, TRAIN), Example("q", "a", None, TEST), Example("p", "b", None, TEST)]
     assert LabelledCounts.of(labelled_texts("x", CLASSES, rows)).caution == (
-        "test examples that stand in training too: 1 of 2 (50.0%)",
-        "examples that stand in it more than once: 2 (66.7%)",
+        "test examples also in training: 1 of 2 (50.0%)",
+        "repeated examples: 2 (66.7%)",
         "texts with more than one label: 1",
     )
 

@@ -428,7 +428,7 @@ def test_one_and_twenty_columns(tmp_path: Path) -> None:
         ("formal", [*sentences("f")[:4], "", None], "2 of 6 cells have no text"),
         ("register", ["in a formal way", "as people speak"] * 3, "2 different texts only"),
         ("always", ["the very same"] * 6, "1 different text only"),
-        ("sentence code", [f"s-{i}" for i in range(6)], "single words beside sentences"),
+        ("sentence code", [f"s-{i}" for i in range(6)], "single words next to sentences"),
         ("?!", sentences("n"), "no name"),
     ],
 )
