@@ -1,4 +1,4 @@
-"""Compare votes: whose neighbours do people find most similar to the query?"""
+"""Compare votes: a blind vote on which model's neighbors are most similar to the query."""
 
 from core.studies.judgement.page import show_compare_votes
 

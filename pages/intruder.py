@@ -1,4 +1,4 @@
-"""Intruder: do an encoder's neighbours belong together? People look for the one that does not."""
+"""Intruder: how well a model's neighbors fit together, by people who try to spot the odd one out."""
 
 from core.studies.judgement.page import show_intruder
 

@@ -1,4 +1,4 @@
-"""The spaces of the pages Neighbours and Map, of the picked variants over one dataset, and the search of its items."""
+"""Spaces of the pages Neighbors and Map: the picked models over one dataset, and the search of its texts."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def open_picked(picks: Picks) -> Opened | None:
         st.warning(as_text(str(error)), icon=":material/report:")
         return None
     if len(spaces[0].items) < len(dataset.items):
-        st.caption(f"Only the {len(spaces[0].items):,} of {len(dataset.items):,} items that all of these models cover.")
+        st.caption(
+            f"Compared on the {len(spaces[0].items):,} of {len(dataset.items):,} texts that all of these models cover."
+        )
     return Opened(picks, dataset, spaces, variant_styles(variants), scheme())
 
 
@@ -103,14 +105,14 @@ def _offer(encoders: Sequence[str], dataset: Dataset) -> None:
     names = ", ".join(as_text(Variant(encoder, "none").label) for encoder in encoders)
     with st.container(border=True, key="to_encode"):
         st.markdown(
-            f"**{tables.dataset_title(dataset.id)} is not encoded by {names} yet.** Its {len(dataset.items):,} texts "
-            "are encoded in the background; you can cancel and resume."
+            f"**{tables.dataset_title(dataset.id)} is not encoded by {names} yet.** Encoding its "
+            f"{len(dataset.items):,} texts runs in the background; you can cancel and resume."
         )
         encode_button("Encode it", encoders, dataset.id, key="encode_here")
 
 
 def offer_found(dataset: Dataset, wanted: str, choose: Callable[[int], None]) -> None:
-    """The items that a search finds, to choose one from."""
+    """Matches of a search, to choose one from."""
     if not wanted.strip():
         return
     if len(wanted) > item_search.MOST_CHARACTERS:

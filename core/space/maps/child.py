@@ -32,7 +32,7 @@ LOOK_EVERY_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The child's result: ``[n, 2] float32``, NaN for items that it could not connect, and the time of the fit."""
+    """Result of the child: ``[n, 2] float32``, NaN for items that it could not connect, and the time of the fit."""
 
     coordinates: Float32
     seconds: float
@@ -112,7 +112,7 @@ def _run(work: Path, settings: Settings, progress: Progress, cancel: CancelToken
         code = child.wait()
         words = (work / "errors.txt").read_text("utf-8", errors="replace").strip().splitlines()
         what = words[-1] if words else f"it ended with code {code}"
-        remedy = "free some memory, or choose fewer items" if code in {-signal.SIGKILL, 137} else ""
+        remedy = "free some memory, or choose fewer texts" if code in {-signal.SIGKILL, 137} else ""
         raise BlindspotError(f"UMAP failed: {what}", remedy=remedy)
     finally:
         _end(child)

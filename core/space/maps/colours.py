@@ -1,4 +1,4 @@
-"""The colourings of a map's items: frequency, rank of the mate, cluster in the full space, source."""
+"""Colors of a map's items: frequency, rank of the match, cluster in the full space, source, an own column."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ Colouring = Numbers | Groups
 def by_frequency(dataset: Dataset) -> Numbers:
     """Zipf frequency by wordfreq; the mean over the words of a text."""
     zipf = zipf_of(dataset.items)
-    return Numbers(np.where(zipf > 0, zipf, np.nan), "Zipf frequency", "have no word that wordfreq knows")
+    return Numbers(np.where(zipf > 0, zipf, np.nan), "Zipf frequency", "have no word known to wordfreq")
 
 
 def by_rank_of_mate(
@@ -95,13 +95,11 @@ def by_rank_of_mate(
     ranks = 1.0 + counts.greater + counts.ties / 2.0
     best = np.full(len(dataset.items), np.inf)
     np.minimum.at(best, dataset.queries[rows.item_no], ranks)
-    return Numbers(
-        np.where(np.isfinite(best), best, np.nan), "rank of the mate", "are the query of no ranked pair", True
-    )
+    return Numbers(np.where(np.isfinite(best), best, np.nan), "rank of the match", "are not queries", True)
 
 
 def on_one_scale(numbers: Sequence[Numbers | None]) -> Sequence[Numbers | None]:
-    """The numbers of several variants on one scale, so that a colour means the same in all maps."""
+    """The numbers of several variants on one scale, so that a color means the same in all maps."""
     spans = [one.span for one in numbers if one is not None and not np.isnan(one.values).all()]
     if not spans:
         return numbers
@@ -132,7 +130,7 @@ def by_source(dataset: PairSet, scored: ScoredPairs) -> Groups:
     used = [i for i in range(len(names)) if (codes == i).any()]
     place = np.full(len(names) + 1, -1, dtype=np.int64)  # its last entry is that of -1
     place[used] = np.arange(len(used))
-    return Groups(place[codes], tuple(names[i] for i in used), "source set", "are in no pair of a known source")
+    return Groups(place[codes], tuple(names[i] for i in used), "source set", "have no known source")
 
 
 def by_own_column(dataset: Dataset, column: OwnColumn) -> Groups:

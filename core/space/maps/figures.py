@@ -1,4 +1,4 @@
-"""The figure of a map: dots coloured by a number or a group, a selection, and a query tied to its true neighbours."""
+"""Figure of a map: dots colored by a number or a group, a selection, and a query tied to its true neighbors."""
 
 from __future__ import annotations
 
@@ -166,17 +166,17 @@ def _add(
         selectedpoints=None if selected is None else np.flatnonzero(np.isin(items, selected)).tolist(),
         selected={"marker": {"opacity": 0.95}},
         unselected={"marker": {"opacity": 0.08}},
-        hovertemplate=("%{text}" if texts else "item %{customdata}") + "<extra></extra>",
+        hovertemplate=("%{text}" if texts else "text %{customdata}") + "<extra></extra>",
         showlegend=bool(name),
     )
 
 
 def _add_tie(figure: go.Figure, tie: Tie, scheme: Scheme) -> None:
-    """Draw the query, its true neighbours, and lines between: dotted to those that the picture tears away."""
+    """Draw the query, its true neighbours, and lines between: dotted to those far away in the picture."""
     texts = [hover_text(text) for text in tie.texts]
     for is_kept, name, colour, symbol, dash in (
-        (True, "true neighbour, near here too", ink(scheme), "circle-open", "solid"),
-        (False, "true neighbour, torn away", TORN[scheme], "diamond-open", "dot"),
+        (True, "true neighbor, close here too", ink(scheme), "circle-open", "solid"),
+        (False, "true neighbor, far away here", TORN[scheme], "diamond-open", "dot"),
     ):
         inside = tie.is_kept == is_kept
         if not inside.any():

@@ -1,4 +1,4 @@
-"""Maps: a dataset's items in two dimensions, as one variant places them, and how far to trust the picture.
+"""Maps of a dataset's items in two dimensions, by one variant, and how far to trust the picture.
 
 PCA is computed at once. UMAP (McInnes, Healy and Melville 2018) is fitted in a new process, one at a time per cache: a
 fork after a compiled kernel kills the child, two fits at once can abort the process, and only a process can be killed.
@@ -234,11 +234,11 @@ def space_of(request: MapRequest, dataset: Dataset, settings: Settings) -> Space
 def check(request: MapRequest, space: Space) -> None:
     """Raise ``NoMap`` for what cannot be drawn."""
     if not np.isfinite(space.vectors).all():
-        raise NoMap(f"{space.variant.label} has vectors that hold NaN or infinite values", expected="finite numbers")
+        raise NoMap(f"{space.variant.label} has vectors with NaN or infinite values", expected="finite numbers")
     if len(space.items) < 2 or are_constant(as_compared(space.vectors, request.metric)):
         raise NoMap(
-            f"{space.variant.label} gives every item the same vector: there is nothing to draw",
-            remedy="choose another variant, another similarity or another dataset",
+            f"{space.variant.label} gives every text the same vector, so there is nothing to draw",
+            remedy="choose another model, similarity or dataset",
         )
     check_count(request, len(space.items))
 
@@ -248,8 +248,8 @@ def check_count(request: MapRequest, items: int) -> None:
     fewest = max(request.n_neighbors + 2, 10)
     if request.method is Method.UMAP and items < fewest:
         raise NoMap(
-            f"UMAP with {request.n_neighbors} neighbours needs {fewest} items, and there are {items}",
-            remedy="choose fewer neighbours or a larger dataset",
+            f"UMAP with {request.n_neighbors} neighbors needs {fewest} texts, and there are {items}",
+            remedy="choose fewer neighbors or a larger dataset",
         )
 
 

@@ -24,7 +24,7 @@ from core.types import Float32, Int32
 
 ROWS_AT_ONCE = 1_000
 ABANDONED = 3  # exit code of a child whose parent is gone
-LOADING = "loading UMAP (the first time it compiles itself, which takes a minute)"
+LOADING = "loading UMAP (the first time it is compiled, which takes a minute)"
 
 
 class _Epochs:
@@ -36,7 +36,7 @@ class _Epochs:
     def write(self, text: str) -> int:
         done, _, total = text.strip().partition("/")
         if done.isdecimal() and total.isdecimal():
-            tell(self._out, "laying the items out, epoch", int(done), int(total))
+            tell(self._out, "drawing, epoch", int(done), int(total))
         return len(text)
 
     def flush(self) -> None:
@@ -81,7 +81,7 @@ def _graph(vectors: Float32, metric: Similarity, n_neighbors: int, out: TextIO) 
     rows = np.empty((n, n_neighbors), dtype=np.int32)
     distances = np.zeros((n, n_neighbors), dtype=np.float32)
     for start in range(0, n, ROWS_AT_ONCE):
-        tell(out, "finding neighbours", start, n)
+        tell(out, "finding neighbors", start, n)
         asked = np.arange(start, min(start + ROWS_AT_ONCE, n), dtype=np.int64)
         nearest = index.of_rows(asked, n_neighbors - 1)
         rows[asked, 0], rows[asked, 1:] = asked, nearest.rows

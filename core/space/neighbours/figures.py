@@ -1,4 +1,4 @@
-"""The figures of the page Neighbours: overlap of neighbour lists over queries, and a number per two encoders."""
+"""Figures of the page Neighbors: overlap of neighbor lists over queries, and a number per two models."""
 
 from __future__ import annotations
 

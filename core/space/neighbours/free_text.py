@@ -1,4 +1,4 @@
-"""A text of the reader's own in the space of a variant: encoded now, transformed as the dataset's items were."""
+"""Free text in the space of a variant: encoded now, post-processed like the dataset's items."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def check(text: str, longest: int = policy.LOCAL.text) -> None:
     if len(text) > longest:
         raise InputError(
             f"the text has {len(text):,} characters",
-            expected=f"at most {longest:,}: no encoder here reads more than a few thousand",
+            expected=f"at most {longest:,}: no model here reads more than a few thousand",
         )
 
 

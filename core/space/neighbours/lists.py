@@ -1,4 +1,4 @@
-"""Nearest neighbours of an item or a text in several spaces, and how far the spaces disagree. Reads only."""
+"""Nearest neighbors of an item or a text in several spaces, and how far the spaces disagree. Reads only."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_a_query_is_tied_to_its_true_neighbours_and_the_torn_ones_look_otherwise
     tie = Tie(3, PLACES[0], ITEMS[1:], PLACES[1:], np.array([True, False, False]), ["q <b>", "near", "torn", "far"])
     others = [trace for trace in drawn(tie=tie).data if trace.type == "scatter"]
     kept_line, kept, torn_line, torn, query = others
-    assert (kept.name, torn.name) == ("true neighbour, near here too: 1", "true neighbour, torn away: 2")
+    assert (kept.name, torn.name) == ("true neighbor, close here too: 1", "true neighbor, far away here: 2")
     assert (list(kept.customdata), list(torn.customdata), list(query.customdata)) == ([5], [8, 9], [3])
     assert list(torn_line.x) == [0.0, 0.0, None, 0.0, 1.0, None]
     assert list(torn_line.y) == [0.0, 1.0, None, 0.0, 1.0, None]

@@ -174,7 +174,7 @@ def test_a_child_ends_when_its_parent_is_gone(tmp_path: Path, numba_cache: None)
     )
     assert child.stdin
     assert child.stdout
-    assert json.loads(child.stdout.readline())["stage"] == "finding neighbours"  # it is at work
+    assert json.loads(child.stdout.readline())["stage"] == "finding neighbors"  # it is at work
     child.stdin.close()  # what the kernel does for a parent that is killed
     assert child.wait(300) == ABANDONED
     child.stdout.close()
@@ -234,9 +234,9 @@ def test_a_damaged_map_is_made_again(settings: Settings) -> None:
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
-        (MapRequest(Variant("trigrams", "none"), "three"), "UMAP with 15 neighbours needs 17 items, and there are 3"),
-        (MapRequest(Variant("constant", "none"), "many"), "every item the same vector"),
-        (MapRequest(Variant("constant", "none"), "many", method=Method.PCA), "every item the same vector"),
+        (MapRequest(Variant("trigrams", "none"), "three"), "needs 17 texts, and there are 3"),
+        (MapRequest(Variant("constant", "none"), "many"), "every text the same vector"),
+        (MapRequest(Variant("constant", "none"), "many", method=Method.PCA), "every text the same vector"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(settings: Settings, request_: MapRequest, reason: str) -> None:
@@ -297,7 +297,7 @@ def test_the_command_writes_a_file(blindspot: Command, made: maps.Map, tmp_path:
     assert frame["text"].tolist() == list(MANY.items)
     np.testing.assert_array_equal(frame[["x", "y"]].to_numpy(), made.coordinates)
     said = blindspot(*MAP, "--out", str(tmp_path / "map.csv"), "--method", "pca", "--transform", "center")
-    assert "true neighbours kept" in said.out
+    assert "true neighbors kept" in said.out
     assert pd.read_csv(tmp_path / "map.csv").columns.tolist() == ["item", "text", "x", "y"]
 
 

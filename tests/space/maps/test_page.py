@@ -63,7 +63,7 @@ def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(op
     app = open_map(picture="umap")
     assert "UMAP of 2 models is not computed yet: about" in written(app)
     assert "Compute UMAP" in [button.label for button in app.button]
-    assert "trigrams: PCA" in written(app)
+    assert "**trigrams**: PCA" in written(app)
     assert len(charts(app)) == 2
 
 
@@ -78,9 +78,9 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     maps.store(request, space, made, world.settings)
     app = open_map(picture="umap", enc="trigrams~none")
     text = written(app)
-    assert "trigrams: UMAP" in text
+    assert "**trigrams**: UMAP" in text
     assert "is not computed yet" not in text
-    assert "1 items have no neighbors in the graph" in text
+    assert "1 texts have no neighbors in the graph" in text
     assert len(charts(app)) == 1, "a single encoder is enough"
     assert map_view.verdict(quality, None) in text
 
@@ -97,7 +97,7 @@ def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
 
 
 def test_an_item_that_is_not_there_is_said(open_map: OpenApp) -> None:
-    assert "There is no item 999" in written(open_map(item="999"))
+    assert "No text 999" in written(open_map(item="999"))
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_every_colour(open_map: OpenApp, colour: str) -> None:
     assert len(charts(app)) == 2
     text = written(app)
     if colour == "rank of the mate":
-        assert "are the query of no ranked pair: grey" in text
+        assert "are not queries" in text
     if colour == "source":
-        assert "It is not known where the items of this dataset come from" in text
+        assert not any(trace.get("name") for trace in charts(app)[0]["data"]), "it has no source"
     if colour == "cluster":
         app.selectbox(key="map_clusters_of").set_value("trigrams~center").run()
         assert not app.exception
@@ -146,22 +146,22 @@ def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
 
 def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:
     app = open_map(colour="rank of the mate", metric="l2")
-    assert "No EvalRank run of trigrams on this dataset with similarity l2" in written(app)
+    assert "similarity l2" in written(app)
     assert len(charts(app)) == 2
 
 
 @pytest.mark.parametrize("picture", ["pca", "umap"])
 def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, picture: str) -> None:
     app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", colour="cluster")
-    assert "constant gives every item the same vector: there is nothing to draw" in written(app)
+    assert "constant gives every text the same vector" in written(app)
     assert len(charts(app)) == 1
 
 
 def test_three_items(open_map: OpenApp) -> None:
     app = open_map(data="three", picture="umap", enc="trigrams~none", colour="cluster", item="0")
-    assert "UMAP with 15 neighbours needs 17 items, and there are 3" in written(app)
+    assert "needs 17 texts, and there are 3" in written(app)
     assert len(charts(app)) == 1
-    assert "trigrams: PCA" in written(app)
+    assert "**trigrams**: PCA" in written(app)
     assert "Compute UMAP" not in [button.label for button in app.button]
 
 
@@ -175,7 +175,7 @@ def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
     app = open_map(colour="frequency")
     app.session_state[map_view.SELECTED] = (MANY.texts_digest, (2, 5))
     app.run()
-    assert "**2 items selected**" in written(app)
+    assert "**2 texts selected**" in written(app)
     assert app.dataframe[0].value["text"].tolist() == [MANY.items[2], MANY.items[5]]
     app.button(key="map_clear").click().run()
     assert "items selected" not in written(app)
@@ -185,15 +185,15 @@ def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
     ("kept", "trust", "begins"),
     [
         (0.75, 0.99, "Dots that look close are mostly true"),
-        (0.5, 0.9, "Trust the groups, not single neighbors: about 50% of"),
-        (0.3, 0.7, "Do not trust distances here: about 70% of"),
-        (0.01, 0.7, "Do not trust distances here: about 99% of"),
+        (0.5, 0.9, "Read regions, not single neighbors: about 50% of"),
+        (0.3, 0.7, "Do not rely on closeness here: about 70% of"),
+        (0.01, 0.7, "Do not rely on closeness here: about 99% of"),
     ],
 )
 def test_the_verdict(kept: float, trust: float, begins: str) -> None:
     quality = Quality(trust, kept, 10, 100, 100)
     assert map_view.verdict(quality, None).startswith(begins)
-    assert "mean nothing in UMAP" in map_view.verdict(quality, None)
+    assert "mean nothing" in map_view.verdict(quality, None)
     assert "UMAP" not in map_view.verdict(quality, (0.1, 0.1))
 
 

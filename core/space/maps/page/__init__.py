@@ -1,4 +1,4 @@
-"""The page Map: the choice of maps, the maps, how far to trust them, and what the reader selects."""
+"""Page Map: the maps, how far to trust them, and the reader's selection."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ MOST_ROWS = 500  # of the table of selected items
 SELECTED = "_map_selected"  # the dataset, and the numbers of its items
 SEEDED, UNSEEDED = "reproducible", "fast"
 SEED_HELP = (
-    f"**{SEEDED}**: from seed {SEED}, the same picture every time; UMAP then runs on one thread. **{UNSEEDED}**: on "
-    "all cores and without a seed, another picture every time. Measured on two busy cores with 24,957 sentences: 62 s "
-    "against 48 s; with more cores reproducible takes several times as long."
+    f"**{SEEDED}**: fixed seed {SEED}, one thread, the same picture every time. **{UNSEEDED}**: no seed, all cores, a "
+    "different picture every time. Measured on two busy cores with 24,957 sentences: 62 s against 48 s; with more "
+    "cores the difference is larger."
 )
 
 
@@ -105,7 +105,8 @@ def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
     seconds = sum(maps.estimated_seconds(items, request, settings()) for request in missing)
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. PCA is shown until then.",
+        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. PCA is shown until then. Do not "
+        "compare the shapes of a UMAP and a PCA: the method makes them differ.",
         icon=":material/hourglass_empty:",
     )
     with button:
@@ -120,6 +121,10 @@ def _variants(requests: Sequence[MapRequest]) -> str:
 @fragment  # what the reader selects draws nothing above again
 def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     """The query, the maps, and a table of the selected items."""
+    st.caption(
+        "Each dot is a text; near-duplicates overlap. Click a dot to see its true neighbors. Drag to move, scroll to "
+        "zoom."
+    )
     *places, last = st.columns([4, 2, 2, 3], vertical_alignment="bottom")
     item, k = query.choose(opened, places)
     colouring = colours.choose(opened, last)
@@ -146,12 +151,12 @@ def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
     rows = made[0].rows
     total = len(drawn[0].space.items)
     if len(rows) < total:
-        st.caption(f"A random sample of {len(rows):,} of the {total:,} items, the same in every map.")
+        st.caption(f"A random sample of {len(rows):,} of the {total:,} texts, the same in every map.")
     most = (DOTS_IN_ALL if len(made) <= MAPS_WITH_WEBGL else DOTS_WITHOUT_WEBGL) // len(made)
     if len(rows) > most:
         st.caption(
-            f"Drawn are {most:,} of the {len(rows):,} items of each map, at random and the same in all, so that the "
-            "browser stays fast; UMAP and the measures use all of them. Fewer models show more dots."
+            f"Drawn: a random {most:,} of the {len(rows):,} texts of each map, the same in all, so that the browser "
+            "stays fast. UMAP and the measures use all of them. Pick fewer models to see more dots."
         )
         rows = rows[maps.sample_rows(len(rows), most)]
     return rows
@@ -165,7 +170,7 @@ def _map(
     shown: Int64 | None,
     selected: Int64 | None,
 ) -> None:
-    st.text(f"{one.variant.label}: {METHODS[one.request.method]}")
+    st.markdown(f"**{as_text(one.variant.label)}**: {METHODS[one.request.method]}")
     if one.why:
         st.info(as_text(one.why), icon=":material/info:")
     if one.map is None or shown is None:
@@ -196,27 +201,28 @@ def _map(
         on_select=lambda: _take(opened, st.session_state[key].selection),
         selection_mode=("points", "box", "lasso"),
         config={"displaylogo": False, "scrollZoom": True},
-        alt=f"{METHODS[one.request.method]} of the items by {one.variant.label}",
+        alt=f"{METHODS[one.request.method]} of the texts by {one.variant.label}",
     )
     lost = len(one.map.rows) - int(np.isfinite(one.map.coordinates).all(axis=1).sum())
     if lost:
-        st.caption(f"{lost:,} items have no neighbors in the graph and are not shown.")
+        st.caption(f"{lost:,} texts have no neighbors in the graph and are not shown.")
     _trust(one.map.quality, explained)
 
 
 def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> None:
     if quality is None:
-        st.caption("Too few items to measure how reliable the picture is.")
+        st.caption("Too few texts to measure how reliable the picture is.")
         return
     trust = "–" if np.isnan(quality.trustworthiness) else f"{quality.trustworthiness:.3f}"
     asked = (
-        f"measured on {quality.queries:,} of {quality.items:,} items"
+        f"measured on {quality.queries:,} of {quality.items:,} texts"
         if quality.queries < quality.items
-        else f"measured on all {quality.items:,} items"
+        else f"measured on all {quality.items:,} texts"
     )
     st.markdown(
-        f"Trustworthiness **{trust}** · true neighbors kept **{quality.kept:.0%}** (k = {quality.k}, by chance "
-        f"{quality.by_chance:.2%}, {asked})" + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
+        f"Trustworthiness **{trust}** (best: 1) · true neighbors kept **{quality.kept:.0%}** (k = {quality.k}, by "
+        f"chance {quality.by_chance:.2%}, {asked})"
+        + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
     )
     st.caption(verdict(quality, explained))
 
@@ -238,12 +244,15 @@ def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
     if quality.kept >= 0.7:
         first = "Dots that look close are mostly true neighbors."
     elif quality.trustworthiness >= 0.85:
-        first = f"Trust the groups, not single neighbors: about {false:.0%} of close dots are not true neighbors."
+        first = f"Read regions, not single neighbors: about {false:.0%} of the closest dots are not true neighbors."
     else:
-        first = f"Do not trust distances here: about {false:.0%} of close dots are not true neighbors."
+        first = f"Do not rely on closeness here: about {false:.0%} of the closest dots are not true neighbors."
     if explained:
-        return f"{first} Dots far apart are far apart; dots that overlap may differ in other directions."
-    return f"{first} Distances between groups, their sizes and densities mean nothing in UMAP."
+        return (
+            f"{first} The picture shows {sum(explained):.0%} of the variance: texts that are far apart in it differ, "
+            "texts that overlap may differ in other directions."
+        )
+    return f"{first} In UMAP, distances between groups, their sizes and densities mean nothing."
 
 
 # --- what is selected
@@ -270,12 +279,12 @@ def _selected(opened: Opened) -> Int64 | None:
 def _selection_table(opened: Opened, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
     if selected is None:
         st.caption(
-            "Click a dot to see its true neighbors; drag to move, scroll to zoom. Select several with the box or lasso "
-            "of a map's toolbar to highlight them in all maps and list them here."
+            "To list several texts here and highlight them in all maps, select them with the box or lasso of a map's "
+            "toolbar."
         )
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{len(selected):,} items selected**", width="content")
+        st.markdown(f"**{len(selected):,} texts selected**", width="content")
         st.button(
             "Clear", key="map_clear", on_click=lambda: st.session_state.pop(SELECTED, None), icon=":material/close:"
         )
@@ -305,19 +314,19 @@ def _selection_table(opened: Opened, selected: Int64 | None, colouring: Sequence
 
 
 HOW = f"""
-**PCA** puts every item at its coordinates along the two directions of largest variance; the share of the variance \
-stands at the axes. **UMAP** (McInnes, Healy and Melville 2018, [arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) \
-lays the graph of each item's nearest neighbours out in two dimensions; here these neighbours are the exact ones. With \
-the similarity *cos* both see the vectors' directions only.
+**PCA** plots each text along the two directions of largest variance; the axes give the share of the variance. \
+**UMAP** (McInnes, Healy and Melville 2018, [arXiv:1802.03426](https://arxiv.org/abs/1802.03426)) draws the graph of \
+each text's nearest neighbors in two dimensions, here from exact neighbors. With *cos*, both use only the directions \
+of the vectors. Near-duplicates lie on top of each other, so there can be fewer visible dots than texts.
 
-**Trustworthiness** (Venna and Kaski 2001), with $r(i, j)$ the rank of $j$ among the neighbours of $i$ in the full \
-space and $U_k(i)$ the items that are among the $k$ nearest to $i$ in the picture but not in the space:
+**Trustworthiness** (Venna and Kaski 2001), with $r(i, j)$ the rank of $j$ among the neighbors of $i$ in the full \
+space and $U_k(i)$ the texts among the $k$ nearest to $i$ in the picture but not in the space:
 
 $$T(k) = 1 - \\frac{{2}}{{nk(2n - 3k - 1)}} \\sum_i \\sum_{{j \\in U_k(i)}} (r(i, j) - k)$$
 
-Of many items the sum runs over {maps.QUALITY_QUERIES:,} random ones, each among all. **True neighbours kept** is the \
-mean share of an item's $k$ nearest in the full space that are among its $k$ nearest in the picture. Maps hold \
-at most {maps.MOST_ITEMS:,} items, of more a random sample.
+With many texts the sum is over {maps.QUALITY_QUERIES:,} random ones, each compared with all. **True neighbors kept** \
+is the mean share of a text's $k$ nearest in the full space that are among its $k$ nearest in the picture. Maps show \
+at most {maps.MOST_ITEMS:,} texts: a random sample of larger datasets.
 """
 
 

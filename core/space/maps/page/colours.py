@@ -77,15 +77,15 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Colouring | None]:
     return [None] * count
 
 
-_frequency = cached(8, "Looking frequencies up …")(by_frequency)
+_frequency = cached(8, "Looking up frequencies …")(by_frequency)
 
 
 def _rank_of_mate(opened: Opened, variant: Variant) -> Numbers | None:
     found = by_rank_of_mate(opened.dataset, variant, opened.picks.params, repository())
     if found is None:
         st.caption(
-            f"No EvalRank run of {as_text(variant.label)} on this dataset with similarity {opened.picks.metric} and "
-            f"protocol {opened.picks.protocol}: its dots are plain. The page Run computes one."
+            f"{as_text(variant.label)} has no EvalRank run on this dataset with similarity {opened.picks.metric} and "
+            f"protocol {opened.picks.protocol}, so its dots have no color. Start one on the page Run."
         )
     return found
 
@@ -96,7 +96,7 @@ def _clusters(opened: Opened) -> list[Colouring | None]:
     left, right = st.columns(2)
     most = min(MOST_CLUSTERS, len(opened.spaces[0].items))
     if most < 2:
-        st.caption("There are too few items for clusters.")
+        st.caption("Too few texts for clusters.")
         return [None] * len(opened.spaces)
     k = left.number_input(
         "Clusters",
@@ -106,7 +106,7 @@ def _clusters(opened: Opened) -> list[Colouring | None]:
         step=1,
         key="map_clusters",
         persist_state="session",
-        help="k of k-means, the largest cluster first. Starts from a fixed seed.",
+        help="k of k-means, with a fixed seed; the largest cluster first.",
     )
     whose = own
     if len(names) > 1:
@@ -116,7 +116,7 @@ def _clusters(opened: Opened) -> list[Colouring | None]:
                 [own, *names],
                 key="map_clusters_of",
                 persist_state="session",
-                help="One variant's clusters in all maps show whether the others keep them together.",
+                help="Showing one model's clusters in all maps shows whether the others keep them together.",
             )
         )
     chosen = [names[whose]] * len(names) if whose in names else list(opened.spaces)
@@ -126,7 +126,7 @@ def _clusters(opened: Opened) -> list[Colouring | None]:
     ]
 
 
-@cached(32, "Looking for clusters in the full space …")
+@cached(32, "Clustering the full space …")
 def _labels(space: Space, metric: Similarity, k: int) -> Int64:
     return projection.clusters(projection.as_compared(space.vectors, metric), k, SEED)
 
@@ -134,7 +134,7 @@ def _labels(space: Space, metric: Similarity, k: int) -> Int64:
 def _sources(dataset: Dataset) -> Groups | None:
     entry = dataset_offer.entry_of(dataset.id)
     if entry is None or not isinstance(dataset, PairSet):
-        st.caption("It is not known where the items of this dataset come from: the dots are plain.")
+        st.caption("The sources of these texts are not known, so dots have no color.")
         return None
     if not dataset_offer.is_here(entry):
         dataset_offer.offer(entry, "Coloring by source", key="fetch_map_sources")
@@ -143,16 +143,16 @@ def _sources(dataset: Dataset) -> Groups | None:
     return None if scored is None else _by_source(dataset, scored)
 
 
-_by_source = cached(4, "Looking up where the items come from …")(by_source)
+_by_source = cached(4, "Looking up sources …")(by_source)
 
 
 def note(colouring: Sequence[Colouring | None], items: Int64) -> None:
-    """Say how many of the shown items have no colour, and why; once if the maps agree."""
+    """Say how many of the shown items have no color, and why; once if the maps agree."""
     said = {}
     for one in colouring:
         if one is not None:
             values = one.codes[items] < 0 if isinstance(one, Groups) else np.isnan(one.values[items])
-            said[f"{np.count_nonzero(values):,} of {len(items):,} shown items {one.lacking}: grey."] = values.any()
+            said[f"Gray: {np.count_nonzero(values):,} of {len(items):,} texts that {one.lacking}."] = values.any()
     for sentence, is_needed in said.items():
         if is_needed:
             st.caption(sentence)

@@ -1,4 +1,4 @@
-"""The maps of the page Map, as far as they are made; PCA replaces a UMAP that is not computed yet."""
+"""Maps of the page Map; PCA replaces a UMAP that is not computed yet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chosen item of the maps, searched or clicked, and its true neighbours in the full space."""
+"""Chosen text of the maps, searched or clicked, and its true neighbors in the full space."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
     dataset = opened.dataset
     search, number, neighbours = places
     wanted = search.text_input(
-        "Search",
+        "Find a text",
         key="map_find",
-        placeholder="Search (typos are fine)",
+        placeholder="Part of a text, or click a dot",
         persist_state="session",
-        help="Or click a dot, or select several with a box or lasso.",
+        help="Small spelling mistakes are fine.",
     )
     value = number.number_input(
-        "Item",
+        "Number of the text",
         min_value=0,
         value=None,
         step=1,
@@ -60,16 +60,16 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
         help="Its true neighbors are marked in every map.",
     )
     k = neighbours.number_input(
-        "Neighbours", min_value=1, max_value=MOST_K, value=K_AT_FIRST, step=1, key="map_k", bind="query-params"
+        "Neighbors to mark", min_value=1, max_value=MOST_K, value=K_AT_FIRST, step=1, key="map_k", bind="query-params"
     )
     offer_found(dataset, wanted or "", lambda item: st.session_state.update(item=item))
     if value is None:
         return None, int(k)
     if value >= len(dataset.items):
-        st.warning(f"There is no item {value}: they are 0 to {len(dataset.items) - 1:,}.")
+        st.warning(f"No text {value}: they are numbered 0 to {len(dataset.items) - 1:,}.")
         return None, int(k)
     if opened.spaces[0].place_of(int(value)) is None:
-        st.warning("This item is not in the maps: not every shown model has a vector for it.")
+        st.warning("This text is not in the maps: not every shown model has a vector for it.")
         st.text(short_text(dataset.items[int(value)]))
         return None, int(k)
     return int(value), int(k)
@@ -124,7 +124,7 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
                     continue
                 k = len(found.numbers)
                 st.caption(f"{np.count_nonzero(found.is_kept)} of {k} are among its {k} nearest in the picture.")
-                marks = np.where(found.is_kept, "● near", np.where(found.is_shown, "◇ torn away", "not drawn"))
+                marks = np.where(found.is_kept, "● near", np.where(found.is_shown, "◇ far away", "not drawn"))
                 st.dataframe(
                     pd.DataFrame(
                         {
@@ -139,14 +139,12 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
                     column_config={"similarity": st.column_config.NumberColumn(format="%.4f", width="small")},
                 )
         if any(found is not None and found.tie is None for _, found in arounds):
-            st.caption(
-                "Where the item has no place in a map (it is not in the sample, or lies apart), nothing is tied."
-            )
+            st.caption("A map without lines does not contain this text (not in the sample, or unconnected).")
         with st.container(horizontal=True):
             query = link_to(opened.picks.dataset, opened.picks.metric, [drawn.variant for drawn, _ in arounds])
             st.page_link(
                 "pages/neighbours.py",
-                label="See its neighbours on the page Neighbours",
+                label="Compare its neighbors by model",
                 icon=":material/hub:",
                 query_params={**query, "item": str(item)},
             )

@@ -1,4 +1,4 @@
-"""The page Neighbours: the query, its lists, their overlap, and how it is computed."""
+"""Page Neighbors: the query, its lists, their overlap, and how they are computed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def _links(opened: Opened, asked: Query) -> None:
             if len(pairs):
                 st.page_link(
                     "pages/evalrank.py",
-                    label="See its pair on EvalRank",
+                    label="Open this text's pair in EvalRank",
                     icon=":material/leaderboard:",
                     query_params=address | {"pair": str(pairs[0])},
                 )
         st.page_link(
             "pages/map.py",
-            label="See it on the map",
+            label="Show this text on the map",
             icon=":material/scatter_plot:",
             query_params=address | ({} if asked.item is None else {"item": str(asked.item)}),
         )
@@ -44,28 +44,30 @@ def _how_computed() -> None:
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(
             rf"""
-**Neighbours.** In the full space, after the variant's transform, every item is compared with the query: cosine, or
-$1/(1 + \lVert x - y \rVert)$ where *l2* is picked. Of few queries, float32 products (faiss) find the candidates; of
-many, products of 8-bit codes (by cosine, from {FEWEST_DIMENSIONS_CODED} dimensions on, on a processor that is faster at
-them) or else float32 products. Similarities of candidates are computed in float64, which also orders them. Where
-another item could still belong to the list, a list from codes is made again from float32 products, and any other from
-all items in float64. So lists are exact, whichever way they are made. An item is no neighbour of itself. Of equally
-similar items the one with the lower number comes first. Encoders are compared over the same items: those that all of
-them have a vector for; transforms are fitted on these, and a text of your own is transformed as they are.
+**Neighbors.** Each text is compared with the query in the full space, after post-processing: by cosine, or by
+$1/(1 + \lVert x - y \rVert)$ for *l2*. For few queries, float32 products (faiss) find the candidates; for many,
+products of 8-bit codes (by cosine, from {FEWEST_DIMENSIONS_CODED} dimensions, on a processor that is faster at them) or
+else float32 products. Candidates are compared and ordered in float64. If another text could still belong to the list, a
+list from codes is recomputed from float32 products, and any other from all texts in float64, so lists are always exact.
+A text is not its own neighbor. Of equally similar texts, the one with the lower number comes first. Models are compared
+on the texts that all of them cover; post-processing is fitted on these and applied to your own text too.
 
-**Overlap.** Of two lists $A$ and $B$ of $k$ items, Jaccard@k $= |A \cap B| / |A \cup B|$. Rank-biased overlap (Webber,
-Moffat and Zobel 2010), extrapolated from the first $k$ ranks, with $X_d$ items shared by the first $d$ of both lists:
+**Similarities of different models are not comparable.** In one model, unrelated texts may have a cosine of 0.1, in
+another 0.8. Compare orders, not values.
+
+**Overlap.** Two lists $A$ and $B$ of $k$ texts have Jaccard@k $= |A \cap B| / |A \cup B|$. Rank-biased overlap (Webber,
+Moffat and Zobel 2010), extrapolated from the first $k$ ranks, with $X_d$ texts shared by the first $d$ of both lists:
 
 $$\mathrm{{RBO}} = \frac{{X_k}}{{k}}\,p^k + \frac{{1-p}}{{p}} \sum_{{d=1}}^{{k}} \frac{{X_d}}{{d}}\,p^d$$
 
-with $p = {P:g}$. Lists have no ties, since equal items are ordered by their numbers. Of more than
-2,000 items a seeded sample of {SAMPLE:,} serves as queries; neighbours are always looked for among all items.
+with $p = {P:g}$. Lists have no ties, since equally similar texts are ordered by number. With more than 2,000 texts, a
+seeded sample of {SAMPLE:,} serves as queries; their neighbors come from all texts.
 
-**CKA.** Linear centred kernel alignment (Kornblith et al. 2019),
+**CKA.** Linear centered kernel alignment (Kornblith et al. 2019),
 $\mathrm{{HSIC}}(K, L) / \sqrt{{\mathrm{{HSIC}}(K, K)\,\mathrm{{HSIC}}(L, L)}}$ with $K = XX^\top$, $L = YY^\top$,
-debiased: HSIC is the unbiased estimator of Song et al. (2012). In float64, on the transformed vectors as they are, over
-at most {ITEMS_FOR_CKA:,} items. It compares all distances at once; two spaces can have a high CKA and different nearest
-neighbours.
+debiased: HSIC is the unbiased estimator of Song et al. (2012). Computed in float64 on the post-processed vectors of at
+most {ITEMS_FOR_CKA:,} texts. It compares all distances at once: two spaces can have a high CKA and different nearest
+neighbors.
 """
         )
         st.caption(
@@ -81,7 +83,7 @@ def show() -> None:
     picks = ui.page("Neighbors", "What does each model retrieve, and where do models disagree?")
     opened = open_picked(picks)
     if opened is not None and len(opened.spaces[0].items) < 2:
-        st.info("This dataset has only one item. Pick a larger one.", icon=":material/info:")
+        st.info("This dataset has only one text. Pick a larger one.", icon=":material/info:")
     elif opened is not None:
         headline = st.container()
         asked = query.pick(opened)

@@ -1,4 +1,4 @@
-"""The lists of the page Neighbours: the nearest items to the query in every shown variant."""
+"""Lists of the page Neighbors: the nearest texts to the query in every shown model."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def depth_picker(opened: Opened) -> int:
     )
     most = len(opened.spaces[0].items) - 1
     if most < asked:
-        st.caption(f"With {most + 1} items there are only {most} neighbours.")
+        st.caption(f"With {most + 1} texts, each has only {most} neighbors.")
     return min(int(asked), most)
 
 
@@ -84,7 +84,7 @@ def answer(opened: Opened, query: Query, k: int) -> Answer | None:
 
 
 def _approximate(opened: Opened, k: int) -> bool:
-    """Whether the reader chooses an approximate index, offered when there are many items."""
+    """Whether the reader chooses an approximate index, offered with many items."""
     items = len(opened.spaces[0].items)
     if items < APPROXIMATE_FROM:
         return False
@@ -92,17 +92,17 @@ def _approximate(opened: Opened, k: int) -> bool:
         "Approximate index",
         key="approx",
         bind="query-params",
-        help=f"Of {items:,} items look only into an eighth (faiss IVF). Off: every item is compared, exactly. Building "
-        "it takes some seconds, once.",
+        help=f"Search only an eighth of the {items:,} texts (faiss IVF). Off: every text is compared, exactly. "
+        "Building the index takes some seconds, once.",
     )
     if not wanted:
         return False
-    with st.spinner("Building the approximate indices and measuring what they miss …", show_time=True):
+    with st.spinner("Building the approximate indexes and measuring their recall …", show_time=True):
         measured = [(space, _quality(space, opened.metric, k)) for space in opened.spaces]
     for space, quality in measured:
         st.caption(
-            f"{opened.names[space.variant]} {as_text(space.variant.label)}: recall@{k} **{quality.recall:.3f}** "
-            f"(share of the exact {k} nearest that it finds, over {quality.queries} random items), "
+            f"{as_text(space.variant.label)}: recall@{k} **{quality.recall:.3f}** "
+            f"(share of the exact {k} nearest that it finds, over {quality.queries} random texts), "
             f"{quality.seconds * 1e3:.1f} ms per query instead of {quality.exact_seconds * 1e3:.1f} ms."
         )
     return True
@@ -119,7 +119,7 @@ def _of_item(opened: Opened, item: int, approximate: bool) -> list[Neighbours]:
         alone = {variant: open_spaces([raw[variant]], opened.dataset, settings())[0] for variant in raw}
         lacking = ", ".join(as_text(variant.label) for variant, space in alone.items() if space.place_of(item) is None)
         st.info(
-            f"No vector: {lacking} does not know this item. Choose another one, or leave that model out.",
+            f"No vector: {lacking} does not know this text. Choose another one, or leave that model out.",
             icon=":material/info:",
         )
         return []
@@ -128,7 +128,7 @@ def _of_item(opened: Opened, item: int, approximate: bool) -> list[Neighbours]:
 
 
 def _of_text(opened: Opened, text: str, approximate: bool) -> list[Neighbours]:
-    with st.spinner("Encoding the text. The first time, the encoders are loaded …", show_time=True), turn():
+    with st.spinner("Encoding the text. The first time, models are loaded …", show_time=True), turn():
         placed = free_text.place(text, opened.spaces, settings())
     _notes(placed)
     most = neighbours.depth(opened.spaces, is_item=False)
@@ -140,24 +140,25 @@ def _of_text(opened: Opened, text: str, approximate: bool) -> list[Neighbours]:
 
 
 def _notes(placed: Sequence[Placed]) -> None:
-    """Say which part of the text was cut off or is unknown, per variant."""
+    """Name the parts of the text that a model cut off or does not know."""
     if cut := [as_text(one.variant.label) for one in placed if one.truncated]:
-        st.caption(f"The text is longer than {', '.join(cut)} can read: the rest of it does not count.")
+        st.caption(f"Cut off: the text is longer than {', '.join(cut)} can read. The rest is ignored.")
     for one in placed:
         words = ", ".join(as_text(f"“{word[:60]}”") for word in one.unknown)
         if one.vector is None:
             which = f": none of its words is known ({words})" if words else ""
             st.info(f"No vector: {as_text(one.variant.label)} does not know this text{which}.", icon=":material/info:")
         elif words:
-            st.caption(f"{as_text(one.variant.label)} has no vector for {words}: the mean is of the other words.")
+            st.caption(f"{as_text(one.variant.label)} has no vector for {words} and uses the mean of the other words.")
 
 
 def _side_by_side(opened: Opened, query: Query, found: Answer) -> None:
     texts = opened.dataset.items
     shown = np.stack([one.items[: found.k] for one in found.lists])
-    in_words = {len(shown): "all", 1: "only"}
+    in_words = {len(shown): "all", 1: "this"}
     marks = [[in_words.get(n, f"{n} of {len(shown)}") for n in row] for row in in_how_many(shown).tolist()]
-    related = opened.dataset.related(query.item) if query.item is not None else {}
+    found_related = opened.dataset.related(query.item) if query.item is not None else {}
+    related = {item: "match" if name == "mate" else name for item, name in found_related.items()}
     lengths = [len(texts[item]) for item in shown.ravel()]
     abreast = 3 if float(np.mean(lengths)) <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
     for start in range(0, len(found.lists), abreast):
@@ -166,9 +167,11 @@ def _side_by_side(opened: Opened, query: Query, found: Answer) -> None:
                 with column:
                     marked = marks[place] if len(shown) > 1 else []
                     _list(opened, found.lists[place], found.k, marked, related, max(lengths))
-    several = "**all**: in the list of every model; **only**: in no other list; " if len(shown) > 1 else ""
-    relation = "● the query's match in the dataset; " if related else ""
-    st.caption(f"{several}{relation}select a row to make it the query.")
+    relation = "● related to the query in the dataset (its match, or a rewrite). " if related else ""
+    st.caption(
+        f"{relation}Similarities of different models are not comparable, only the order of texts. Select a row to "
+        "make it the query."
+    )
     if related:
         _missed(found, related)
 
@@ -185,11 +188,11 @@ def _list(
         }
     )
     if marks:
-        frame["in"] = marks
+        frame["found by"] = marks
     if related:
         frame["relation"] = [f"● {related[item]}" if item in related else "" for item in items]
     name = opened.names[one.variant]
-    st.markdown(f"**{name} · {as_text(one.variant.label)}**")
+    st.markdown(f"**{as_text(one.variant.label)}**")
     column = st.column_config
     row = WRAPPED if longest > LINE else ROW
     choose_row(  # the item of a chosen row is the next query
@@ -209,25 +212,27 @@ def _list(
                 format="%.4f",
                 width=110,
             ),
-            "in": column.TextColumn(width=56, help="In how many models it is among the nearest k"),
+            "found by": column.TextColumn(
+                width=72, help="Models that have it among their nearest k: all, only this one, or some"
+            ),
             "relation": column.TextColumn(width=80),
         },
     )
     if one.are_alike(k):
-        st.caption("These are all equally similar to the query: their order means nothing.")
+        st.caption("These are all equally similar to the query, so their order means nothing.")
 
 
 def _missed(found: Answer, related: Mapping[int, str]) -> None:
-    """Say which variants have none of the related items among the k nearest."""
+    """Name the models with no related text among the k nearest."""
     within = {one.variant: set(one.items[: found.k].tolist()) for one in found.lists}
     without = [as_text(variant.label) for variant, items in within.items() if items.isdisjoint(related)]
     if without:
         named = ", ".join(dict.fromkeys(related.values()))
-        st.caption(f"Not among the {found.k} nearest of {', '.join(without)}: {as_text(named)}.")
+        st.caption(f"Not among the {found.k} nearest in {', '.join(without)}: {as_text(named)}.")
 
 
 def _why(opened: Opened, query: Query, found: Answer) -> None:
-    """What the words of the query and of one neighbor contribute, in the first two variants."""
+    """Contributions of the words of the query and of one neighbor, in the first two variants."""
     if not why_similar.is_open():
         return
     rank = int(
@@ -240,9 +245,7 @@ def _why(opened: Opened, query: Query, found: Answer) -> None:
     for one in found.lists:
         item = int(one.items[rank - 1])
         pair = PairOfTexts((query.text, opened.dataset.items[item]), (query.item, item))
-        heading = (
-            f"**{opened.names[one.variant]} · {as_text(one.variant.label)}**: {as_text(short_text(pair.texts[1]))}"
-        )
+        heading = f"**{as_text(one.variant.label)}**: {as_text(short_text(pair.texts[1]))}"
         note = why_similar.note_of(opened.metric)
         asked.append(why_similar.of_space(spaces[one.variant], pair, heading, note))
     why_similar.show(asked, ("query", "neighbor"))
@@ -254,12 +257,9 @@ def _at_ranks(opened: Opened, found: Answer) -> None:
     if len(ranks) < 2:
         return
     st.markdown(f"**Results at ranks {', '.join(map(str, ranks[:-1]))} and {ranks[-1]}**")
-    columns = {
-        f"{opened.names[one.variant]} · {one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks]
-        for one in found.lists
-    }
+    columns = {f"{one.variant.label}": [opened.dataset.items[one.items[r - 1]] for r in ranks] for one in found.lists}
     st.html(ranks_table(columns, ranks, opened.scheme, "Neighbors at chosen ranks"))
     st.caption(
-        "The ranks that raters compared in Schnabel et al. (2015), section 3.3. A model that is better at rank 1 may "
-        "be worse at rank 50."
+        "How quickly do results drift from the query? A model that is better at rank 1 may be worse at rank 50 (ranks "
+        "as in Schnabel et al. 2015, section 3.3)."
     )

@@ -1,4 +1,4 @@
-"""Comparison of models on the page Neighbours: for this query, over many queries, and as a whole."""
+"""Comparison of models on the page Neighbors: for this query, over many queries, and as a whole."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ from core.texts import counted
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets.addressed import names_of_variants
 from core.ui.widgets.browse_table import Pages, choose_row
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.two_variants import two_names
+
+WIDTH = 16  # characters of a model's name in figures
+FEW, NOTABLE = 0.05, 0.3  # share of the queries that may share fewer; of the neighbors from which it is said
 
 
 class Measure(StrEnum):
@@ -49,11 +53,10 @@ def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator
             "Only one model is shown. Pick or encode another one to see where they disagree.", icon=":material/info:"
         )
         return
-    st.caption(" · ".join(f"**{n}** {as_text(variant.label)}" for variant, n in opened.names.items()))
     if answer is not None and len(answer.lists) > 1:
-        _this_query(opened, answer)
+        _this_query(answer)
     rows = neighbours.sample(opened.spaces[0])
-    with st.spinner(f"Looking up the neighbours of {len(rows):,} items in every model …", show_time=True):
+    with st.spinner(f"Looking up the neighbors of {len(rows):,} texts in every model …", show_time=True):
         found = _agreements(opened.spaces, opened.metric, k)
     with headline:
         _headline(opened, found)
@@ -61,8 +64,8 @@ def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator
         "Overlap",
         Measure,
         "overlap",
-        f"- **jaccard**: items in both lists of {k} over items in either.\n- **rbo**: rank-biased overlap, in "
-        f"which agreement at the top counts more (p = {P:g}: the first ten ranks carry 86% of the weight).",
+        f"- **jaccard**: texts in both lists of {k} divided by texts in either.\n- **rbo**: rank-biased overlap, in "
+        f"which agreement at the top counts more (p = {P:g}: the first ten ranks have 86% of the weight).",
     )
     _distribution(opened, answer, found, measure, len(rows))
     _matrices(opened, found, measure)
@@ -77,25 +80,43 @@ def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
     for one in (one for one in found if first in {one.a, one.b}):
         other = one.b if one.a == first else one.a
         low, high = np.quantile(one.shared, (0.25, 0.75))
-        said.append(f"**{one.shared.mean():.1f}** with {as_text(other.label)} (quartiles {low:g} to {high:g})")
+        said.append(f"**{one.shared.mean():.1f}** with **{as_text(other.label)}** (middle half {low:g} to {high:g})")
     depth, queries = found[0].depth, counted(len(found[0].shared), "query", "queries")
     st.markdown(
-        f"**{as_text(first.label)}** shares, of the {depth} nearest neighbors, on average over {queries}: "
-        f"{'; '.join(said)}."
+        f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
+        f"{queries}."
     )
+    _built_in(found)
+
+
+def _built_in(found: Sequence[Agreement]) -> None:
+    """Warn where nearly all queries share many neighbors in all models: rewrites of a text are found by any model."""
+    depth = found[0].depth
+    floor = int(min(np.quantile(one.shared, FEW) for one in found))
+    if len(found) > 1 and floor >= depth * NOTABLE:
+        st.caption(
+            f"Any two of these models share {floor} or more neighbors of almost every query, as in data full of "
+            f"near-duplicates: only the other {depth - floor} of {depth} tell models apart."
+        )
+
+
+def _short(opened: Opened) -> dict[Variant, str]:
+    """Labels that fit figures."""
+    name = names_of_variants([str(variant) for variant in opened.names], WIDTH)
+    return {variant: name(str(variant)) for variant in opened.names}
 
 
 def _pair(opened: Opened, a: Variant, b: Variant) -> str:
-    return f"{opened.names[a]} · {opened.names[b]}"
+    short = _short(opened)
+    return f"{short[a]} · {short[b]}"
 
 
-def _this_query(opened: Opened, answer: Answer) -> None:
+def _this_query(answer: Answer) -> None:
     st.markdown("**For this query**")
     found = neighbours.overlaps(answer.lists, answer.k)
     frame = pd.DataFrame(
         [
             {
-                "models": _pair(opened, o.a, o.b),
                 "first": o.a.label,
                 "second": o.b.label,
                 "shared": f"{o.shared} of {o.k}",
@@ -135,15 +156,15 @@ def _distribution(
     values = {_pair(opened, f.a, f.b): measure.of(f) for f in found}
     figure = figures.overlap_boxes(values, own, f"{measure.in_words} of the {k} nearest", opened.scheme)
     st.plotly_chart(figure, key="overlap_boxes")
-    which = f"all {items:,} items" if queries == items else f"{queries:,} of {items:,} items, always the same sample"
+    which = f"all {items:,} texts" if queries == items else f"{queries:,} of {items:,} texts, always the same sample"
     st.caption(
         f"Queries: {which}. Box: the middle half, with median and (dashed) mean; whiskers: 5% to 95%. 1: the same "
-        "neighbours; 0: none in common."
+        "neighbors; 0: none in common."
     )
 
 
 def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> None:
-    names = list(opened.names.values())
+    names = list(_short(opened).values())
     place = {variant: i for i, variant in enumerate(opened.names)}
     overlap, alike = np.ones((2, len(names), len(names)))
     for one in found:
@@ -156,16 +177,16 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
     left, right = st.columns(2)
     with left:
         st.markdown(f"**Mean {measure.in_words}** of the {found[0].depth} nearest")
-        figure = figures.encoder_matrix(overlap, names, opened.scheme, "share of neighbours")
+        figure = figures.encoder_matrix(overlap, names, opened.scheme, "share of neighbors")
         st.plotly_chart(figure, key="overlap_matrix")
     with right:
-        st.markdown("**Linear CKA** of the spaces as a whole")
+        st.markdown("**Linear CKA**: similarity of the whole spaces, 0 to 1")
         st.plotly_chart(figures.encoder_matrix(alike, names, opened.scheme, "CKA"), key="cka_matrix")
     if np.isnan(alike).any():
-        st.caption("– : CKA is not defined for fewer than four items, nor for a space whose vectors are all the same.")
+        st.caption("– : CKA is not defined for fewer than four texts, nor for a space whose vectors are all the same.")
     items = len(opened.spaces[0].items)
     if items > neighbours.ITEMS_FOR_CKA:
-        st.caption(f"CKA over {neighbours.ITEMS_FOR_CKA:,} of {items:,} items, always the same sample.")
+        st.caption(f"CKA over {neighbours.ITEMS_FOR_CKA:,} of {items:,} texts, always the same sample.")
 
 
 def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: int) -> None:

@@ -1,4 +1,4 @@
-"""The query of the page Neighbours: an item, or a text of the reader's own."""
+"""Query of the page Neighbors: a text of the dataset, or the reader's own."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def pick(opened: Opened) -> Query | None:
     left, right, buttons = st.columns([4, 4, 3], vertical_alignment="bottom")
     with left:
         wanted = st.text_input(
-            f"Search the {len(dataset.items):,} texts",
+            f"Find one of the {len(dataset.items):,} texts",
             key="find",
             persist_state="session",
-            placeholder="Search (typos are fine)",
+            placeholder="Part of a text",
         )
         offer_found(dataset, wanted or "", choose)
     with right:
         text = st.text_input(
-            "Or enter a text",
+            "Or type your own text",
             key="q",
             bind="query-params",
             placeholder="Any word or sentence",
@@ -55,14 +55,14 @@ def pick(opened: Opened) -> Query | None:
         )
     with options():
         number = st.number_input(
-            "Item",
+            "Number of the text",
             min_value=0,
             value=None,
             step=1,
             key="item",
             bind="query-params",
             placeholder=f"0 to {len(dataset.items) - 1}",
-            help="Number of the query in the dataset.",
+            help="Number of the query in the dataset, from 0.",
             width=200,
             on_change=lambda: st.session_state.update(q=""),  # a typed number replaces the text
         )
@@ -83,14 +83,14 @@ def _asked(opened: Opened, text: str, number: int | None) -> Query | None:
     if text.strip():
         return Query(None, text)
     if text:
-        st.info("The text is empty. Type a word or a sentence, or choose an item.", icon=":material/info:")
+        st.info("The text is empty. Type a word or a sentence, or find one of the dataset.", icon=":material/info:")
         return None
     if number is None:
         first = _first(opened)
-        st.caption("No query is chosen yet: this is the first one of the dataset.")
+        st.caption("Example: the first text of the dataset. Find another one, or type your own.")
         return Query(first, items[first])
     if number >= len(items):
-        st.warning(f"There is no item {number} here: they are 0 to {len(items) - 1}.")
+        st.warning(f"No text {number} here: they are numbered 0 to {len(items) - 1}.")
         return None
     return Query(int(number), items[int(number)])
 
@@ -131,5 +131,5 @@ def _go_back() -> None:
 def show(query: Query) -> None:
     """Show the query, as plain text."""
     with st.container(horizontal=True, gap="small"):
-        st.markdown("**Own text**" if query.item is None else f"**Item {query.item}**", width="content")
+        st.markdown("**Your text**" if query.item is None else f"**Text {query.item}**", width="content")
         long_texts.show(query.text)
