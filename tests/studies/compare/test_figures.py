@@ -1,0 +1,30 @@
+"""The forest plot of long names: nothing is cut off, and the zero line crosses no label."""
+
+from __future__ import annotations
+
+from core.figures.theme import Scheme, styles
+from core.numerics.statistics.intervals import Interval
+from core.runs.comparison import Difference
+from core.studies.compare.figures import NAME_WIDTH, SIDE_LINE, forest
+from core.studies.compare.rows import Row
+from tests.support.finding_runs import run_record
+
+LONG = "a-model-with-a-name-longer-than-a-line + whiten 64 + all-but-the-top 3 + center"
+LABEL = 7  # pixels that a label takes above and below its middle
+
+
+def test_long_names_have_room_and_the_zero_line_leaves_the_labels_out() -> None:
+    a, b = run_record("evalrank", "one"), run_record("evalrank", "other")
+    found = Difference("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), 0.01)
+    looks = styles([a.plan.variant, b.plan.variant], Scheme.LIGHT, [a.plan.variant, b.plan.variant])
+    two = looks[a.plan.variant], looks[b.plan.variant]
+    figure = forest([Row(a, b, found, 0.01)] * 3, (LONG, "one"), two, Scheme.LIGHT)
+    *labels, left, right = figure.layout.annotations
+    lines = [line for side in (left, right) for line in side.text.split("<br>")]
+    assert max(map(len, lines)) <= NAME_WIDTH + len(" →")
+    assert figure.layout.margin.t >= SIDE_LINE * (right.text.count("<br>") + 1)
+    for label in labels:
+        assert all(
+            not label.y - LABEL < y < label.y + LABEL for line in figure.layout.shapes for y in (line.y0, line.y1)
+        )
+        assert not any(line.y0 <= label.y <= line.y1 for line in figure.layout.shapes)
