@@ -75,7 +75,7 @@ def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp,
     assert f"from {plain[row]:.3f} to **{mrr.values[row, column]:.3f}**" in headline
     assert f"{np.isfinite(mrr.values).sum() - len(ENCODERS)}, not tested: " in headline, "there are too few pairs"
     found = verdicts(mrr.ranked)
-    assert f"{sum(v.is_stable for v in found)} of {len(found)} pairs" in headline
+    assert f"{sum(v.is_stable for v in found)} of {len(found)}**" in headline
 
 
 @pytest.mark.parametrize(("p", "tried", "verdict"), [(0.01, 1, "; significant"), (0.01, 5, "; not significant")])

@@ -205,7 +205,7 @@ def _list(
         height=min(ROW + 3 + row * len(items), MOST_HEIGHT),
         column_config={
             "rank": column.NumberColumn(width=44),
-            "text": column.TextColumn(width=100 if longest <= SHORT else 240),
+            "text": column.TextColumn(width=100 if longest <= SHORT else 214),
             "similarity": column.ProgressColumn(
                 min_value=min(0.0, float(one.similarity[:k].min())),
                 max_value=max(1.0, float(one.similarity[0])),

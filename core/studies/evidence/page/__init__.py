@@ -48,8 +48,10 @@ def show() -> None:
     """The page."""
     picks = ui.page("Evidence", "Do benchmark scores predict downstream performance?")
     with ui.errors_shown():
+        top = st.container()  # the headline's place, above what it counts
         if shown := selected(picks):
-            correlations.headline(shown)
+            with top:
+                correlations.headline(shown)
             choose_view(shown, VIEWS, "Details", key="evidence_view")
         else:
             st.subheader("Published results", anchor=False)

@@ -87,5 +87,5 @@ def _order(shown: LabView) -> list[str]:
         return []
     stable = sum(one.is_stable for one in found)
     settings: Sequence[Setting] = shown.ranked.settings
-    pairs = counted(len(found), "pair")
-    return [f"**{stable} of {pairs} of models** keep their order under all {len(settings):,} computed settings."]
+    computed = counted(len(settings), "computed setting")
+    return [f"Pairs of models in the same order under all {computed}: **{stable} of {len(found)}**."]
