@@ -118,7 +118,7 @@ def classify(
 ) -> tuple[Accuracy, ...]:
     """Accuracy at every threshold, and with shuffled labels.
 
-    Vectors ``[n, d]`` are normalised; a zero vector stays zero. Draws run in one thread per core, each with its own
+    Vectors ``[n, d]`` are normalized; a zero vector stays zero. Draws run in one thread per core, each with its own
     random numbers.
 
     Args:
@@ -167,7 +167,7 @@ def cross_validated(units: Float64, frequent: Bool, rng: np.random.Generator) ->
 def _accuracy(units: Float64, frequent: Bool, held_out: Bool) -> float:
     from sklearn.linear_model import LogisticRegression
 
-    # Centered, since liblinear would penalise the intercept. It is ten times as fast here as scikit-learn's default,
+    # Centered, since liblinear would penalize the intercept. It is ten times as fast here as scikit-learn's default,
     # whose threads get in each other's way.
     learnt = units[~held_out]
     centre = learnt.mean(axis=0)

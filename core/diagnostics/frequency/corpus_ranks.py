@@ -1,4 +1,4 @@
-"""Frequency of an item's neighbours by their place among them (Schnabel 2015, section 6, figure 4)."""
+"""Frequency of an item's neighbors by their place among them (Schnabel 2015, section 6, figure 4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SEED = 2015
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean corpus rank of the k-th neighbour over query items, with its 95% t interval; rank 1 is the most frequent.
+    """Mean corpus rank of the k-th neighbor over query items, with its 95% t interval; rank 1 is the most frequent.
 
     ``k [p] int64`` is ascending, the others are ``[p] float64``.
     """
@@ -83,7 +83,7 @@ def queries_among(named: Int32 | Int64, n: int, seed: int = SEED) -> Queries:
 
 
 def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
-    """Mean corpus rank of the k-th nearest neighbour.
+    """Mean corpus rank of the k-th nearest neighbor.
 
     Args:
         ranks: ``[n] float64`` of the indexed items; at least 500, see ``places``.
@@ -95,7 +95,7 @@ def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
 
 
 def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:
-    """The same with random other items as neighbours, each at most once per query."""
+    """The same with random other items as neighbors, each at most once per query."""
     rng = np.random.default_rng(seed)
     n = len(ranks)
     k = places(n)

@@ -49,7 +49,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Accuracy at every threshold, a row each, and the power law of the neighbours' ranks.
+    """Accuracy at every threshold, a row each, and the power law of the neighbors' ranks.
 
     Raises:
         BlindspotError: all words have the same direction, or there are too few of them.
@@ -82,17 +82,17 @@ def compute(
 
 
 def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
-    """Exponent and R2 of the neighbours' mean corpus ranks; empty if there are too few words for a curve."""
+    """Exponent and R2 of the neighbors' mean corpus ranks; empty if there are too few words for a curve."""
     n = len(dataset.items)
     if not len(neighbours.places(n)):
         return {}
-    progress("looking up neighbours", 0, 1)
+    progress("looking up neighbors", 0, 1)
     ranks = neighbours.corpus_ranks(dataset.counts)
     queries = neighbours.queries_among(dataset.queries, n)
     index = ExactIndex(embeddings.astype("float32", copy=False), Similarity.COS)
     fit = neighbours.fit_power_law(neighbours.neighbour_curve(index, ranks, queries.rows))
     null = neighbours.fit_power_law(neighbours.null_curve(ranks, queries.rows))
-    progress("looking up neighbours", 1, 1)
+    progress("looking up neighbors", 1, 1)
     return {
         "neighbour_exponent": fit.b,
         "neighbour_r2": fit.r2,
@@ -134,9 +134,9 @@ def _metrics() -> Sequence[Score]:
         Score("accuracy", "mean accuracy over the thresholds; 0.5 is chance", None),
         Score("control", "the same with shuffled labels", None),
         Score("accuracy_max", "accuracy at the threshold where it is highest", None),
-        Score("neighbour_exponent", "b of: mean corpus rank of the k-th neighbour = a k^b", None, range=ANY),
+        Score("neighbour_exponent", "b of: mean corpus rank of the k-th neighbor = a k^b", None, range=ANY),
         Score("neighbour_r2", "R2 of that fit; below 0.8 it is no power law", None),
-        Score("neighbour_r2_null", "the same with random words for neighbours", None),
+        Score("neighbour_r2_null", "the same with random words for neighbors", None),
     ]
     for name, what in thresholds.items():
         out.append(Score(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
@@ -172,8 +172,8 @@ ENTRY = DiagnosticEntry(
     title="Frequency",
     question="How much of the space is about how often a word is used, rather than what it means?",
     how=rf"""
-**Frequent or rare?** At every threshold a logistic regression learns from length-normalised vectors which words occur
-at least so often, and is asked about words that it has not seen.
+**Frequent or rare?** At every threshold a logistic regression learns from length-normalized vectors which words occur
+at least so often, and is tested on words that it has not seen.
 
 - Thresholds are the {classes.PERCENTILES[0]}th to {classes.PERCENTILES[-1]}th percentile of the vocabulary's counts,
   and of the paper's 100 to 50,000 those at which both classes have at least {classes.PAPER_CLASS} words.
@@ -183,26 +183,26 @@ at least so often, and is asked about words that it has not seen.
   five folds with equally many of each class; shown are its mean and standard deviation over the draws. A single draw
   strays by the standard deviation, the mean by about a third of it. The regression has scikit-learn's default
   strength, C = 1.
-- The **control** is the same with shuffled labels: what stands clearly above it is information about frequency.
-- A zero vector has no direction and stays zero. A word without a vector is left out; compare encoders on the words
+- The **control** is the same with shuffled labels: accuracy clearly above it is information about frequency.
+- A zero vector has no direction and stays zero. A word without a vector is left out; compare models on the words
   that all of them have.
 
 **Do lengths and hubs follow frequency?** Spearman's ρ of a word's frequency with the length of its vector (where
 lengths differ), and with its {HUB_K}-occurrence: how many of at most {HUB_WORDS:,} words, drawn with a seed, have it
 among their {HUB_K} nearest by cosine.
 
-**How frequent are neighbours?** For every word of WordSim-353 that the vocabulary has (of fewer than
-{neighbours.FEW_QUERIES}, for {neighbours.DRAWN_QUERIES} words drawn with a seed), its nearest neighbours by cosine
+**How frequent are neighbors?** For every word of WordSim-353 that the vocabulary has (of fewer than
+{neighbours.FEW_QUERIES}, for {neighbours.DRAWN_QUERIES} words drawn with a seed), its nearest neighbors by cosine
 among all the words, up to the 1,000th but at most 1% of the words. The corpus rank of a word is its place by count, 1
-for the most frequent; words of one count share their mean rank. The mean rank of the k-th neighbour over the query
+for the most frequent; words of one count share their mean rank. The mean rank of the k-th neighbor over the query
 words is fitted by
 
 $$\text{{mean corpus rank}} = a\,k^b$$
 
 by least squares on the logarithms, over {neighbours.POINTS} places spaced evenly on the logarithm of k. With
-R² below {neighbours.POWER_LAW} it is called no power law. b well above 0 means that frequent words stand nearer than
+R² below {neighbours.POWER_LAW} it is called no power law. b well above 0 means that frequent words are nearer than
 rare ones whatever the query. Intervals are 95% t intervals over the query words. The null has random other words in
-place of neighbours.
+place of neighbors.
 """,
     how_to_read="""
 - Accuracy of 0.5 is chance. Above the control with shuffled labels, the vectors reveal how frequent a word is.
@@ -229,12 +229,12 @@ place of neighbours.
     metrics=tuple(_metrics()),
     headline="accuracy",
     overview=Overview(
-        "Words told to be frequent or rare by a linear classifier (0.5 is chance)",
+        "Accuracy of a frequent-or-rare classifier (0.5 is chance)",
         {
             "accuracy": "accuracy",
             "accuracy_max": "highest accuracy",
             "control": "shuffled labels",
-            "neighbour_exponent": "neighbours' exponent",
+            "neighbour_exponent": "neighbors' exponent",
             "neighbour_r2": "R² of its fit",
         },
         "See it by threshold",

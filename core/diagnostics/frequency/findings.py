@@ -1,4 +1,4 @@
-"""Findings on frequency: how much of a space is about how often a word is used?
+"""Findings on frequency: how much of a space is about how often a word is used.
 
 Meaning demands that a classifier cannot tell frequent words from rare ones. Telling them at all is a caution; telling
 them more than halfway from chance to certainty is a blind spot: then the space is more about frequency than not.

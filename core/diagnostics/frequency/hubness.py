@@ -1,4 +1,4 @@
-"""The nearest neighbours of every item of a space, kept in the cache; k-occurrences for every k follow from them.
+"""The nearest neighbors of every item of a space, kept in the cache; k-occurrences for every k follow from them.
 
 Every item is a query. From a sample, the skewness would be that of the sampling. That takes seconds to minutes, so the
 lists are kept under the space's digest.
@@ -30,7 +30,7 @@ from core.store.repository import Repository
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, no_progress
 
 VERSION = 1  # raised when the lists of the same vectors can change
-LONGEST = 50  # neighbours that can be counted
+LONGEST = 50  # neighbors that can be counted
 SEED = 2_010  # of the random vectors
 ALIKE = 1e-6  # similarities this near each other are equal but for rounding
 AT_ONCE = 2_048  # queries between two looks at the cancel token
@@ -43,12 +43,12 @@ class NoNeighbours(BlindspotError):
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """The nearest neighbours of every item of a space that has any.
+    """The nearest neighbors of every item of a space that has any.
 
     Attributes:
         places: ``[q] int64``, ascending: the rows of the space that have lists. With cosine, zero vectors have none.
         total: rows of the space.
-        nearest: ``[q, m] int32``, m at most ``LONGEST + 1``: row i has the neighbours of ``places[i]`` as numbers into
+        nearest: ``[q, m] int32``, m at most ``LONGEST + 1``: row i has the neighbors of ``places[i]`` as numbers into
             ``places``, the nearest first; of equally near ones the first comes first.
         similarity: ``[q, m] float32``.
     """
@@ -68,7 +68,7 @@ class Lists:
         return hubness.occurrences(self.nearest, k, len(self.places))
 
     def tied(self, k: int) -> float:
-        """Share of the lists whose k-th and next neighbour are equally near."""
+        """Share of the lists whose k-th and next neighbor are equally near."""
         if k >= self.nearest.shape[1]:
             return 0.0
         apart = self.similarity[:, k - 1].astype(np.float64) - self.similarity[:, k]
@@ -98,7 +98,7 @@ class HubsRequest(OnStoredVariant):
 
     @property
     def label(self) -> str:
-        return f"Neighbours of all items of {title_of(self.dataset)} by {self.variant.label}"
+        return f"Neighbors of all items of {title_of(self.dataset)} by {self.variant.label}"
 
     def do(self, settings: Settings, _repository: Repository, progress: Progress, cancel: CancelToken) -> str:
         """
@@ -153,7 +153,7 @@ def make(
     def made(path: Path, vectors: Callable[[], Float32], stage: str) -> Lists:
         return _KEPT.make_once(path, lambda: nearest_lists(vectors(), metric, progress, cancel, stage), cancel)
 
-    own = made(_path(space, metric, settings), lambda: space.vectors, "finding every item's neighbours")
+    own = made(_path(space, metric, settings), lambda: space.vectors, "finding every item's neighbors")
     n, d = len(own.places), space.vectors.shape[1]
     path = _random_path(n, d, metric, settings)
     return own, made(path, lambda: random_vectors(n, d), "random vectors, to compare with")
@@ -179,7 +179,7 @@ def nearest_lists(
     cancel: CancelToken | None = None,
     stage: str = "",
 ) -> Lists:
-    """The exact neighbours of all rows of ``[n, d]``.
+    """The exact neighbors of all rows of ``[n, d]``.
 
     Raises:
         NoNeighbours: fewer than two rows have a direction, or all are in one place.
@@ -212,7 +212,7 @@ def check_spread(vectors: Float32, metric: Similarity) -> Int64:
     if len(places) < 2:
         left_out = len(vectors) - len(places)
         raise NoNeighbours(
-            f"{len(places)} item(s) can have a neighbour" + (f", {left_out} have a zero vector" if left_out else ""),
+            f"{len(places)} item(s) can have a neighbor" + (f", {left_out} have a zero vector" if left_out else ""),
             expected="at least two",
             remedy="pick a larger dataset or another encoder",
         )

@@ -38,7 +38,7 @@ class Norms:
 
     @property
     def alike(self) -> bool:
-        """Whether all vectors have the same length, as those of an encoder that normalises them."""
+        """Whether all vectors have the same length, as those of an encoder that normalizes them."""
         return not self.longest - self.shortest > SAME * self.longest  # also if there are none
 
 

@@ -1,4 +1,4 @@
-"""Geometry: are mates near and everything else spread out? (Wang and Isola 2020; Wang 2022, appendix C.2)
+"""Geometry: whether matches are near and everything else is spread out (Wang and Isola 2020; Wang 2022, appendix C.2)
 
 The squared distance of two unit vectors is ``2 - 2 cos``. The cosine of a zero vector with anything is 0 by convention,
 so its squared distance is 2, as of orthogonal vectors. What grows with the square of the items is computed on a sample,
@@ -102,7 +102,7 @@ def compute(
 ) -> DiagnosticResult:
     """Alignment, uniformity, anisotropy and hubness of a sample; see ``core.diagnostic.Compute``. Row i is pair i.
 
-    A score that is not defined (uniformity of one item, hubness of as few items as there are neighbours) is left out.
+    A score that is not defined (uniformity of one item, hubness of as few items as there are neighbors) is left out.
 
     Raises:
         BlindspotError: embeddings that are not finite, or all zero.
@@ -111,7 +111,7 @@ def compute(
     norms = row_norms(vectors)
     if not np.isfinite(norms).all() or not norms.any():
         raise BlindspotError(
-            f"the embeddings of '{dataset.id}' hold NaN or infinite values, or are all zero",
+            f"the embeddings of '{dataset.id}' contain NaN or infinite values, or are all zero",
             expected="finite numbers",
             remedy="use another encoder or transform",
         )
@@ -162,11 +162,11 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
 - **Uniformity** is $\log E\,e^{{-2\lVert x-y\rVert^2}}$ over all pairs of two different items of a sample of {MOST:,}
   (all items, where there are no more). It is 0 where all have one direction; lower is more evenly spread.
 - **Anisotropy** is the mean cosine of two different items, exactly, over all of them.
-- **Hubness of the sample** is the skewness of the {NEIGHBOURS}-occurrence: how often an item of the same sample stands
-  among the {NEIGHBOURS} nearest of another one of it. It grows with the number of items: compare it over the same
+- **Hubness of the sample** is the skewness of the {NEIGHBOURS}-occurrence: how often an item is among the
+  {NEIGHBOURS} nearest of another one of the sample. It grows with the number of items: compare it over the same
   dataset only, and not with the hubness on the page *Frequency*, which asks every item.
-- The sample is the same for every encoder and transform. A zero vector has no direction: its cosine with anything
-  is 0, and by cosine it is nobody's neighbour.
+- The sample is the same for every model. A zero vector has no direction: its cosine with anything
+  is 0, and by cosine it is nobody's neighbor.
 """,
     how_to_read="""
 - **Alignment** low and **uniformity** low together are good: matches near, everything else spread out. Either alone is

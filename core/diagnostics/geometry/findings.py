@@ -1,4 +1,4 @@
-"""Findings on geometry: are matches nearer than two texts at random, has the space a common direction, has it hubs?"""
+"""Findings on geometry: distance of matches, a common direction, hubs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings on similarity: does a model's order follow people's, better than word counts do, and where does it not?
+"""Findings on similarity: agreement with people, against word counts, by band and by negation.
 
 A pair is called unrelated where its score is in the lowest fifth of the range of scores, equivalent in the highest.
 """

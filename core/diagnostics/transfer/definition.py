@@ -281,7 +281,7 @@ def _scores_of(outcome: _Outcome, dataset: LabelledTexts, which: Int64, suffix: 
 
 def _metrics() -> Sequence[Score]:
     out = []
-    for suffix, of in (("", ""), (CLEAN, ", without examples that stand in training or repeat")):
+    for suffix, of in (("", ""), (CLEAN, ", without examples that are also in training or repeat")):
         for name, what in (
             ("accuracy", "share of tested examples whose class is predicted"),
             ("macro_f1", "mean over classes of F1"),
@@ -294,8 +294,8 @@ def _metrics() -> Sequence[Score]:
     counts = {
         "tested": "examples that were tested",
         "trained": "examples of the training part (of all folds)",
-        "overlap": "tested examples that stand in training too, or repeat",
-        "shared_text": "other tested pairs of which a text stands in training, in another pair",
+        "overlap": "tested examples that are also in training, or repeat",
+        "shared_text": "other tested pairs with a text that is in training, in another pair",
         "classes": "classes",
         "folds": "folds; 1 with a prescribed split",
         "unconverged": "fits of the regression that were stopped before they converged",

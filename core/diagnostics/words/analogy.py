@@ -150,7 +150,7 @@ def compute(
         BlindspotError: the embeddings are not all finite.
     """
     if not np.isfinite(embeddings).all():
-        raise BlindspotError("some embeddings hold NaN or infinite values", expected="finite numbers")
+        raise BlindspotError("some embeddings contain NaN or infinite values", expected="finite numbers")
     found = answer(embeddings, dataset.questions, dataset.answers, Rule(params["rule"]), progress, cancel)
     right = expected_hit(found.greater, found.ties, 1)
     metrics = {"accuracy": float(right.mean())}

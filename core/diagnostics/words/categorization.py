@@ -120,7 +120,7 @@ def compute(
         BlindspotError: embeddings that are not finite, or fewer different vectors than classes.
     """
     if not np.isfinite(embeddings).all():
-        raise BlindspotError("some embeddings hold NaN or infinite values", expected="finite numbers")
+        raise BlindspotError("some embeddings contain NaN or infinite values", expected="finite numbers")
     n, k = len(dataset.items), len(dataset.classes)
     distinct = len(np.unique(embeddings, axis=0)) if n >= k else n
     if k < 2 or distinct < k:

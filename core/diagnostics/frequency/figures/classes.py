@@ -1,4 +1,4 @@
-"""Figures of frequent-vs-rare accuracy and of the frequency of neighbours (Schnabel 2015, figures 3 and 4)."""
+"""Figures of frequent-vs-rare accuracy and of the frequency of neighbors (Schnabel 2015, figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def accuracy_lines(
 def rank_curves(
     curves: Mapping[Variant, pd.DataFrame], null: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme
 ) -> go.Figure:
-    """Mean corpus rank of the k-th neighbour on logarithmic axes, with 95% bands, and of random items.
+    """Mean corpus rank of the k-th neighbor on logarithmic axes, with 95% bands, and of random items.
 
     Args:
         curves, null: columns ``k, mean, low, high``, ascending by k.
@@ -102,7 +102,7 @@ def rank_curves(
         hovertemplate="%{y:,.0f}",
     )
     lines = [*curves.values(), null]
-    figure.update_xaxes(title="k: place among the nearest neighbours", **log_axis(pd.concat(lines)["k"]))
+    figure.update_xaxes(title="k: place among the nearest neighbors", **log_axis(pd.concat(lines)["k"]))
     ranks = pd.concat([rows[["low", "high"]].clip(lower=1.0) for rows in lines]).to_numpy().ravel()
     figure.update_yaxes(title="Mean corpus rank (1 is the most frequent)", **log_axis(ranks))
     figure.update_layout(hovermode="x unified")

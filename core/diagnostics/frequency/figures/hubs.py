@@ -1,4 +1,4 @@
-"""Figure of hubness: how many items are in how many lists of neighbours."""
+"""Figure of hubness: how many items are in how many lists of neighbors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def occurrence_tails(
     )
     figure.update_xaxes(
         type="log",
-        title="in how many lists an item stands, at least",
+        title="in at least so many lists",
         range=np.log10([0.9, end]).tolist(),
         tickvals=[10**e for e in range(6)],
         tickformat=",",

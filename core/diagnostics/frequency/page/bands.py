@@ -32,8 +32,8 @@ MEASURE = "mrr"
 ENTRY = find_diagnostic("evalrank")
 
 HOW = """
-MRR is the mean of 1/rank of the mate among all items, expected under ties, of the stored runs of EvalRank (Wang, Kuo
-and Li 2022, section 4.2). A pair stands in the band of its query's frequency and in that of its mate's; in the matrix
+MRR is the mean of 1/rank of the match among all items, expected under ties, of the stored runs of EvalRank (Wang, Kuo
+and Li 2022, section 4.2). A pair is in the band of its query's frequency and in that of its match's; in the matrix
 in both at once. Intervals are 95%, dyadic-robust (Aronow, Samii and Assenova 2015): pairs that share a text are not
 independent. Bands are powers of ten of occurrences per million words.
 """
@@ -50,11 +50,11 @@ class _Scores:
 
 
 def show(shown: FrequencyView) -> None:
-    """MRR by the band of the query, of the mate, and of both, per variant that was run on the dataset."""
+    """MRR by the band of the query, of the match, and of both, per variant that was run on the dataset."""
     if shown.dataset.kind is not ENTRY.dataset_kind:
         sets = [f"`{entry.id}`" for entry in DATASETS.values() if entry.kind is DatasetKind.PAIR_SET]
         st.info(
-            f"{ENTRY.title} ranks the mates of a {ENTRY.dataset_kind}; {tables.dataset_title(shown.dataset.id)} is a "
+            f"{ENTRY.title} ranks the matches of a {ENTRY.dataset_kind}; {tables.dataset_title(shown.dataset.id)} is a "
             f"{shown.dataset.kind}. Pick one of {', '.join(sets)} in the sidebar, or a file of your own with pairs.",
             icon=":material/info:",
         )
@@ -72,7 +72,7 @@ def show(shown: FrequencyView) -> None:
     filtered = choose_filtered()
     scores = _scores(pairs_of(ENTRY, runs), shown, filtered)
     st.caption(
-        "Occurrences per million words. Bars: 95% intervals that know that pairs share texts; hollow and grey: fewer "
+        "Occurrences per million words. Bars: 95% CI that allow for pairs sharing texts; hollow and gray: fewer "
         f"than {FEW_PAIRS} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
     )
     if scores.left_out:
@@ -90,7 +90,7 @@ def show(shown: FrequencyView) -> None:
 
 
 def _wanted(shown: FrequencyView, finished: Sequence[RunRecord]) -> list[Variant]:
-    """The picked variants and their transformed twins; if none are picked, the first that were run here."""
+    """The picked variants and their post-processed copies; if none are picked, the first that were run here."""
     have = {run.plan.variant for run in finished}
     ranked = [] if shown.picks.variants else [variant for variant in repository().variants() if variant in have]
     if not ranked:
@@ -140,7 +140,7 @@ def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> _Scores:
 
 
 def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) -> None:
-    """Query's band against mate's band, a matrix per variant on one colour scale."""
+    """Query's band against match's band, a matrix per variant on one color scale."""
     enough = [frame[MEASURE][frame["pairs"] >= FEW_PAIRS].max() for frame in scores.cells.values()]
     highest = float(np.nanmax([0.0, *enough])) or 1.0
     st.markdown(f"**{TITLES[MEASURE]} by the band of both**")
@@ -162,7 +162,7 @@ def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) 
 def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
     """A row per variant and band or cell."""
     score = TITLES[MEASURE]
-    names = {"variant": "variant", "side": "of", "label": "band", "pairs": "pairs"}
+    names = {"variant": "model", "side": "of", "label": "band", "pairs": "pairs"}
     names |= {MEASURE: score, f"{MEASURE}_low": "low", f"{MEASURE}_high": "high"}
     parts = [
         part.assign(variant=run.plan.variant.label)
@@ -171,7 +171,7 @@ def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
     ]
     frame = pd.concat(parts, ignore_index=True)[list(names)].rename(columns=names)
     st.dataframe(
-        frame.replace({"of": {"pair": "query and mate"}}),
+        frame.replace({"of": {"pair": "query and match", "mate": "match"}}),
         hide_index=True,
         key="bands_numbers",
         column_config={name: st.column_config.NumberColumn(format="%.4f") for name in (score, "low", "high")},

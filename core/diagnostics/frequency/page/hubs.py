@@ -1,4 +1,4 @@
-"""The view *hubs* of the Frequency page: how uneven neighbours are, the hubs, and the lists around one item."""
+"""The view *hubs* of the Frequency page: how uneven neighbors are, the hubs, and the lists around one item."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ the sidebar; every item is asked, exactly, and its mean is k. Skewness is `E[(N_
 all are listed about equally often, above 1 where a few take many places (Radovanović, Nanopoulos and Ivanović 2010,
 section 2.1). A *hub* is listed at least {HUB:g} times as often as the average item.
 
-*Random* stands for as many vectors of as many dimensions whose coordinates are drawn independently from a normal
+*Random*: as many vectors of as many dimensions whose coordinates are drawn independently from a normal
 distribution (seeded): what dimensions and sampling alone bring about. Were all lists drawn at random, skewness would
 be about 1/√k and a share of e^−k would never be listed.
 
@@ -51,7 +51,7 @@ frequency with its 95% interval (Bonett and Wright 2000), as if items were drawn
 
 @dataclass(frozen=True, eq=False)
 class _Counted:
-    """A space with its lists of k neighbours, how often each listed item occurs in them, and random lists."""
+    """A space with its lists of k neighbors, how often each listed item occurs in them, and random lists."""
 
     space: Space
     lists: Lists
@@ -75,12 +75,12 @@ class _Counted:
 def show(shown: FrequencyView) -> None:
     """How skewed the k-occurrence is per variant, compared with random vectors; then the items."""
     k = st.select_slider(
-        "k: how many neighbours a list has",
+        "Neighbors per item (k)",
         KS,
         value=DEFAULT_K,
         key="hub_k",
         bind="query-params",
-        help="Every item lists its k nearest others; counted is how many lists an item stands in.",
+        help="Every item lists its k nearest others. A hub is in many lists.",
     )
     k = min(int(k), max(len(shown.spaces[0].items) - 1, 1))
     found = _lists(shown, Similarity(shown.picks.metric))
@@ -88,7 +88,7 @@ def show(shown: FrequencyView) -> None:
         return
     highest = min(own.longest for _, own, _ in found)
     if k > highest:
-        st.caption(f"k is {highest} here: an item has no more neighbours.")
+        st.caption(f"k is {highest} here: an item has no more neighbors.")
         k = highest
     counted = {s.variant: _Counted(s, own, random, k, own.occurrences(k)) for s, own, random in found}
     figure = occurrence_tails(
@@ -101,7 +101,7 @@ def show(shown: FrequencyView) -> None:
     )
     st.plotly_chart(figure, key="hub_tails")
     st.caption(
-        f"How to read it: the point at {HUB * k:g} on the x axis is the share of items that stand in the lists of at "
+        f"How to read it: the point at {HUB * k:g} on the x axis is the share of items that are in the lists of at "
         f"least {HUB * k:g} others, {HUB:g} times the average; a line that reaches far to the right has hubs."
     )
     _table(shown, counted)
@@ -134,13 +134,13 @@ def _find(space: Space, metric: Similarity) -> tuple[Lists, Lists] | None:
         raise reason
     if len(space.items) > hubness.AT_ONCE_ITEMS:
         return None
-    with st.spinner("Finding every item's neighbours …"):
+    with st.spinner("Finding every item's neighbors …"):
         return hubness.make(space, metric, settings())
 
 
 @cached(64)
 def _reason(space: Space, metric: Similarity) -> NoNeighbours | None:
-    """Why there can be no neighbours."""
+    """Why there can be no neighbors."""
     try:
         hubness.check_spread(space.vectors, metric)
     except NoNeighbours as error:
@@ -154,10 +154,10 @@ def _offer(shown: FrequencyView, missing: Sequence[Space], metric: Similarity) -
     requests = [r for r in hubness.requests_of(shown.spaces, metric) if r.variant in wanted]
     names = ", ".join(f"**{as_text(space.variant.label)}**" for space in missing)
     st.info(
-        f"The neighbours of all {n:,} items are not known yet for {names}. Finding them takes about "
+        f"The neighbors of all {n:,} items are not known yet for {names}. Finding them takes about "
         f"{duration(n * n * SECONDS_PER_PAIR)} each on two cores, once, and as long for the random vectors beside."
     )
-    task_button("Find them", "Finding …", f"Neighbours of all items of {shown.dataset.id}", requests, key="hubs_make")
+    task_button("Find them", "Finding …", f"Neighbors of all items of {shown.dataset.id}", requests, key="hubs_make")
 
 
 def _table(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
@@ -168,7 +168,7 @@ def _table(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
         known = ~np.isnan(zipf)
         rows.append(
             {
-                "variant": variant.label,
+                "model": variant.label,
                 "skewness": _or_none(compared.own.skewness),
                 "random: skewness": _or_none(compared.random.skewness),
                 "ρ with frequency": spearman(zipf[known], one.counts[known].astype(np.float64)).text,
@@ -194,10 +194,10 @@ def _table(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
             "random: never listed": percent,
             "hubs": number(format="localized", help=f"Items listed at least {HUB:g} times as often as the average"),
             "places taken by hubs": percent,
-            "most": number(format="localized", help="Lists that the most listed item stands in"),
+            "most": number(format="localized", help="Number of lists with the most listed item"),
             "tied lists": number(
                 format="percent",
-                help="Lists whose k-th neighbour and the next are equally near: which of them counts is arbitrary",
+                help="Lists whose k-th neighbor and the next are equally near: which of them counts is arbitrary",
             ),
             "zero vectors": number(format="localized", help="They have no direction; with cosine they are left out"),
         },
@@ -240,14 +240,14 @@ def _items(shown: FrequencyView, counted: Mapping[Variant, _Counted]) -> None:
         number = st.column_config.NumberColumn
         config = {
             "no.": number(width="small", help="Number of the item in the dataset"),
-            "in lists": number(format="localized", help=f"Lists of {one.k} neighbours that it stands in"),
+            "in lists": number(format="localized", help=f"How many items have it among their {one.k} nearest"),
             "times average": number(format="%.1f", help=f"From {HUB:g} on it is called a hub"),
             "Zipf frequency": number(format="%.2f", help="3 is one occurrence per million words, 5 a hundred"),
         }
-        hint = "Choose a row to see its neighbours, and whose neighbour it is."
+        hint = "Choose a row to see its neighbors, and whose neighbor it is."
         TABLE.show(found, shown.dataset.id, config, hint=hint)
     else:
-        st.info("Every item is among the neighbours of some other.")
+        st.info("Every item is among the neighbors of some other.")
     left_out = "has no vector that can be compared in all of the shown variants"
     listed = set(one.items(np.arange(len(one.counts))).tolist())
     item = TABLE.chosen(found, shown.dataset.id, listed, left_out, last=len(shown.dataset.items) - 1)
@@ -263,7 +263,7 @@ def _drill(shown: FrequencyView, one: _Counted, number: int) -> None:
             st.text(shown.dataset.items[one.items(np.array([number]))[0]])
         count = int(one.counts[number])
         st.markdown(
-            f"By {as_text(one.space.variant.label)} it stands in **{count:,}** lists of {one.k}, "
+            f"By {as_text(one.space.variant.label)} it is in **{count:,}** lists of {one.k}, "
             f"**{count / one.counts.mean():.1f}** times the average."
         )
         left, right = st.columns(2)
@@ -305,6 +305,6 @@ def _neighbours(
         column_config={
             "rank": number(width="small", help=about),
             "similarity": number(format="%.4f"),
-            "in lists": number(format="localized", help=f"Lists of {one.k} that it stands in itself"),
+            "in lists": number(format="localized", help=f"How many lists of {one.k} it is in itself"),
         },
     )

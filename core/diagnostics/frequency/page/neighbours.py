@@ -1,4 +1,4 @@
-"""The view *neighbours* of the Frequency page: mean corpus rank of the k-th neighbour (Schnabel 2015, figure 4)."""
+"""The view *neighbours* of the Frequency page: mean corpus rank of the k-th neighbor (Schnabel 2015, figure 4)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Asked:
 
 
 def show(shown: FrequencyView) -> None:
-    """The curves on logarithmic axes, the fit of each, and those of random neighbours."""
+    """The curves on logarithmic axes, the fit of each, and those of random neighbors."""
     rows = np.flatnonzero(shown.frequencies.known)
     named = vocabularies.named_queries([shown.dataset.items[i] for i in shown.spaces[0].items[rows]])
     ranks = corpus_ranks.corpus_ranks(shown.frequencies.counts[rows])
@@ -45,7 +45,7 @@ def show(shown: FrequencyView) -> None:
     k = corpus_ranks.places(len(asked.rows))
     if not len(k):
         st.info(
-            f"Neighbours are looked at up to 1% of the items, and {len(asked.rows):,} with a vector and a frequency "
+            f"Neighbors are looked at up to 1% of the items, and {len(asked.rows):,} with a vector and a frequency "
             f"are too few for a curve. It takes at least {round(corpus_ranks.LEAST_K / corpus_ranks.SHARE):,}: choose "
             "a larger dataset in the sidebar.",
             icon=":material/info:",
@@ -73,7 +73,7 @@ def show(shown: FrequencyView) -> None:
     st.caption(_caption(shown, asked, null, int(k[-1])))
     with st.expander("The numbers", icon=":material/table:"):
         rows_of_fits = [
-            {"variant": v.label, "a": f.a, "b": f.b, "R²": f.r2, "power law": "yes" if f.holds else "no"}
+            {"model": v.label, "a": f.a, "b": f.b, "R²": f.r2, "power law": "yes" if f.holds else "no"}
             for v, f in fits.items()
         ]
         formats = {"a": "%.1f", "b": "%.4f", "R²": "%.3f"}
@@ -83,9 +83,9 @@ def show(shown: FrequencyView) -> None:
         st.dataframe(pd.DataFrame(columns).round(1), hide_index=True, key="rank_numbers")
 
 
-@cached(64, "Looking up neighbours …", keys={_Asked: lambda asked: asked.counts})
+@cached(64, "Looking up neighbors …", keys={_Asked: lambda asked: asked.counts})
 def _curve(space: Space, asked: _Asked, metric: Similarity) -> Curve | None:
-    """None where all vectors are alike: then the order of neighbours is that of the file."""
+    """None where all vectors are alike: then the order of neighbors is that of the file."""
     vectors = space.vectors[asked.rows]
     if all_alike(vectors):
         return None
@@ -96,7 +96,7 @@ def _curve(space: Space, asked: _Asked, metric: Similarity) -> Curve | None:
 def _in_words(fit: PowerLaw) -> str:
     if not fit.holds:
         return f"**no power law** (R² = {fit.r2:.2f}, below {corpus_ranks.POWER_LAW})"
-    drift = "nearer neighbours are more frequent" if fit.b > 0 else "nearer neighbours are rarer"
+    drift = "nearer neighbors are more frequent" if fit.b > 0 else "nearer neighbors are rarer"
     return f"mean corpus rank ≈ {fit.a:,.0f} · k^{fit.b:.3f} (R² = {fit.r2:.2f}): {drift}"
 
 
@@ -111,8 +111,8 @@ def _caption(shown: FrequencyView, asked: _Asked, null: Curve, last: int) -> str
     null_fit = corpus_ranks.fit_power_law(null)
     rank = "place by its count" if shown.dataset.of_words else "place by the mean Zipf frequency of its words"
     return (
-        f"Over {whose}; neighbours among {len(asked.rows):,} {unit}s by the similarity {shown.picks.metric}, up to "
+        f"Over {whose}; neighbors among {len(asked.rows):,} {unit}s by the similarity {shown.picks.metric}, up to "
         f"k = {last:,}, 1% of them or 1,000. Corpus rank: {rank}, 1 for the most frequent. Bands: 95% t intervals "
-        f"over the queries. Dotted: random {unit}s for neighbours (R² of its fit: {null_fit.r2:.2f}). Fitted by least "
+        f"over the queries. Dotted: random {unit}s for neighbors (R² of its fit: {null_fit.r2:.2f}). Fitted by least "
         "squares on the logarithms."
     )

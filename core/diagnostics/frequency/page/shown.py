@@ -1,4 +1,4 @@
-"""What all views of the Frequency page share: the dataset, the variants' spaces, and the counts of its items."""
+"""Dataset, spaces and counts that all views of the Frequency page share."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ AUTO = "auto"  # defaults never enter the address, so it must never change
 
 @dataclass(frozen=True, eq=False)
 class FrequencyView:
-    """What a view shows.
+    """Contents of a view.
 
     Attributes:
         entry: of the dataset; ``entry.unit`` is what one item is called.
         spaces: one per variant, all over the same k items (``spaces[0].items``), those before a transform first.
         frequencies: ``[k]``, row i for item ``spaces[0].items[i]``; NaN if the counts do not have the item.
-        after: the transformed twin of each variant that has one; its space is in ``spaces``.
+        after: the post-processed copy of each variant that has one; its space is in ``spaces``.
     """
 
     picks: Picks
@@ -117,7 +117,7 @@ def _variants(picks: Picks, dataset: Dataset) -> Sequence[Variant]:
 
 
 def _pick_transform(variants: Sequence[Variant]) -> dict[Variant, Variant]:
-    """Per variant its twin with the transform that the reader adds."""
+    """A copy of each variant with the transform that the reader adds."""
     added = st.selectbox(
         "Compare with post-processing",
         TRANSFORMS,

@@ -24,7 +24,7 @@ Runs = Mapping[str, Mapping[Variant, RunRecord]]  # by task and variant
 
 @dataclass(frozen=True, eq=False)
 class TransferView:
-    """What the controls select.
+    """Selection by the controls.
 
     Attributes:
         variants: those picked, else those that have a run of some task.
@@ -32,7 +32,7 @@ class TransferView:
         hidden: variants with a run on other examples than the rest, which is not in ``every``.
         overlap: whether examples count that are also in training, or repeat.
         own: whether each encoder is tested on the examples that it covers itself.
-        is_task: whether the sidebar's dataset has labelled texts.
+        is_task: whether the sidebar's dataset has labeled texts.
     """
 
     picks: Picks

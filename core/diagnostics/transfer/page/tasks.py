@@ -30,7 +30,7 @@ from core.ui.widgets import tables
 from core.ui.widgets.choices import one_of
 
 MOST_NAMED = 4  # classes in the headline
-MOST_DOTS = 11  # variants: no two of so many share a colour
+MOST_DOTS = 11  # variants: no two of so many share a color
 Scores = Mapping[tuple[str, Variant], Score]
 
 

@@ -41,7 +41,7 @@ ABOUT = {
 
 @dataclass(frozen=True, eq=False)
 class WordsView:
-    """What the controls select.
+    """Selection by the controls.
 
     Attributes:
         variants: the rows: those picked, else those that have a run of some task.

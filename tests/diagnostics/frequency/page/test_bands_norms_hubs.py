@@ -57,16 +57,16 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: W
         reciprocal = rows_of_runs(ENTRY, [runs[0].run_id], repository)[runs[0].run_id].reciprocal_ranks(False)
         by_band: dict[tuple[str, str], list[float]] = {}
         for pair, value in enumerate(reciprocal):
-            for side, items in (("query", SMALL_PAIRS.queries), ("mate", SMALL_PAIRS.mates)):
+            for side, items in (("query", SMALL_PAIRS.queries), ("match", SMALL_PAIRS.mates)):
                 z = zipf[items[pair]]
                 label = "over 100" if z >= 5 else "10 to 100" if z >= 4 else "not counted" if z == 0 else "rarer"
                 by_band.setdefault((side, label), []).append(value)
         assert ("query", "not counted") in by_band, "the case has pairs without a word"
         for (side, label), values in by_band.items():
-            row = frame[(frame["variant"] == encoder) & (frame["of"] == side) & (frame["band"] == label)].iloc[0]
+            row = frame[(frame["model"] == encoder) & (frame["of"] == side) & (frame["band"] == label)].iloc[0]
             assert row["pairs"] == len(values)
             assert row["MRR"] == pytest.approx(np.mean(values))
-    both = frame[frame["of"] == "query and mate"].groupby("variant")["pairs"].sum()
+    both = frame[frame["of"] == "query and match"].groupby("model")["pairs"].sum()
     assert both.to_dict() == {"trigrams": 9, "bigrams": 9}
     assert len(charts(app)) == 3, "the lines, and a matrix per variant"
 
@@ -107,7 +107,7 @@ def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world:
     app = view(open_app, cache, "norms", "trigrams", "constant", after="center")
     (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
     norms = row_norms(space.vectors)
-    row = table(app, "zero vectors").set_index("variant").loc["trigrams"]
+    row = table(app, "zero vectors").set_index("model").loc["trigrams"]
     assert row["zero vectors"] == np.count_nonzero(norms == 0) == 3
     assert row["longest"] == pytest.approx(norms.max())
     assert row["shortest"] == pytest.approx(norms[norms > 0].min())
@@ -167,7 +167,7 @@ def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: 
     for metric, said in (("cos", "point in one direction"), ("l2", "are the same")):
         app = view(open_app, cache, "hubs", "constant", "trigrams", metric=metric)
         assert f"vectors {said}" in written(app)
-        assert table(app, "skewness")["variant"].tolist() == ["trigrams"]
+        assert table(app, "skewness")["model"].tolist() == ["trigrams"]
     app = view(open_app, cache, "hubs", "constant", after="center")
     assert "zero vector" in written(app)
     assert not charts(app)

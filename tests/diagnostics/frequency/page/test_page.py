@@ -138,7 +138,7 @@ def test_neighbours_are_looked_up_and_the_fit_is_said(open_app: OpenApp, cache: 
     assert list(lines(app)) == ["trigrams", "trigrams + center", "random items"]
     assert "400 sentences drawn" in written(app)
     assert "no power law" in written(app) or "mean corpus rank ≈" in written(app)
-    assert table(app, "R²")["variant"].tolist() == ["trigrams", "trigrams + center"]
+    assert table(app, "R²")["model"].tolist() == ["trigrams", "trigrams + center"]
 
 
 @pytest.mark.parametrize("view", ["classifier", "neighbours"])
