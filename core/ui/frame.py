@@ -28,7 +28,7 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         _link_to_documentation()
     tell_failure()
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
-    # time, greyed, until the whole page is drawn.
+    # time, grayed, until the whole page is drawn.
     with st.container():
         tour.show(current_page())
     begin_row()

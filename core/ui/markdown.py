@@ -15,7 +15,7 @@ _JOINER = "\N{WORD JOINER}"  # invisible; backslashes do not help, since Streaml
 
 
 def as_text(text: str) -> str:
-    """Markdown that shows ``text`` as it is: no emphasis, images, formulas, colours, icons or arrows; addresses link.
+    """Markdown that shows ``text`` as it is: no emphasis, images, formulas, colors, icons or arrows; addresses link.
 
     ``://`` is escaped in the middle: otherwise a bare address would become a link with the backslashes in it.
     """

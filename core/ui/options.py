@@ -44,7 +44,12 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
         with row():
             what = counted(hidden, "post-processed model", "post-processed models")
             st.caption(f"{what} hidden.", width="content")
-            st.button("Show", key="show_postprocessed", type="tertiary", on_click=show_postprocessed)
+            st.button(
+                "Show it" if hidden == 1 else "Show them",
+                key="show_postprocessed",
+                type="tertiary",
+                on_click=show_postprocessed,
+            )
     return kept
 
 

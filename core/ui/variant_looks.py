@@ -1,4 +1,4 @@
-"""Looks of variants: the same on every page, and different where they are shown together."""
+"""Colors and symbols of models: the same on every page, and different where models are shown together."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.ui.resources import repository, scheme
 def variant_styles(shown: Iterable[Variant]) -> Mapping[Variant, Style]:
     """The look of every variant in the store, by first appearance, and of ``shown``.
 
-    No two of ``shown`` have the same colour, as far as the palette goes. Neither have the picks in the sidebar, so that
+    No two of ``shown`` have the same color, as far as the palette goes. Neither have the picks in the sidebar, so that
     they look the same on every page, whichever of them it shows.
     """
     together = dict.fromkeys(shown)

@@ -29,7 +29,7 @@ class RankedItem:
 
     Attributes:
         position: 1 for the most similar item; the query itself is left out.
-        left_out: why filtered ranks ignore it: ``another mate``, ``twin`` or "".
+        left_out: why filtered ranks ignore it: ``another match``, ``near-duplicate`` or "".
     """
 
     position: int
@@ -96,7 +96,8 @@ def around_mate(
                 if abs(similarity[item] - mate_similarity) <= TAU
                 else Relation.BELOW
             )
-            left_out = "another mate" if item in mates else "twin" if near_duplicate_key(texts[item]) in copies else ""
+            is_copy = near_duplicate_key(texts[item]) in copies
+            left_out = "another match" if item in mates else "near-duplicate" if is_copy else ""
         out.append(RankedItem(i + 1, item, texts[item], float(similarity[item]), relation, left_out))
     return out
 

@@ -66,7 +66,7 @@ def published_for(dataset: str) -> tuple[PublishedScore, ...]:
 def post_processing_of(transform: str) -> str:
     """A transform chain in the words of the published tables.
 
-    Centering and normalising are ``none``: the toolkit always does both. The number of components does not matter.
+    Centering and normalizing are ``none``: the toolkit always does both. The number of components does not matter.
     """
     names = {"abtt": "abtt", "whiten": "whitening"}
     steps = [step.partition(":")[0] for step in transform.split("+")]

@@ -160,7 +160,7 @@ def counterpart(run: RunRecord, stored: Sequence[RunRecord]) -> RunRecord | None
 
 
 def as_toolkit(transform: str) -> str:
-    """The chain that the toolkit protocol makes of a transform: it always centres first."""
+    """The chain that the toolkit protocol makes of a transform: it always centers first."""
     if transform == "none":
         return CENTER
     return transform if transform.split("+", maxsplit=1)[0] == CENTER else f"{CENTER}+{transform}"

@@ -31,7 +31,7 @@ class Sentences:
         numbers: ``[n] int64``, the originals' numbers in the dataset, ascending.
         originals: their ``n`` texts; ``original_items [n] int64`` are their numbers among the dataset's items.
         rewrites: ``[n, k]`` texts; ``rewrite_items [n, k] int64`` likewise. Equal texts share an item number.
-        cosine, similarity: per run id ``[n, k] float64``; the latter is normalised by ``cos_avg``.
+        cosine, similarity: per run id ``[n, k] float64``; the latter is normalized by ``cos_avg``.
     """
 
     numbers: Int64
@@ -122,7 +122,7 @@ class Filter:
         wanted: text of the original or of one of its rewrites, in any case.
         above: orders that must all hold, in the runs of ``where``.
         subset: the rewrite that ``low``, ``high`` and ``apart`` are about; None for any one of them.
-        low, high: bounds of its normalised similarity in A.
+        low, high: bounds of its normalized similarity in A.
         apart: least difference of its similarities in A and B.
     """
 
@@ -201,7 +201,7 @@ def lead(side: str) -> str:
 def described(
     found: Sentences, a: str, b: str | None, above: Sequence[Above] = (), subset: str | None = None
 ) -> pd.DataFrame:
-    """A row per original: ``no``, ``original``, and per subset ``A: <subset>``, its normalised similarity.
+    """A row per original: ``no``, ``original``, and per subset ``A: <subset>``, its normalized similarity.
 
     With B also ``B: <subset>`` and ``A − B: <subset>``; ``largest difference`` (absolute, over the subsets or of
     ``subset``), ``differs most in`` (its subset) and ``orders that differ`` (``turned``). With orders of a filter also

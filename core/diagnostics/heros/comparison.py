@@ -91,7 +91,8 @@ def verdict(
         return [
             f"No significant difference between {first} and {second}: {orderings} tested, smallest corrected {least}."
         ]
-    rest = "" if len(apart) == len(tests) else "; no significant difference in the others"
+    left = len(tests) - len(apart)
+    rest = f"; no significant difference in the other{'s' if left > 1 else ''}" if left else ""
     return [f"{first} and {second} differ significantly in {len(apart)} of {orderings}{rest}."] + [
         f"{name_of(t.ordering)}: in {percent(t.first_rate, 1)} of the sentences with {first}, in "
         f"{percent(t.second_rate, 1)} with {second} (corrected {p_in_words(t.p_corrected)})."

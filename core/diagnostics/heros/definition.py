@@ -1,4 +1,4 @@
-"""Diagnostic HEROS: which kinds of small change does a model take for a change of meaning?
+"""Diagnostic HEROS: small changes of a sentence that a model does and does not treat as changes of meaning.
 
 Chiang 2023, section 3 and appendix D. Cosines are computed in float64; a zero vector's cosine with anything is 0. The
 ordering rates and the intervals are not in the paper.
@@ -122,7 +122,7 @@ def picks(options: Float64, right: int, seed: int = OPTIONS_SEED) -> Float64:
 
 @dataclass(frozen=True)
 class Intervals:
-    """95% intervals over originals: of ``cos_avg``, and per subset of its mean normalised similarity."""
+    """95% intervals over originals: of ``cos_avg``, and per subset of its mean normalized similarity."""
 
     cos_avg: Interval
     similarities: list[Interval]
@@ -183,7 +183,7 @@ def compute(
     """Similarity of every original with its rewrites.
 
     Raises:
-        BlindspotError: all originals have the same direction, so that nothing can be normalised.
+        BlindspotError: all originals have the same direction, so that nothing can be normalized.
     """
     n, subsets = len(dataset.originals), dataset.subsets
     cos_avg = baseline(embeddings, dataset)

@@ -40,7 +40,7 @@ class Overlap:
     Attributes:
         rouge_1, rouge_2, rouge_l: mean F1, from 0 to 1, over the pairs whose texts both have more than full stops; NaN
             if there are none.
-        levenshtein: mean normalised distance over word pieces, from 0 (the same) to 1.
+        levenshtein: mean normalized distance over word pieces, from 0 (the same) to 1.
         length: mean number of word pieces of a sentence.
     """
 

@@ -247,7 +247,7 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     found = finding.rate
     near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
     ends = f"95% CI {percent(found.interval.low)} to {percent(found.interval.high)}"
-    highest = f", corrected for {finding.out_of} orders" if finding.out_of > 1 else ""
+    highest = f", corrected for {finding.out_of} orderings" if finding.out_of > 1 else ""
     if finding.reading is Reading.AS_HOPED:
         most = ", its most frequent error" if finding.out_of > 1 else ""
         return (
@@ -270,7 +270,7 @@ def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that were compared, in their order."""
     if not contrast.is_separable:
-        return f"No significant difference between the {len(variants)} models in any of these orders."
+        return f"No significant difference between the {len(variants)} models in any of these orderings."
     ordering = contrast.more_rate.ordering
     near, far = (name_of(subset) for subset in (ordering.near, ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"

@@ -1,7 +1,7 @@
 """HEROS's published profiles, always marked as published and never mixed with measured ones.
 
 ``assets/reference/heros.csv`` holds the 60 encoders of figures 1 and 2 of Chiang, Chuang, Glass and Lee 2023: their
-mean normalised similarity per subset over HEROS's own 1,000 sentences. Sizes are from table 3. Of figure 2's models it
+mean normalized similarity per subset over HEROS's own 1,000 sentences. Sizes are from table 3. Of figure 2's models it
 has only GloVe; appendix C.2 says that base models have roughly 110M parameters, large ones roughly 335M
 (``approximate``), and gives no dimension. It does not say which of the two RankEncoder's are. Names that figure 1
 prints twice are told apart by table 3's order.
@@ -10,8 +10,8 @@ prints twice are told apart by table 3's order.
 
 - ``QA``: question-answer pairs alone, blocks 1 and 2 of figure 1 (section 3.1 speaks of both as one).
 - ``paraphrase/NLI``, ``QA+NLI`` and ``all``: blocks 3, 4 and 5.
-- ``unsupervised``: no labelled pairs (*unsup* of figure 2). SNCSE's four (*unsup\\**) are among them: they have no
-  labelled pairs either, but negations made by a parser, and the paper does not call them truly unsupervised.
+- ``unsupervised``: no labeled pairs (*unsup* of figure 2). SNCSE's four (*unsup\\**) are among them: they have no
+  labeled pairs either, but negations made by a parser, and the paper does not call them truly unsupervised.
 - ``unsupervised then NLI``: *sup* of figure 2.
 - ``word vectors``: GloVe alone; averaged word vectors are not trained on sentences.
 """
@@ -53,7 +53,7 @@ class PublishedProfile:
         family: its line of models (GTR, MiniLM, SimCSE, ...), which share more than their training data.
         parameters, dimension: None if the paper does not say.
         is_approximate: whether ``parameters`` is appendix C.2's rough number.
-        means: mean normalised similarity by the names of ``SUBSETS``.
+        means: mean normalized similarity by the names of ``SUBSETS``.
         note: any doubt about the row.
     """
 

@@ -1,14 +1,14 @@
 """Nearest published HEROS profiles of a measured one, and a guess of what its encoder was trained on.
 
 A profile is the six means per subset; its distance to another is Euclidean. The guess is the training group of most of
-the three nearest published profiles; at a tie, of the nearest one. Three neighbours were chosen among 1 to 5, 7 and 9
-neighbours and the nearest group mean for the highest accuracy on the published encoders when each is left out in turn,
+the three nearest published profiles; at a tie, of the nearest one. Three neighbors were chosen among 1 to 5, 7 and 9
+neighbors and the nearest group mean for the highest accuracy on the published encoders when each is left out in turn,
 which flatters this accuracy a little. The *nested* accuracy does not: for each encoder left out, the number of
-neighbours is chosen anew on the others alone.
+neighbors is chosen anew on the others alone.
 
 The published encoders, whose groups are known, tell how far to trust the guess: each is guessed from all others (*leave
 one out*), and from all of other families (*leave one family out*), since a sister model is nearer to it than a new
-encoder's neighbours would be. A group with no member left cannot be guessed, which counts as wrong. The baseline always
+encoder's neighbors would be. A group with no member left cannot be guessed, which counts as wrong. The baseline always
 names the largest group.
 
 A profile *resembles none*, and nothing is guessed, if its nearest published one is farther away than 95% of the
@@ -34,7 +34,7 @@ from core.types import Float64
 
 DATASET = "heros"  # the only sentences that published profiles are of
 VOTERS = 3
-TRIED = (1, 2, 3, 4, 5, 7, 9)  # numbers of neighbours that VOTERS was chosen from
+TRIED = (1, 2, 3, 4, 5, 7, 9)  # numbers of neighbors that VOTERS was chosen from
 FAR_QUANTILE = 0.95
 
 
@@ -132,7 +132,7 @@ def resemblance(
     """Compare a profile with published ones.
 
     Args:
-        means: mean normalised similarity by subset; other names than those of ``SUBSETS`` are ignored.
+        means: mean normalized similarity by subset; other names than those of ``SUBSETS`` are ignored.
         published: by default the paper's.
         far: see ``Reliability``; by default theirs.
     """
@@ -201,7 +201,7 @@ def reliability(profiles: Sequence[PublishedProfile], voters: int = VOTERS) -> R
 
 
 def _nested(others: Sequence[Sequence[int]], groups: Sequence[str]) -> list[bool]:
-    """Whether each is guessed right by the number of neighbours that is best for the others without it.
+    """Whether each is guessed right by the number of neighbors that is best for the others without it.
 
     Args:
         others: per profile the places of all others, the nearest first.

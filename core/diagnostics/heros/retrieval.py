@@ -20,7 +20,7 @@ MOST_KEPT = 32 << 20  # bytes of a run's embeddings that stay in memory: HEROS's
 
 @dataclass(frozen=True)
 class RewriteRank:
-    """The rank of a rewrite as a neighbour of its original.
+    """The rank of a rewrite as a neighbor of its original.
 
     Attributes:
         greater: number of other sentences whose cosine is higher by more than TAU.

@@ -18,7 +18,7 @@ class ChainProfile:
 
     Attributes:
         chain: for example ``center``.
-        means: mean normalised similarity per subset.
+        means: mean normalized similarity per subset.
         kept: rate of the first listed ordering (``synonym>antonym``); None if the dataset has one subset only.
     """
 

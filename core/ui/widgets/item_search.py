@@ -1,4 +1,4 @@
-"""Search in the items of a dataset; only a few are sent to the browser."""
+"""Search in the texts of a dataset; only a few are sent to the browser."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Foun
 
 
 MOST_CHARACTERS = 10_000  # of a search: nothing that is longer is a text of a dataset that one would type
-NOTHING = "No item contains it, and none is spelled like it."
+NOTHING = "No text contains this or is spelled like it."
 
 
 def found_items(dataset: Dataset, wanted: str) -> Found:
@@ -68,8 +68,8 @@ def found_items(dataset: Dataset, wanted: str) -> Found:
 def title_of(found: Found) -> str:
     """How many there are and how they match, for above them."""
     if found.way is Way.SPELLED:
-        return f"No item contains it; {len(found.numbers)} that are spelled alike"
-    title = f"{found.total:,} items contain it" if found.total > 1 else "1 item contains it"
+        return f"No text contains this; {len(found.numbers)} with a similar spelling"
+    title = f"{found.total:,} texts contain this" if found.total > 1 else "1 text contains this"
     return f"{title}; the first {len(found.numbers)}" if found.total > len(found.numbers) else title
 
 

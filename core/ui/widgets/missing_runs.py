@@ -1,4 +1,4 @@
-"""Stored runs of a diagnostic, and the offer to compute missing ones, the same on every page."""
+"""Stored runs of a diagnostic, and the offer to compute missing ones; shared by all pages."""
 
 from __future__ import annotations
 
@@ -25,18 +25,15 @@ from core.ui.widgets.work import duration, run_button
 
 
 def fits(entry: DiagnosticEntry, dataset: str) -> bool:
-    """Whether a dataset is of the kind that a diagnostic is computed on."""
+    """Whether a dataset is of the kind that a diagnostic needs."""
     try:
         return find_dataset(dataset).kind is entry.dataset_kind
-    except BlindspotError:  # a user's file that is gone: its runs tell what it held
+    except BlindspotError:  # a user's file that is gone: its runs show its kind
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
 def dataset_shown(entry: DiagnosticEntry, picks: Picks) -> str:
-    """The picked dataset if it fits; else that of the newest run, with a caption that says so; "" without any.
-
-    So a page has something to show whatever was picked for another one.
-    """
+    """The picked dataset if it fits; else that of the newest run, with a caption that says so; "" without any."""
     if fits(entry, picks.dataset):
         return picks.dataset
     newest = repository().finished(entry, metrics=[], limit=1)
@@ -45,15 +42,14 @@ def dataset_shown(entry: DiagnosticEntry, picks: Picks) -> str:
     found = newest[0].plan.dataset
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.caption(
-        f"{tables.dataset_title(picks.dataset)}, picked above, is no {entry.dataset_kind}. Shown: "
-        f"{tables.dataset_title(found)}."
+        f"{tables.dataset_title(picks.dataset)} is not a {entry.dataset_kind}. Shown: {tables.dataset_title(found)}."
     )
-    button.button("Pick it", key="pick_shown", on_click=pick_dataset, args=(found,), width="stretch")
+    button.button("Switch dataset", key="pick_shown", on_click=pick_dataset, args=(found,), width="stretch")
     return found
 
 
 def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:
-    """The finished runs of the variants that are asked for, of every support, newest first."""
+    """The finished runs of the models asked for, on any set of texts, newest first."""
     return runs_asked_for(picks, repository().finished(entry, dataset=dataset, params=params))
 
 
@@ -67,7 +63,7 @@ def offer(
     *,
     first: Callable[[], None] | None = None,
 ) -> None:
-    """Offer what is not computed on a dataset: picked variants, a first run, another variant.
+    """Offer what is not computed on a dataset: picked models, a first run, another model.
 
     Args:
         runs: from ``stored``.
@@ -99,7 +95,7 @@ def offer(
             megabytes = sum(file.size for file in described.files) / 1e6
             st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
         elif state is fetch.DataState.CORRUPT:
-            st.error(f"Its files on disk are corrupt. Mend them with `python -m core data fetch {described.id}`.")
+            st.error(f"Its files on disk are corrupt. Repair them with `python -m core data fetch {described.id}`.")
         if first is not None:
             first()
             st.caption("Or choose what to run:")
@@ -131,7 +127,7 @@ def cost_in_words(cost: estimates.Estimate) -> str:
     """How many runs are to be computed, and what they take."""
     n = len(cost.wanted)
     if not n:
-        return "all is stored."
+        return "all results are stored."
     stored_already = len(cost.runs) - n
     parts = [f"about {duration(cost.seconds)}{' (a rough guess)' if cost.guessed else ''}"]
     if cost.downloads:
@@ -144,7 +140,7 @@ def runs_to_compute(missing: int, wanted: int, cost: estimates.Estimate) -> str:
     """The cost of the missing runs of a sweep, in a sentence."""
     guess = ", a rough guess" if cost.guessed else ""
     downloads = f", and a download of {', '.join(cost.downloads)}" if cost.downloads else ""
-    return f"{missing:,} of {wanted:,} runs are to be computed: about {duration(cost.seconds)}{guess}{downloads}."
+    return f"{missing:,} of {wanted:,} runs are missing: about {duration(cost.seconds)}{guess}{downloads}."
 
 
 def _asked(picks: Picks) -> str:
@@ -153,7 +149,7 @@ def _asked(picks: Picks) -> str:
 
 
 def _compute(entry: DiagnosticEntry, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:
-    """The button for picked variants; those that cannot be run are named and left out."""
+    """The button for picked models; those that cannot be run are named and left out."""
     requests = []
     for variant in gone.usable(lacking):
         try:

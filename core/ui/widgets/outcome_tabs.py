@@ -1,4 +1,4 @@
-"""Tabs of what B fixed and broke against A, with their counts; the chosen one is in the address."""
+"""Tabs of what B fixed and broke relative to A, with their counts; the address has the chosen one."""
 
 from __future__ import annotations
 

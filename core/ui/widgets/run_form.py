@@ -1,4 +1,4 @@
-"""Form for another variant, on every diagnostic's page."""
+"""Form that runs another model, on every diagnostic's page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def names_of_models(known: Collection[str]) -> Callable[[str], str]:
 
 
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
-    """Choose or type an encoder and a transform, and run a diagnostic on a dataset; errors are shown below."""
+    """Choose or type a model and its post-processing, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
     known = known_references(settings(), repository())
     reference = encoder.selectbox(
@@ -48,7 +48,7 @@ def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) ->
         help=f"Choose one, or type a reference:\n\n{encoders_in_words()}",
     )
     chain = transform.selectbox(
-        "Transform",
+        "Post-processing",
         READY_CHAINS,
         key="new_transform",
         persist_state="session",

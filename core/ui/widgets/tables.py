@@ -1,4 +1,4 @@
-"""Tables of scores: the best is marked by a sign and bold type, not by colour alone.
+"""Tables of scores: the best is marked by a sign and bold type, not by color alone.
 
 A star means tested: best, or not significantly worse than the best. Without a test an arrow means highest or lowest,
 no more.
@@ -28,7 +28,7 @@ TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
 
 
 def dataset_title(dataset: str) -> str:
-    """What a dataset is called, as Markdown."""
+    """Title of a dataset, as Markdown."""
     return as_text(title_of(dataset))
 
 
@@ -59,7 +59,7 @@ def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.Dat
 
 
 def cost_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
-    """A row per run: what its variant costs."""
+    """Costs of the models, a row per run."""
     return pd.DataFrame(
         [
             {

@@ -1,4 +1,4 @@
-"""Choice of two variants to compare, A and B; both are in the address."""
+"""Choice of two models to compare, A and B; both are in the address."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.ui.widgets.addressed import names_of_variants, one_named
 
 @dataclass(frozen=True)
 class Sides:
-    """The compared runs; B is None where the reader chose no other variant, or there is none."""
+    """The compared runs; B is None where the reader chose no other model, or there is none."""
 
     a: RunRecord
     b: RunRecord | None
@@ -42,7 +42,7 @@ def two_variants(
     b_at_first: bool = True,
     on_change: Callable[[], None] | None = None,
 ) -> Sides:
-    """Let the reader choose A and B among runs of different variants: at first the baseline and the newest other model.
+    """Let the reader choose A and B among runs of different models; at first the baseline and the newest other model.
 
     Args:
         keys: of the two, in the session and in the address.
@@ -60,8 +60,8 @@ def two_names(
     a, b = keys
     if gone := [str(value) for value in map(_value, keys) if value is not None and value not in names]:
         missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
-        stands_in = " Showing another model instead." if b_at_first and len(names) > 1 else ""
-        st.caption(f"Not among the models shown: {missing}.{stands_in}")
+        instead = " Showing another model instead." if b_at_first and len(names) > 1 else ""
+        st.caption(f"Not among the models shown: {missing}.{instead}")
     if len(names) < 2 and b_at_first:
         return names[0], None
     baseline, others = usual_sides(names, keys)

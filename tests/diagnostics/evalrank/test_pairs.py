@@ -91,9 +91,9 @@ def test_it_says_why_filtered_ranks_leave_an_item_out(small: World) -> None:
     number = {text: i for i, text in enumerate(SMALL_PAIRS.items)}
     shown = around_mate(run, number[DOG], number[DOG_IS], small.settings, small.repository, ALL, ALL)
     assert {item.text: item.left_out for item in shown if item.left_out} == {
-        DOG_THE: "another mate",
-        "a DOG runs in the park!": "twin",
-        "A dog is running,  in the park": "twin",
+        DOG_THE: "another match",
+        "a DOG runs in the park!": "near-duplicate",
+        "A dog is running,  in the park": "near-duplicate",
     }
     by_text = {item.text: item for item in shown}
     assert by_text["a DOG runs in the park!"].relation is Relation.ABOVE
@@ -108,8 +108,8 @@ def test_a_text_with_itself_stands_first_and_its_twins_are_tied(small: World) ->
     assert shown[0].item_no == cat
     assert shown[0].similarity == pytest.approx(1.0)
     assert [(item.text, item.relation, item.left_out) for item in shown[1:3]] == [
-        ("a cat sleeps on the SOFA", Relation.TIED, "twin"),
-        ("A cat sleeps on the sofa!", Relation.TIED, "twin"),
+        ("a cat sleeps on the SOFA", Relation.TIED, "near-duplicate"),
+        ("A cat sleeps on the sofa!", Relation.TIED, "near-duplicate"),
     ]
 
 

@@ -62,7 +62,7 @@ def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> Non
     assert "2 of 24 cells" in written(app)
     (button,) = [b for b in app.button if b.key == "lab_run_grid"]
     assert button.label == "Compute 3"
-    assert "3 of 36 runs are to be computed" in written(app)
+    assert "3 of 36 runs" in written(app)
 
 
 def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp, cache: Path) -> None:

@@ -1,4 +1,4 @@
-"""A score per kind of pair and variant, with intervals."""
+"""Figure of a score per kind of pair and model, with intervals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kind_lines(
     *,
     joined: bool,
 ) -> go.Figure:
-    """A score per kind of pair with its interval, a colour and symbol per variant, a panel per side.
+    """A score per kind of pair with its interval, a color and symbol per variant, a panel per side.
 
     Args:
         scores: per variant a row per kind: ``side, label, pairs``, the measure, its ``_low`` and ``_high``; the same

@@ -1,4 +1,4 @@
-"""EvalRank's scores per variant, their differences, the distribution of ranks, and published scores."""
+"""Scores of EvalRank per model, their differences, the distribution of ranks, and published scores."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def rank_curve(
 
     Args:
         ranks: ``[m]`` per variant, NaN for pairs that it did not rank, which do not count.
-        background: number of items, the right end of the axis.
+        background: number of texts ranked.
     """
     figure = go.Figure()
     at = np.unique(np.round(np.logspace(0, np.log10(max(background, 2)), 120)).astype(np.int64))
@@ -214,7 +214,10 @@ def rank_curve(
             line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
             hovertemplate="top %{x:,}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
         )
-    figure.update_xaxes(type="log", title="k (how many of the nearest texts)", dtick=1)
+    # Beyond the last match there is nothing to see.
+    end = max(10.0, *(2 * float(np.nanmax(values, initial=1)) for values in ranks.values()))
+    shown = {"range": [0, np.log10(min(end, max(background, 2)))]}
+    figure.update_xaxes(type="log", title="k (how many of the nearest texts)", dtick=1 if end > 100 else "D2", **shown)
     figure.update_yaxes(
         title="pairs with the match in the top k", tickformat=".0%", range=[max(0.0, lowest - 0.1), 1.01]
     )

@@ -1,10 +1,12 @@
-"""The EvalRank page: the headline, scores of the shown models, and the views, of which only the chosen one is drawn."""
+"""Page EvalRank: the headline, the models' scores, and the views, of which only the chosen one is drawn."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -23,6 +25,7 @@ from core.ui.widgets import missing_runs, tables
 from core.ui.widgets.views import View, choose_view
 
 MAX_SHOWN = 20
+FEW_RIVALS = 10  # ranks
 # By their names, which are part of the address; the first is the default.
 VIEWS: Mapping[str, View[EvalRankView]] = {
     "pairs": View("Which pairs does it get wrong, and what outranks the match?", pairs.show),
@@ -94,11 +97,13 @@ def _scores(shown: EvalRankView, samples: Sequence[Sample]) -> None:
 
 
 def _notes(shown: EvalRankView) -> None:
-    """What the figures compare."""
+    """Notes on the figures: the scores, what was ranked, and whether models compare."""
     runs = shown.runs
     said = []
     if comparability.same_items(runs):
         said.append(_ceiling_note(runs[0], shown.filtered))
+    said.append("Hits@1: share of pairs whose match is ranked first. MRR: mean of 1/rank.")
+    said += _few_rivals(shown)
     if len(runs) > MOST_BARS:
         said.append(f"Right: the best {MOST_BARS} of {len(runs)} models.")
     if said:
@@ -106,6 +111,18 @@ def _notes(shown: EvalRankView) -> None:
     comparability.coverage_notes(runs)
     comparability.prompt_notes(runs)
     comparability.training_notes(runs)
+
+
+def _few_rivals(shown: EvalRankView) -> list[str]:
+    """A sentence where all models decide among a few texts, so that a Hits@1 of 0 need not be a mistake."""
+    ranks = [shown.pairs.ranks(run.run_id, filtered=shown.filtered) for run in shown.runs]
+    last = max(float(np.nanquantile(values, 0.95)) for values in ranks)
+    if last > FEW_RIVALS or shown.runs[0].metrics["background"] < 10 * FEW_RIVALS:
+        return []
+    return [
+        f"Every model ranks 95% of the matches among its top {math.ceil(last)}: scores depend on the order of a few "
+        "similar texts, any of which can outrank the match."
+    ]
 
 
 def _ceiling_note(run: RunRecord, filtered: bool) -> str:

@@ -1,4 +1,4 @@
-"""The EvalRank page's view of kinds of pair: where the model does well, and where badly."""
+"""View *kinds of pair* of the EvalRank page: where the model does well, and where badly."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ QUESTIONS = {
 NOTES = {
     Kind.OVERLAP: "Distinct words in both texts, divided by those in either. Where the score is high "
     "only on the right, the model matches words rather than meanings.",
-    Kind.LENGTH: "Short texts have more neighbours that differ in one word.",
+    Kind.LENGTH: "Short texts have more neighbors that differ in one word.",
     Kind.FREQUENCY: "Occurrences per million words of English (wordfreq); of a text of several words the geometric "
     "mean. Words that wordfreq lacks count as rarest.",
     Kind.SOURCE: "The sets from whose best-scored quarters the pairs come. A pair in several sets counts in each "

@@ -1,4 +1,4 @@
-"""The EvalRank page's view of trust: effects of each choice of counting, and overlap with a training set."""
+"""View *trust* of the EvalRank page: effects of each choice of counting, and overlap with a training set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals and tests of EvalRank's scores, for its page and the Overview; the view "A against B"."""
+"""Intervals and tests of EvalRank's scores, for its page and the Overview; view *A against B*."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The EvalRank page's view "what if": another transform or similarity, from cached embeddings."""
+"""View *what if* of the EvalRank page: another transform or similarity, from cached embeddings."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from core.diagnostics.heros.lexical_overlap import Overlap
 from core.figures.theme import Scheme, apply_layout, ink
 
 ROW_HEIGHT = 30
-# Per measure its name, meaning and symbol, and its colours on light and on dark.
+# Per measure its name, meaning and symbol, and its colors on light and on dark.
 MEASURES = {
     "rouge_1": ("R1", "words", "circle", {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#56B4E9"}),
     "rouge_2": ("R2", "pairs of neighbouring words", "diamond", {Scheme.LIGHT: "#D55E00", Scheme.DARK: "#E69F00"}),

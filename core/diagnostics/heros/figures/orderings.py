@@ -26,10 +26,10 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
     """Share of originals that have an ordering, with its interval, a row per ordering.
 
     Args:
-        rows: columns ``variant, name, value, low, high``, the name being the ordering's; all variants with the same
+        rows: columns ``variant, name, value, low, high``, the name being the ordering's; all models with the same
             orderings.
     """
-    figure = dots(rows, styles, scheme, axis="share of originals (dotted: half)")
+    figure = dots(rows, styles, scheme, axis="share of sentences with this order (dotted: chance)")
     for variant, trace in zip(dict.fromkeys(rows["variant"]), figure.data, strict=True):
         own = rows[rows["variant"] == variant]
         shares = own[["value", "low", "high"]].map(lambda share: percent(share, 1)).to_numpy().tolist()
@@ -45,7 +45,7 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
 
 
 def win_rate_matrix(rates: Float64, subsets: Sequence[str], scheme: Scheme) -> go.Figure:
-    """How often the row's rewrite is nearer than the column's: blue above half, orange below.
+    """How often the row's rewrite is closer than the column's: blue above half, orange below.
 
     Args:
         rates: ``[k, k]`` shares, NaN on the diagonal.
@@ -57,12 +57,12 @@ def win_rate_matrix(rates: Float64, subsets: Sequence[str], scheme: Scheme) -> g
         scheme,
         bounds=(0.0, 1.0),
         written=lambda share, few: percent(share).removesuffix("" if few else "%"),
-        pointed_at=lambda row, column, share: f"{row} nearer than {column}: {percent(share, 1)} of the originals",
+        pointed_at=lambda row, column, share: f"{row} closer than {column}: {percent(share, 1)} of the sentences",
     )
 
 
 def win_rate_differences(differences: Float64, subsets: Sequence[str], scheme: Scheme) -> go.Figure:
-    """The same of two variants, A's share less B's: blue where A has the row's rewrite nearer more often.
+    """Difference of two models, A's share minus B's: blue where A has the row's rewrite closer more often.
 
     Args:
         differences: ``[k, k]`` differences of shares, NaN on the diagonal.
@@ -76,7 +76,7 @@ def win_rate_differences(differences: Float64, subsets: Sequence[str], scheme: S
         bounds=(-widest, widest),
         written=lambda lead, _few: "0" if abs(lead) < ROUNDS_TO_0 else f"{100 * lead:+.0f}",
         pointed_at=lambda row, column, lead: (
-            f"{row} nearer than {column}: A's share less B's is {100 * lead:+.1f} percentage points"
+            f"{row} closer than {column}: A's share minus B's is {100 * lead:+.1f} percentage points"
         ),
     )
 
@@ -104,6 +104,6 @@ def _matrix(
     if not few:  # of one line each, upright: two would run into the next column's on a narrow screen
         figure.update_xaxes(tickangle=-90, tickfont={"size": 10})
         figure.update_yaxes(tickfont={"size": 10})
-    figure.update_xaxes(**ticks, side="top", title={"text": "… than this one", "standoff": 10})
-    figure.update_yaxes(**ticks, autorange="reversed", title={"text": "this one nearer …", "standoff": 6})
+    figure.update_xaxes(**ticks, side="top", title={"text": "closer than this rewrite", "standoff": 10})
+    figure.update_yaxes(**ticks, autorange="reversed", title={"text": "this rewrite is", "standoff": 6})
     return apply_layout(figure, scheme, height=170 + (CELL_HEIGHT if few else 30) * k)

@@ -17,7 +17,7 @@ ROW_HEIGHT_PUBLISHED = 34  # two lines of small type
 LEGEND_HEIGHT = 22  # of a variant: on a narrow screen each has a line of its own
 GAP = 44  # between measured and published rows
 CELL_WIDTH = 0.94  # of a column, so that frames do not touch
-TINT = 0.22  # how much of the scale's colour fills a frame
+TINT = 0.22  # how much of the scale's color fills a frame
 
 LABELS = {
     "negation_main": "negation of the clause",
@@ -35,7 +35,7 @@ def label(name: str) -> str:
 def profile(
     values: Mapping[Variant, Mapping[str, float]], scheme: Scheme, intervals: Intervals | None = None
 ) -> go.Figure:
-    """Variants by subsets: mean normalised similarity as a heat map with the values printed.
+    """Variants by subsets: mean normalized similarity as a heat map with the values printed.
 
     It has no color scale, which would take the room of two columns on a narrow screen.
 

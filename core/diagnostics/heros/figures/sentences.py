@@ -24,7 +24,7 @@ from core.types import Variant
 ROW_HEIGHT = 40
 HOVER_WIDTH = 60  # letters in a line
 LABEL_WIDTH = 18
-_MARK = {  # told apart by more than colour: bold and underlined, or struck through
+_MARK = {  # told apart by more than color: bold and underlined, or struck through
     Scheme.LIGHT: {Change.ADDED: "#0B5A8A", Change.REMOVED: "#8A4B00"},
     Scheme.DARK: {Change.ADDED: "#8CCBF5", Change.REMOVED: "#F0B46A"},
 }
@@ -83,7 +83,7 @@ def rewrite_dots(
     styles: Mapping[Variant, Style],
     scheme: Scheme,
 ) -> go.Figure:
-    """Normalised similarity of one original's rewrites, a row per subset and a symbol and colour per variant.
+    """Normalized similarity of one original's rewrites, a row per subset and a symbol and color per variant.
 
     The first variant's most similar rewrite is on top.
 

@@ -30,7 +30,7 @@ DIFFERENCE = "A minus B"
 
 
 def show(shown: HerosView) -> None:
-    """Findings of the other variants, ordering rates of all, then two variants compared."""
+    """Findings of the other models, ordering rates of all, then two models compared."""
     listed = orderings.listed_orderings(shown.subsets)
     if not listed:
         st.info(
@@ -49,7 +49,8 @@ def show(shown: HerosView) -> None:
     originals, pairs = next(iter(tables.values())).originals, math.comb(len(shown.subsets), 2)
     some = f" Shown: {len(listed)} of {pairs} pairs of rewrites; the matrix below has all."
     st.caption(
-        f"Share of the {originals:,} sentences whose first-named rewrite is the more similar one; ties count half. "
+        f"Share of the {originals:,} sentences whose first-named rewrite is closer; ties count half. Where only that "
+        "one keeps the meaning, further right is better, and left of the dotted line is worse than chance. "
         f"Bars: 95% CI (Wilson).{some if len(listed) < pairs else ''}"
     )
     st.subheader(
@@ -67,7 +68,7 @@ def show(shown: HerosView) -> None:
 
 
 def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
-    """A line for each variant below the headline's, or why there is no headline."""
+    """A line for each model but the headline's, or why there is no headline."""
     found = [(run, orderings.worst(tables[run.run_id])) for run in runs]
     if not any(worst for _, worst in found):
         kept, changed = (", ".join(f"`{p}`" for p in MEANINGS[m]) for m in (Meaning.KEPT, Meaning.CHANGED))
@@ -81,7 +82,7 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
         if worst
     ]
     if lines:
-        st.markdown("\n".join(["The other models:", "", *lines]))
+        st.markdown("\n".join(["**The worst ordering of each other model**", "", *lines]))
 
 
 def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:
@@ -96,7 +97,7 @@ def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Seq
 
 
 def _matrix(run: RunRecord, tables: Mapping[str, Cosines], shown: HerosView) -> None:
-    """One variant's win rates."""
+    """One model's win rates."""
     names = [label(subset) for subset in shown.subsets]
     figure = figures.win_rate_matrix(orderings.win_rates(tables[run.run_id]), names, shown.scheme)
     st.plotly_chart(figure, key="win_rates")
@@ -133,15 +134,15 @@ def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ..
 
 
 def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
-    """Ordering by ordering, whether the difference of two variants could be chance."""
+    """Tests of each ordering: could the difference of two models be chance?"""
     try:
         entry_of_both(first, second)
     except BlindspotError as error:
         st.warning(as_text(str(error)))
         return
     tests = _tests(tables[first.run_id], tables[second.run_id])
-    said, *details = comparison.verdict(tests, named(first), named(second), lambda o: as_text(o.in_words(label)))
-    st.markdown("\n".join([said, "", *(f"- {sentence}" for sentence in details)]))
+    st.markdown(comparison.verdict(tests, named(first), named(second))[0])
+    st.caption(f"A: {as_text(first.plan.variant.label)}. B: {as_text(second.plan.variant.label)}.")
     frame = pd.DataFrame(
         [
             {

@@ -21,8 +21,8 @@ from core.ui.options import options
 from core.ui.resources import cached
 
 MARKS = {
-    Reading.SURPRISING: ":material/error_outline:",
-    Reading.UNCLEAR: ":material/help_outline:",
+    Reading.SURPRISING: ":material/warning:",
+    Reading.UNCLEAR: ":material/balance:",
     Reading.AS_HOPED: ":material/check_circle:",
 }
 
@@ -41,13 +41,29 @@ def show(shown: HerosView) -> None:
     st.plotly_chart(figure, key="profile")
     st.caption(
         f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. Synonym and typo keep the "
-        "meaning and should score above antonym and negation. Their order matters more than the values."
+        "meaning: they should score above antonym, negation and random word. Compare the values of one row; "
+        "their order matters more than their size."
     )
+    _example(shown)
     _accuracies(shown.runs)
 
 
+def _example(shown: HerosView) -> None:
+    """The shortest original that every kind of rewrite changes, with its rewrites."""
+    own = shown.rows[shown.rows["run_id"] == shown.runs[0].run_id]
+    changed = own[own["original"] != own["rewrite"]]
+    complete = changed[changed.groupby("item_no")["subset"].transform("nunique") == len(shown.subsets)]
+    if complete.empty:
+        return
+    shortest = complete["original"].str.len().to_numpy().argmin()
+    rows = complete[complete["item_no"] == complete["item_no"].iloc[shortest]]
+    rewrites = dict(zip(rows["subset"], rows["rewrite"], strict=True))
+    said = "; ".join(f"{subset_in_words(subset)}: “{as_text(rewrites[subset])}”" for subset in shown.subsets)
+    st.caption(f"**Example** “{as_text(rows['original'].iloc[0])}” – {said}")
+
+
 def _headline(shown: HerosView) -> None:
-    """The first variant's worst order and where the variants differ most, if the subsets' names tell the meaning."""
+    """The first model's worst ordering and where the models differ most, if the subsets' names tell the meaning."""
     try:
         worst, contrast = _worst_and_contrast(shown)
     except BlindspotError as error:
@@ -71,7 +87,7 @@ def _worst_and_contrast(shown: HerosView) -> tuple[Finding | None, Contrast | No
 def _intervals(
     runs: Sequence[RunRecord], subsets: Sequence[str]
 ) -> Mapping[Variant, Mapping[str, tuple[float, float]]] | None:
-    """Per variant and subset the ends of the interval, if the reader wants them."""
+    """Ends of the interval per model and subset, if the reader wants them."""
     wanted = options().toggle(
         "Show 95% intervals",
         key="heros_intervals",
@@ -90,7 +106,7 @@ def _intervals(
 
 
 def _accuracies(runs: Sequence[RunRecord]) -> None:
-    """How often each variant picks the paraphrase among the rewrites, the best first."""
+    """How often each model picks the paraphrase among the rewrites, the best first."""
     found = sorted((r for r in runs if ACCURACY in r.metrics), key=lambda r: -r.metrics[ACCURACY])
     if not found:
         return
@@ -116,7 +132,7 @@ def _accuracies(runs: Sequence[RunRecord]) -> None:
 
 
 def _verdict(found: Sequence[RunRecord], chance: float) -> str:
-    """The end of a sentence: how many variants are significantly worse than chance."""
+    """The end of a sentence: how many models are significantly worse than chance."""
     below = sum(r.metrics[f"{ACCURACY}_high"] < chance for r in found)
     if not below:
         return "."

@@ -121,9 +121,9 @@ def _mean(name: str, members: Sequence[PublishedProfile], subsets: Sequence[str]
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
-    """The ends of a scale for measured values and all published ones, so that folding changes no colour.
+    """The ends of a scale for measured values and all published ones, so that folding changes no color.
 
-    It begins below the lowest: a frame in the scale's last colour would not show.
+    It begins below the lowest: a frame in the scale's last color would not show.
     """
     everything = [*values, *(value for profile in heros_profiles() for value in profile.means.values())]
     low, high = min(everything), max(everything)

@@ -1,4 +1,4 @@
-"""The runs that the HEROS page shows, one per variant, and what all its views take from them."""
+"""Runs that the HEROS page shows, one per model, and the data that its views share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT = "demo-minimal"
 
 @dataclass(frozen=True, eq=False)
 class HerosView:
-    """What a view shows.
+    """Input of every view.
 
     Attributes:
         dataset: reference of the minimal-pair set; it may differ from the picked one.
@@ -52,12 +52,12 @@ BY_RUNS: Keys = {
 
 
 def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
-    """The picked dataset if it holds minimal pairs, else the built-in one with a caption that says so."""
+    """The picked dataset if it has minimal pairs, else the built-in one with a caption that says so."""
     if missing_runs.fits(entry, picks.dataset):
         return picks.dataset
     with row():
         st.caption(
-            f"{tables.dataset_title(picks.dataset)} has no minimal pairs: this is {tables.dataset_title(DEFAULT)}.",
+            f"{tables.dataset_title(picks.dataset)} has no rewrites. Shown: {tables.dataset_title(DEFAULT)}.",
             width="content",
         )
         st.button("Switch dataset", key="pick_minimal", type="tertiary", on_click=pick_dataset, args=(DEFAULT,))
@@ -65,7 +65,7 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
 
 
 def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
-    """The newest run of each picked variant: the baseline, then the others, the best by its headline first."""
+    """The newest run of each picked model: the baseline, then the others, the best by its headline first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
     found = missing_runs.stored(entry, picks, dataset, {})
     newest = {r.plan.variant: r for r in reversed(found)}
@@ -110,5 +110,5 @@ def subset_in_words(subset: str) -> str:
 
 
 def named(run: RunRecord) -> str:
-    """A run's variant in bold Markdown."""
+    """A run's model in bold Markdown."""
     return f"**{as_text(run.plan.variant.label)}**"

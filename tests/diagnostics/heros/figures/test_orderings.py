@@ -88,4 +88,4 @@ def test_twenty_subsets_are_printed_without_percent_signs() -> None:
     figure = checked(win_rate_matrix(rates, names, Scheme.LIGHT))
     assert figure.data[0].text[0][1] == "50"
     assert list(figure.layout.xaxis.ticktext)[:2] == ["a name of …", "subset 0"]
-    assert "a name of &lt;b&gt;many&lt;/b&gt; words nearer than subset 0" in figure.data[0].hovertext[0][1]
+    assert "a name of &lt;b&gt;many&lt;/b&gt; words closer than subset 0" in figure.data[0].hovertext[0][1]
