@@ -2,8 +2,8 @@
 
 import csv
 
-# Of the process, so set once and for every reader: the csv module's own 131,072 characters are fewer than an embedding
-# has, and its complaint names neither cell nor remedy. Readers say what is too long for them.
+# A setting of the whole process: the csv module's default, 131,072 characters, is less than an embedding takes, and its
+# error names neither cell nor remedy. Readers have limits of their own.
 csv.field_size_limit(2**24)
 
 __version__ = "0.1.0"

@@ -20,7 +20,7 @@ from core.numerics.similarity import Similarity
 from core.transforms.chain import FittedChain, FlowSource, TransformChain
 from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
-# A parameter of any run: the dataset that its transform was fitted on, where that was not the run's own items.
+# A parameter of any run: the dataset that its transform was fitted on, if not the run's own items.
 FIT_ON = "fit_on"
 
 
@@ -98,7 +98,7 @@ class Page:
     Attributes:
         stem: of its file in ``pages/``, which is its address.
         icon: a material symbol.
-        pickers: that change what the page shows; it has no others.
+        pickers: that change the page; it shows no others.
         section: of the navigation.
         after: stem of the page that it follows; "" for the top of the section.
     """
@@ -120,7 +120,7 @@ class Overview:
         columns: scores of its tables, with their headings.
         link: label of the link to the page with more.
         page: stem of that page; "" for the diagnostic's own.
-        counted: the score that counts the evaluated things, and their name.
+        counted: the score with the number of evaluated things, and their name.
     """
 
     axis: str
@@ -147,8 +147,8 @@ class GridRole(StrEnum):
 
     NONE = "none"
     TASK = "task"  # encoders are ranked by its scores
-    # Describes the space. Its scores are shown even where neither more nor less is better, and none of them alone says
-    # that an encoder is good: matches are nearest in a space that has collapsed to a point.
+    # Describes the space. Its scores are shown even if neither more nor less is better, and none alone means that an
+    # encoder is good: matches are nearest in a space that has collapsed to a point.
     DESCRIPTION = "description"
 
 
@@ -278,7 +278,7 @@ class DiagnosticEntry:
 
     Attributes:
         version: raised whenever its numbers can change; part of every run's identity.
-        question: what a reader can learn, as one sentence.
+        question: the question that it answers, as one sentence.
         how: how it is computed, as markdown with formulas.
         how_to_read: what its scores mean and what to do next, as markdown.
         limits: what its scores do not say, as markdown.
@@ -296,9 +296,9 @@ class DiagnosticEntry:
             (``core.runs.comparison.DifferencesOf``).
         changed: dotted path of the function that finds the items which two runs judge differently
             (``core.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
-        tested: dotted path of the function that tells the Overview which runs are not separable from the best (of the
-            entry and the runs; per score their places, or None), or "".
-        findings: dotted path of the function that says what a reader should know (``core.runs.findings.FindingsOf``).
+        tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
+            (from the entry and the runs; per score their places, or None), or "".
+        findings: dotted path of the function that makes its findings (``core.runs.findings.FindingsOf``).
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Errors that a user sees: one line that says what was wrong, what was expected and what to do."""
+"""Errors for users: one line with what was wrong, what was expected and what to do."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 LONGEST_PART = 2_000  # characters of what, expected or remedy
-# Control characters, lone surrogates and changes of writing direction: they act in a terminal, break files, and hide
-# what a name is.
+# Control characters, lone surrogates and changes of writing direction: they act in a terminal, break files, and
+# disguise names.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -20,7 +20,7 @@ def visible(text: str) -> str:
 
 
 class BlindspotError(Exception):
-    """The input was right and the world was not (exit code 1).
+    """A failure despite correct input (exit code 1).
 
     Args:
         what: the problem, with the offending value.

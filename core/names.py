@@ -1,8 +1,8 @@
-"""Names of models and datasets for people, in place of references, which hold paths of the server.
+"""Display names of models and datasets, in place of references, which contain paths of the server.
 
-A name is what the user chose, or follows from the reference: the folder's or the file's name, a hub model's without its
-organization. Names are a store's, so whoever shows something puts those of its store into force, for the running thread
-and what it calls; without any, names follow from the references alone.
+A name is chosen by the user, or follows from the reference: the name of the folder or file, or of a hub model without
+its organization. Names belong to a store: code that shows them puts those of its store into force for the running
+thread; otherwise names follow from the references alone.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from core.errors import InputError
 
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"
-_UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder that is named by what it holds: see datasets.uploads
+_UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder named by a digest of its content: see datasets.uploads
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
 _VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
 
 
 class Kind(StrEnum):
-    """What has a name."""
+    """Kind of a named thing."""
 
     MODEL = "model"
     DATASET = "dataset"
@@ -36,23 +36,23 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Names:
-    """Names by reference, no two of a kind alike; what is not among them has the name that its reference says."""
+    """Names by reference, distinct within a kind; other references have the name that follows from them."""
 
     models: Mapping[str, str] = field(default_factory=dict)
     datasets: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def model(self, reference: str) -> str:
-        """With its version, where the model has several."""
+        """The model's name, with its version if there are several."""
         return ", ".join(filter(None, (self.every_version(reference), self._version(reference))))
 
     def every_version(self, reference: str) -> str:
-        """The model's own name, which all its versions have."""
+        """The model's name, shared by all its versions."""
         model, _ = version_of(reference)
         return self.models.get(model) or name_of_model(model)
 
     def model_within(self, reference: str, width: int) -> str:
-        """The name for narrow places; of a version (“kb v1”) the number stays, as it is what a menu would cut off."""
+        """The name for narrow places; a version's number (“kb v1”) stays, since a menu would cut it off."""
         words = self._version(reference).split()  # "version 1 of 21 Nov"
         end = f" v{words[1]}" if words else ""
         return f"{shortened(self.every_version(reference), max(width - len(end), 8))}{end}"
@@ -61,7 +61,7 @@ class Names:
         return self.versions.get(reference) or (f"version {found}" if (found := version_of(reference)[1]) else "")
 
     def dataset(self, reference: str, title: str = "") -> str:
-        """``title`` is that of the catalog."""
+        """The dataset's name; ``title`` is that of the catalog."""
         return self.datasets.get(reference) or title or name_of_dataset(reference)
 
     @classmethod
@@ -72,13 +72,13 @@ class Names:
         chosen: Mapping[tuple[str, str], str] | None = None,
         versions: Mapping[str, str] | None = None,
     ) -> Names:
-        """Names that tell all apart.
+        """Distinct names of all.
 
         Args:
-            models: references, what came first before what came later: it keeps its name.
-            datasets: titles by reference, "" where the reference says the name.
-            chosen: names that users gave, by kind and reference.
-            versions: what tells the versions of a model apart, by reference (``version_of``).
+            models: references, oldest first: these keep their names.
+            datasets: titles by reference, "" for names that follow from the reference.
+            chosen: names given by users, by kind and reference.
+            versions: labels of the versions of a model, by reference (``version_of``).
         """
         chosen = chosen or {}
         return cls(
@@ -112,7 +112,7 @@ def in_force(names: Names) -> Iterator[None]:
 
 
 def checked(name: str) -> str:
-    """A name that somebody chose, without spaces around it.
+    """A name chosen by a user, without spaces around it.
 
     Raises:
         InputError: it is empty, too long, or has characters that mean something to HTML or Markdown or cannot be seen.
@@ -129,22 +129,23 @@ def checked(name: str) -> str:
             expected=f"letters, digits, spaces and {_MARKS.strip()}",
         )
     if not any(c.isalnum() for c in found):
-        raise InputError(f"the name {_QUOTED}{found}{_QUOTED} says nothing", expected="at least one letter or digit")
+        raise InputError(f"the name {_QUOTED}{found}{_QUOTED} has no letter or digit", expected="at least one")
     return found
 
 
 def version_of(reference: str) -> tuple[str, str]:
-    """The model of a reference and which of its older versions it is, "" for the one that it has now.
+    """The model of a reference and its older version, "" for the current one.
 
-    An older version, ``MODEL@version-REVISION``, is what the model was when it was run; its weights are gone, and only
-    stored results speak of it.
+    An older version, ``MODEL@version-REVISION``, is the model as it was when it was run; its weights are gone, and only
+    stored results remain.
     """
     found = _VERSION.fullmatch(reference)
     return (found[1], found[2]) if found else (reference, "")
 
 
 def name_of_model(reference: str) -> str:
-    """What a reference itself says: ``dir:/a/b/minilm-kb`` is ``minilm-kb``, ``hf:ORG/NAME`` is ``NAME``."""
+    """The name that follows from a reference: ``minilm-kb`` for ``dir:/a/b/minilm-kb``, ``NAME`` for
+    ``hf:ORG/NAME``."""
     scheme, colon, target = reference.partition(":")
     if not colon:
         return shortened(_plain(reference)) or Kind.MODEL
@@ -159,7 +160,7 @@ def name_of_model(reference: str) -> str:
 
 
 def name_of_dataset(reference: str) -> str:
-    """What a reference itself says: ``file:/a/b/pairs.csv`` is ``pairs``; of a catalog's, its id."""
+    """The name that follows from a reference: ``pairs`` for ``file:/a/b/pairs.csv``; the id in the catalog."""
     scheme, colon, target = reference.partition(":")
     if not colon:
         return shortened(_plain(reference)) or Kind.DATASET
@@ -167,7 +168,7 @@ def name_of_dataset(reference: str) -> str:
 
 
 def shortened(name: str, width: int = LONGEST) -> str:
-    """At most ``width`` characters: the middle is left out, as beginning and end tell names apart."""
+    """At most ``width`` characters, cut in the middle, since beginnings and ends distinguish names."""
     if len(name) <= width:
         return name
     tail = max((width - 1) // 2, 1)
@@ -175,7 +176,7 @@ def shortened(name: str, width: int = LONGEST) -> str:
 
 
 def _told_apart(default: Mapping[str, str], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Names by reference: those that were chosen, then the others, told apart by their parent folder or a number."""
+    """Names by reference: chosen ones, then the others, distinguished by their parent folder or a number."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     references = [*(r for r in chosen if r in default), *(r for r in default if r not in chosen)]
@@ -184,7 +185,7 @@ def _told_apart(default: Mapping[str, str], chosen: Mapping[str, str]) -> dict[s
         name = chosen.get(reference) or default[reference]
         first = name
         if reference not in chosen and ":" in reference and (alike[name.casefold()] > 1 or name.casefold() in taken):
-            # Each of them by its folder, not only the later ones: none is the obvious bearer of the name.
+            # All of them get their folder, not only the later ones: none is the obvious owner of the name.
             parent = _parent(reference)
             first = _with(name, parent) if parent else name
         numbered = (_with(name, str(n)) for n in range(2, len(default) + len(chosen) + 3))
@@ -211,7 +212,7 @@ def _last(path: str) -> str:
 
 
 def _parent(reference: str) -> str:
-    """The folder, or the organization, that a reference's last part is in; "" where it is no name to a reader."""
+    """The folder or organization of a reference's last part; "" if it means nothing to a reader."""
     parts = _parts(reference.partition(":")[2].partition("?")[0])
     parent = parts[-2] if len(parts) > 1 else ""
     return "" if _UPLOADED.fullmatch(parent) else _plain(parent)
@@ -230,6 +231,6 @@ def _is_plain(character: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Without characters that a name cannot have."""
+    """The name without characters that are not allowed."""
     found = "".join(c if _is_plain(c) else " " if c.isspace() else "_" if c.isprintable() else "" for c in name)
     return " ".join(found.split())

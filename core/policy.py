@@ -20,7 +20,7 @@ _FILE = "file:"
 
 @dataclass(frozen=True)
 class UploadLimits:
-    """Limits of an upload; None where only those of the file formats hold.
+    """Limits of an upload; None if only those of the file formats apply.
 
     Attributes:
         formats: accepted endings of file names.
@@ -40,7 +40,7 @@ class UploadLimits:
         """Raise ``InputError`` for a file that is too large or of another format, before it is read."""
         if Path(name).suffix.lower().removeprefix(".") not in self.formats:
             raise InputError(
-                f"{Path(name).name} is of a kind that is not taken here",
+                f"{Path(name).name} is of a format that is not accepted here",
                 expected=f"a name that ends in {', '.join(f'.{ending}' for ending in self.formats)}",
             )
         self._check(self.size, size, "bytes")
@@ -52,7 +52,7 @@ class UploadLimits:
         self._check(self.cell, longest_cell, "characters in one cell")
 
     def check_number(self, there_are: int) -> None:
-        """Raise ``InputError`` where so many uploads leave no room for another."""
+        """Raise ``InputError`` if there are too many uploads for another."""
         if self.files is not None and there_are >= self.files:
             raise InputError(
                 f"you keep {there_are} uploads already", expected=f"at most {self.files}", remedy="remove one of them"

@@ -1,4 +1,4 @@
-"""Texts: keys for equality, word differences, lexical overlap, numbers in words."""
+"""Text functions: keys for equality, word differences, lexical overlap, numbers in words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = 0.9  # share of one-word texts from which on they are words, not sentenc
 
 
 def are_words(texts: Iterable[str]) -> bool:
-    """Whether texts are words rather than sentences: nine of ten distinct ones have no white space inside."""
+    """Whether texts are words rather than sentences: nine in ten distinct ones have no white space inside."""
     distinct = set(texts)
     return bool(distinct) and sum(len(text.split()) <= 1 for text in distinct) >= WORDS * len(distinct)
 

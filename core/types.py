@@ -48,13 +48,13 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """For people: the model's name (``core.names``), without a transform alone."""
+        """Display name: the model's name (``core.names``), with its transform if any."""
         model = names.current().model(self.encoder)
         return model if self.transform == "none" else f"{model} + {self.transform}"
 
     def label_within(self, width: int) -> str:
-        """The label for narrow places: at most ``width`` characters where that leaves eight of the model's name, whose
-        middle is left out; the transform stays, as it is what a menu would cut off."""
+        """The label for narrow places: at most ``width`` characters, if that leaves eight for the model's name, which
+        is cut in the middle; the transform stays, since a menu would cut it off."""
         within = names.current().model_within
         if self.transform == "none":
             return within(self.encoder, width)
@@ -76,11 +76,11 @@ class Progress(Protocol):
 
 
 def no_progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:
-    """Ignores progress."""
+    """No-op progress callback."""
 
 
 class CancelToken:
-    """Set from any thread; the work checks it at every batch."""
+    """Cancellation flag, set from any thread and checked by the work at every batch."""
 
     def __init__(self) -> None:
         self._event = threading.Event()

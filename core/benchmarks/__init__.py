@@ -1,1 +1,1 @@
-"""What ``python -m core bench`` measures."""
+"""Benchmarks of ``python -m core bench``."""

@@ -1,4 +1,4 @@
-"""The app as its reader meets it: the time of a page's script, of a click, and of a cold start; on a filled store.
+"""Benchmarks of the app: the time of a page's script, of a click, and of a cold start, on a filled store.
 
 ``page`` takes the time that Streamlit itself measures around a run of a page, in the real server (``streamlit run``)
 and its script thread, with caches warm as they are for a reader who has just opened the page. The browser's share is in

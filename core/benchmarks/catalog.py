@@ -1,4 +1,4 @@
-"""Every benchmark that has a name. To add one: a function that measures it, and an entry here."""
+"""Catalog of benchmarks. To add one: a function that measures it, and an entry here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.types import Progress, no_progress
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is measured, and what it is to reach.
+    """A benchmark and its target.
 
     Attributes:
         description: one sentence for the table.

@@ -1,4 +1,4 @@
-"""How ``python -m core bench`` measures: ratios of interleaved pairs at equal thread counts, in one process."""
+"""Measurements of ``python -m core bench``: ratios of interleaved pairs at equal thread counts, in one process."""
 
 from __future__ import annotations
 

@@ -103,8 +103,8 @@ def rank_scaling(progress: Progress) -> list[BenchmarkResult]:
 def rank_out_of_core(progress: Progress) -> list[BenchmarkResult]:
     """Items in a mapped file, ranked in a process of its own: the peak of all that is resident, and the time.
 
-    The peak counts the pages of the file that are mapped, which the system may take back at any time. What the process
-    itself holds stands beside (on Linux, where the two are told apart).
+    The peak includes mapped pages of the file, which the system may reclaim at any time. On Linux, the process's own
+    memory is reported too.
     """
     progress("rank_out_of_core", 0, 1)
     found = resident.on_disk(*OUT_OF_CORE)

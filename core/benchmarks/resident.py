@@ -1,4 +1,4 @@
-"""What ranking needs of memory: in a process of its own, whose peak is nobody else's.
+"""Memory needed by ranking, measured in a process of its own.
 
 ``python -m core.benchmarks.resident ITEMS QUERIES [FILE]`` ranks random items of 384 dimensions, or those of a file,
 and writes the figures to stdout.

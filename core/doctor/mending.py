@@ -120,7 +120,7 @@ def _entries_without_files(settings: Settings, repository: Repository) -> Iterat
         yield Mend(
             STORE,
             "embeddings",
-            f"{counted(len(gone), 'entry', 'entries')} of embeddings that are not on disk and that no run stands on",
+            f"{counted(len(gone), 'entry', 'entries')} of embeddings that are not on disk and that no run uses",
             "forget them",
             lambda: f"{repository.forget_costs(gone)} forgotten",
         )

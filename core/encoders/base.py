@@ -1,4 +1,4 @@
-"""The contract of an encoder, and the facts that identify and describe one."""
+"""Contract of encoders, and the facts that identify and describe one."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def info_of_file(path: Path, kind: str, dimension: int, parameters: int, numbers
         dimension=dimension,
         parameters=parameters,
         memory_bytes=4 * numbers,
-        licence="not known here: see where the file comes from",
+        licence="unknown: see the source of the file",
         citation=f"the source of {path.name}",
         url=path.as_uri(),
         is_partial=True,

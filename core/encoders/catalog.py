@@ -145,16 +145,16 @@ _LSA = EncoderInfo(
 # One forward pass gives them all, and the cache stores them all. Per id: pooling, end of title, end of description.
 _OF_MINILM = {
     "minilm": (Pooling.PUBLISHED, "", " as published: mean over tokens, L2-normalised; needs no download."),
-    "minilm-cls": (Pooling.CLS, ", first token", ", the last layer's first token; not normalised."),
+    "minilm-cls": (Pooling.CLS, ", first token", ", the last layer's first token; not normalized."),
     "minilm-last-avg": (
         Pooling.LAST_AVG,
         ", mean of the last layer",
-        ", mean over tokens of the last layer; not normalised.",
+        ", mean over tokens of the last layer; not normalized.",
     ),
     "minilm-first-last-avg": (
         Pooling.FIRST_LAST_AVG,
         ", mean of first and last layer",
-        ", mean over tokens of (first + last transformer layer)/2; not normalised.",
+        ", mean over tokens of (first + last transformer layer)/2; not normalized.",
     ),
     "minilm-static": (
         Pooling.STATIC,
@@ -223,7 +223,7 @@ _SCHEMES = (
         scheme="table",
         form="table:PATH",
         description="Precomputed embeddings: .parquet, .csv, .tsv or .jsonl with the columns text and embedding, "
-        "or an .npy beside a .txt; a text is found only exactly as it stands there.",
+        "or .npy with .txt; texts are looked up by exact spelling.",
         canonical=_canonical_table,
         build=_table,
         may_leave_out=True,
@@ -276,8 +276,8 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     reference = canonical_encoder(reference)
     if _version(reference)[1]:
         raise InputError(
-            f"the weights of {names.current().model(reference)} are gone: newer ones took their place",
-            remedy="look at what is stored of this version, or choose the model's newest version",
+            f"the weights of {names.current().model(reference)} were replaced by newer ones",
+            remedy="view the stored results of this version, or choose the model's newest version",
         )
     if reference in ENCODERS:
         entry = ENCODERS[reference]

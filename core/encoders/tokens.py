@@ -1,4 +1,4 @@
-"""Tokens: a text's vector as a sum over its words, for encoders whose vectors are one."""
+"""Token vectors: a text's vector as a sum over its words, for encoders with such vectors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values with their intervals, a row per name, variants below each other."""
+"""Dot plots of values with their intervals: a row per name, variants below each other."""
 
 from __future__ import annotations
 

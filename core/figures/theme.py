@@ -1,4 +1,4 @@
-"""How variants look, on every page alike: Okabe-Ito colors, told apart by symbol and dash as well."""
+"""Appearance of variants, the same on every page: Okabe-Ito colors, symbols and dashes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Scheme(StrEnum):
     DARK = "dark"
 
 
-# Okabe and Ito's palette in their order, black and yellow standing in for each other where they would not
-# show, the others made lighter or darker until they stand out from the background. Then four more, after Paul Tol's
+# Okabe and Ito's palette in their order, with black and yellow replacing each other where they would be invisible, and
+# the others lightened or darkened until they contrast with the background. Then four more, after Paul Tol's
 # muted scheme, so that no two of eleven variants share one (a prime: symbols repeat late, see also ``styles``).
 _COLOURS = {
     Scheme.LIGHT: (
@@ -42,7 +42,7 @@ SEQUENTIAL: Mapping[Scheme, Scale] = {
     Scheme.LIGHT: ((0.0, "#F3F6F9"), (1.0, "#6FAEE3")),
     Scheme.DARK: ((0.0, "#222A33"), (1.0, "#2767A6")),
 }
-# Orange to blue through the background, which nobody takes for each other.
+# Orange to blue through the background: distinguishable with any color vision.
 DIVERGING: Mapping[Scheme, Scale] = {
     Scheme.LIGHT: ((0.0, "#E08A2E"), (0.25, "#F3C48F"), (0.5, "#F5F5F5"), (0.75, "#A9CBE9"), (1.0, "#5FA0DA")),
     Scheme.DARK: ((0.0, "#94570F"), (0.25, "#654525"), (0.5, "#252C35"), (0.75, "#28507A"), (1.0, "#2767A6")),
@@ -61,7 +61,7 @@ class Style:
 
 
 def palette_size() -> int:
-    """How many variants can be shown at once with a color of their own."""
+    """Number of variants that can be shown at once in distinct colors."""
     return len(_COLOURS[Scheme.LIGHT])
 
 
@@ -96,7 +96,7 @@ def styles(
 
 
 def looks(n: int, scheme: Scheme) -> list[Style]:
-    """``n`` looks, no two of them alike, for whatever has to be told apart."""
+    """``n`` distinct styles."""
     colours = _COLOURS[scheme]
     return [
         Style(colour=colours[i % len(colours)], symbol=_SYMBOLS[i % len(_SYMBOLS)], dash=_DASHES[i % len(_DASHES)])
@@ -180,8 +180,8 @@ _FINE = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9)
 def log_axis(values: Iterable[float]) -> dict[str, Any]:
     """A logarithmic axis for positive values whose ticks are written out; plotly's own say 2 and 5 for 200 and 500.
 
-    Ticks stand at 1, 2 and 5 of every power of ten; at powers only where the values span more than three of them, at
-    more numbers where they span less than half of one.
+    Ticks are at 1, 2 and 5 of every power of ten; at powers only if the values span more than three of them, at more
+    numbers if they span less than half of one.
     """
     known = [value for value in values if math.isfinite(value) and value > 0]
     low, high = (math.log10(choose(known, default=1.0)) for choose in (min, max))

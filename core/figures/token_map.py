@@ -1,4 +1,4 @@
-"""Map of what the words of two texts contribute to their similarity, and the same in sentences."""
+"""Heat map of the contributions of words to the similarity of two texts, and the same in sentences."""
 
 from __future__ import annotations
 

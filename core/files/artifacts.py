@@ -1,8 +1,7 @@
 """Computed arrays kept on disk, one .npz file each, named by a digest of everything that decides them.
 
-A file is written at once or not at all, marked as used when it is read (what frees space removes those that were not
-used for longest, see ``in_use``), and made again where it is damaged. The name holds the version of what makes it: what
-an older version wrote is not found any more.
+Files are written atomically, marked as used when read (eviction removes the least recently used, see ``in_use``), and
+recomputed if damaged. The name includes the version of the code that made it, so older files are not found any more.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ DAMAGED = (ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfi
 
 
 def path_of(folder: Path, version: int, *parts: str) -> Path:
-    """The file in a folder for an artifact that these parts decide."""
+    """The file of an artifact in a folder, named by a digest of these parts."""
     return folder / f"{digest_of_strings([str(version), *parts])[:32]}.npz"
 
 
@@ -54,7 +53,7 @@ class Artifacts(Generic[T]):
         self._lock = Lock()
 
     def read(self, path: Path, *, mark: bool = True) -> T | None:
-        """None where there is none.
+        """Read it; None if it does not exist.
 
         Args:
             mark: whether it counts as used now.
@@ -88,7 +87,7 @@ class Artifacts(Generic[T]):
         return found
 
     def find(self, path: Path, *, mark: bool = True) -> T | None:
-        """As ``read``; None also of one that is damaged or cannot be read: it is made again, and written anew."""
+        """As ``read``; None also if it is damaged or unreadable, so that it is recomputed."""
         try:
             return self.read(path, mark=mark)
         except (DataCorrupt, OSError):

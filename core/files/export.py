@@ -1,4 +1,4 @@
-"""Tables as files to take away: Parquet, and CSV in which no spreadsheet takes a text for a formula.
+"""Export of tables: Parquet, and CSV in which no spreadsheet takes a text for a formula.
 
 A spreadsheet takes a CSV cell that begins with ``= + - @`` (or a tab or line end before them) for a formula. Such a
 text gets an apostrophe in front, which spreadsheets do not show or show as a sign of text; so does one that begins with

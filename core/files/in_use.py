@@ -1,12 +1,12 @@
 """Marks and locks on cached files in use, which eviction leaves alone.
 
-A job reads a file of the cache again while it goes on: its embeddings, the flow of a transform, a dataset. So what is
-read within ``holding`` is held until its end, by a shared lock (``flock``) on the file itself: it works between
-processes, and the system lets go of it when a process dies. What is read outside (a page that is drawn) is only
-marked as used now; should it be removed, a memory map that is open stays valid.
+A job reads files of the cache repeatedly: embeddings, the flow of a transform, a dataset. So files read within
+``holding`` are locked until its end, by a shared lock (``flock``) on the file itself, which works between processes and
+is released when a process dies. Files read elsewhere (by a page) are only marked as used; if one is removed, open
+memory maps stay valid.
 
-The time of use is kept as the file's time of access, set by hand: many file systems do not keep it, and the time of
-the last change says when a file was made.
+The time of use is the file's access time, set explicitly: many file systems do not keep it, and the modification time
+says when a file was made.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def holding() -> Iterator[None]:
 
 
 def use(path: Path) -> bool:
-    """Mark a file as used now, and hold it within ``holding``; False where it is not there (any more)."""
+    """Mark a file as used now, and lock it within ``holding``; False if it does not exist (any more)."""
     held = _HOLDS.descriptors
     if held is not None and path not in held:
         try:
@@ -73,7 +73,7 @@ def use(path: Path) -> bool:
 
 
 def last_used(path: Path) -> float:
-    """When a file was last used, or made: seconds since the epoch. 0 where it is not there."""
+    """Time of a file's last use, or creation, in seconds since the epoch; 0 if it does not exist."""
     try:
         stat = path.stat()
     except FileNotFoundError:
@@ -82,10 +82,10 @@ def last_used(path: Path) -> float:
 
 
 def remove_unless_held(path: Path, others: Sequence[Path] = ()) -> int | None:
-    """Remove a file, and before it ``others`` that are of no use without it, unless somebody holds it.
+    """Remove a file, and before it ``others`` that are useless without it, unless a process has locked it.
 
     Returns:
-        The bytes that were freed; None where it is held or cannot be removed.
+        The bytes freed; None if it is locked or cannot be removed.
     """
     try:
         descriptor = os.open(path, os.O_RDWR)
@@ -116,9 +116,9 @@ else:
     import fcntl
 
     def _locked(descriptor: int, *, alone: bool) -> bool:
-        """Whether the lock could be had at once.
+        """Whether the lock was free.
 
-        Where a file system has no locks, who reads goes on without one, and nothing is removed.
+        On a file system without locks, readers go on without one, and nothing is removed.
         """
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)

@@ -1,8 +1,7 @@
-"""Files that hold a user's texts (CSV, TSV, JSONL, Parquet), each read into named columns of equal length.
+"""Files with a user's texts (CSV, TSV, JSONL, Parquet), read into named columns of equal length.
 
-What is wrong with a file is an ``InputError`` of one line that names the file and, where there is one, the row. CSV and
-JSON are parsed by hand: no library says in which line a quote is open or a name is there twice, and a sniffer of
-separators guesses wrong too often.
+Errors are an ``InputError`` of one line with the file and, if known, the row. CSV and JSON are parsed by hand: no
+library reports the line of an open quote or of a repeated name, and sniffing separators fails too often.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class FileFormat(StrEnum):
 
 
 class ColumnKind(StrEnum):
-    """What a column holds. Text columns have some cell that is text and, where all is text, no number."""
+    """Type of a column. Text columns have at least one text and, if all cells are text, no number."""
 
     TEXT = "text"
     NUMBER = "numbers"
@@ -148,7 +147,7 @@ def _text(path: Path, data: bytes) -> str:
         raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy="save it as UTF-8")
     text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
-        raise InputError(f"{path} holds a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
+        raise InputError(f"{path} contains a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
     if not text.strip():
         raise InputError(f"{path} is empty", expected="a header and rows of texts")
     return text
@@ -317,7 +316,7 @@ def _distinct_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(members)
     if len(out) < len(members):
         twice = Counter(name for name, _ in members).most_common(1)[0][0]
-        raise ValueError(f"'{twice}' is there twice")
+        raise ValueError(f"'{twice}' occurs twice")
     return out
 
 
@@ -369,7 +368,7 @@ def parquet_errors(name: object) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         why = str(error).strip().splitlines()[0][:200]
-        raise InputError(f"{name} is no Parquet file, or a broken one: {why}", remedy="write it again") from error
+        raise InputError(f"{name} is not a Parquet file, or is damaged: {why}", remedy="write it again") from error
 
 
 def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: int) -> Iterator[pa.RecordBatch]:
@@ -396,7 +395,7 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
             raise InputError(
                 f"{file} unpacks to more than {most_bytes:,} bytes",
                 expected="no more than that",
-                remedy="take a sample, or keep the columns of text only",
+                remedy="take a sample, or keep only the columns of texts",
             )
 
     with parquet.ParquetFile(pa.BufferReader(data)) as plain:

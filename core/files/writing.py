@@ -1,4 +1,4 @@
-"""Writing files so that a reader never sees half of one."""
+"""Atomic writing of files, locks, and safe reading of files that users name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sha256_of(path: Path) -> str:
 
 
 def bytes_of(path: Path) -> int:
-    """What a file, or everything in a folder, takes; links count as themselves, what vanishes meanwhile as nothing."""
+    """Bytes of a file, or of everything in a folder; links count as themselves, vanished files as nothing."""
     try:
         if path.is_symlink() or not path.is_dir():
             return path.lstat().st_size
@@ -35,13 +35,13 @@ def bytes_of(path: Path) -> int:
 
 
 def require_regular(path: Path) -> int:
-    """See that a path leads to a file on disk, and to nothing that could keep its reader waiting or never end.
+    """Check that a path is a regular file on disk, whose reader cannot block forever.
 
     Returns:
-        The file's size, bytes.
+        The file's size in bytes.
 
     Raises:
-        InputError: there is none, or it is a folder, a pipe, a device or cannot be looked at.
+        InputError: it does not exist, is a folder, a pipe or a device, or is inaccessible.
     """
     try:
         status = path.stat()
@@ -76,7 +76,7 @@ def read_limited(path: Path, most: int) -> bytes:
 
 
 def require_name(path: str, expected: str) -> None:
-    """See that a path is text: stores, manifests and addresses hold it.
+    """Check that a path is valid text, since stores, manifests and addresses contain it.
 
     Raises:
         InputError: it has a byte that is not UTF-8, or a zero character.
@@ -121,7 +121,7 @@ def exclusive(path: Path, cancel: CancelToken) -> Iterator[None]:
 
 @contextmanager
 def exclusive_now(path: Path) -> Iterator[bool]:
-    """As ``exclusive`` where nobody holds the lock file; yields False at once where somebody does."""
+    """As ``exclusive`` if the lock is free; otherwise yields False at once."""
     lock = FileLock(path, blocking=False)
     try:
         lock.acquire()
@@ -165,10 +165,10 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 
 def delete_file(path: Path) -> None:
-    """Remove a file, or a link without what it leads to; none there is as good.
+    """Remove a file, or a link but not its target; a missing file is fine.
 
     Raises:
-        BlindspotError: the file system refuses.
+        BlindspotError: the file system refused.
     """
     try:
         path.unlink(missing_ok=True)

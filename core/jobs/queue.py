@@ -1,4 +1,4 @@
-"""Background work: one daemon thread runs the queue, and every page sees the same jobs."""
+"""Queue of background work: one daemon thread runs it, and every page sees the same jobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.types import CancelToken, Progress, Variant
 
 
 class SpaceTask(Protocol):
-    """Work on a dataset's embeddings that is no run: a map, lists of neighbors. Equal tasks are the same work."""
+    """Work on a dataset's embeddings other than a run: a map, lists of neighbors. Equal tasks are the same work."""
 
     @property
     def label(self) -> str: ...

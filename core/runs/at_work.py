@@ -1,4 +1,4 @@
-"""Frame of every job: it holds the cache files that it reads, is logged, and the cache is trimmed afterwards."""
+"""Context of every job: it locks the cache files that it reads, is logged, and trims the cache afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparisons of two runs, item by item: what a diagnostic says of them, in full or as one paired difference."""
+"""Comparisons of two runs, item by item: in full or as one paired difference."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class Difference:
                 f"{self.score} ranges from {low} to {high}: its differences cannot be put on a common scale"
             )
         if self.p is None and not self.refusal:
-            raise ValueError(f"{self.score} is not tested, and nothing says why")
+            raise ValueError(f"{self.score} is not tested, and gives no reason")
         if self.p is not None and not 0.0 <= self.p <= 1.0:
             raise ValueError(f"p of {self.score} is {self.p}")
 

@@ -1,4 +1,4 @@
-"""Library of encoders: those of the catalog, those that were run, those that users added, with their costs.
+"""Library of encoders: from the catalog, from runs, and added by users, with their costs.
 
 Listing them loads no model and uses no network: facts come from the last check or run.
 """

@@ -1,4 +1,4 @@
-"""Findings: what a reader should know about the stored runs, one tested sentence each."""
+"""Findings about the stored runs, one tested sentence each."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Finding:
     """One sentence with number and interval, and the test behind it.
 
     A diagnostic returns one per hypothesis that it tested, significant or not: false discoveries can be controlled only
-    over everything that was looked at. What is not significant is not shown.
+    over everything that was tested. Insignificant ones are not shown.
 
     Attributes:
         kind: of the finding, kebab-case, unique within the diagnostic (``negation-nearer-than-synonym``).
@@ -107,7 +107,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Material:
-    """What a diagnostic finds something in.
+    """Input of a diagnostic's findings.
 
     Attributes:
         runs: finished runs of the diagnostic, of the chosen variants, at its default parameters where the reader chose

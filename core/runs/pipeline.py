@@ -1,7 +1,7 @@
 """The pipeline of every computation.
 
-``request`` checks what is asked for. ``run`` takes it through its stages: load, plan what identifies the run, prepare
-the embeddings, compute, store.
+``request`` validates a request. ``run`` takes it through its stages: load, plan (identify the run), prepare the
+embeddings, compute, store.
 """
 
 from __future__ import annotations

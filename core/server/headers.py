@@ -175,7 +175,7 @@ class Demo:
         if origin is not None and origin.partition("://")[2] != given.get("host"):
             return 403, "This demo answers to its own pages only."
         if "transfer-encoding" in given:
-            return 411, "Say how long it is: this demo takes no body of unknown length."
+            return 411, "Content-Length is missing: this demo accepts no body of unknown length."
         most = (may.uploads.size or 0) + _FORM_BYTES if "/_stcore/upload_file/" in path else _NO_BODY_BYTES
         length = given.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
@@ -192,11 +192,11 @@ class Demo:
         if upload is None or scope["method"] != "PUT":
             return None
         if may.uploads_at_once is not None and self._uploading >= may.uploads_at_once:
-            return 503, "Many files are on their way to this demo: try again in a minute."
+            return 503, "Too many uploads are in progress: try again in a minute."
         if may.uploads_kept is not None:
             mine, in_all = self._kept(upload[1])
             if mine + size > may.uploads_kept[0]:
-                return 413, "This page has sent many files: reload it to begin anew."
+                return 413, "This page has sent too many files: reload it to start over."
             if in_all + size > may.uploads_kept[1]:
                 return 503, "This demo holds as many files as it can: try again in a few minutes."
         return None

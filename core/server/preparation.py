@@ -1,4 +1,4 @@
-"""Preparation of a hosted demo: all that *Run the demo* computes is there before the server says that it is ready."""
+"""Preparation of a hosted demo: everything that *Run the demo* computes, before the server reports ready."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The DuckDB file: open while it is used, shared by the threads of a process, migrated on opening.
+"""The DuckDB file: opened on use, shared by the threads of a process, migrated on opening.
 
-A process that has the file open locks every other one out. So an idle connection is closed after a second, and a
-process that finds the file locked retries, and touches a file next to the store: a process that is never idle (ten
-raters who vote) would otherwise never close it.
+A process with the file open locks out all others. So an idle connection is closed after a second, and a process that
+finds the file locked retries, and touches a file next to the store: otherwise a process that is never idle (ten voting
+raters) would never close it.
 """
 
 from __future__ import annotations

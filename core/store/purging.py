@@ -22,7 +22,7 @@ _DATASET_SEQS = f"SELECT dataset_seq FROM dataset WHERE dataset_digest {_AMONG_T
 
 @dataclass(frozen=True)
 class StoredContent:
-    """What the store has of a dataset and of no other.
+    """The part of the store that belongs to one dataset only.
 
     Attributes:
         contents: digests of its contents: a file may have changed between runs.
@@ -110,7 +110,7 @@ def _overwrite_free_space(database: Database) -> None:
             cursor.execute("CHECKPOINT")
         except duckdb.TransactionException as error:  # another process is writing
             cursor.execute("DROP TABLE IF EXISTS free_space")
-            log.warning("what was deleted stands in the free space of %s until it is used: %s", database.path, error)
+            log.warning("deleted texts remain in the free space of %s until it is reused: %s", database.path, error)
 
 
 def _names(dataset: str, cursor: duckdb.DuckDBPyConnection) -> list[tuple[str, Sequence[str]]]:

@@ -1,4 +1,4 @@
-"""Runs as records: their identity, and what the store knows of them."""
+"""Records of runs: their identity, and everything that the store knows about them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class RunPlan:
         if FIT_ON in self.params:
             raise BlindspotError(
                 f"the transform of run {self.run_id} was fitted on '{self.params[FIT_ON]}'; only its stored results "
-                "can be looked at",
-                remedy="look into the same run without fit_on",
+                "can be shown",
+                remedy="use the same run without fit_on",
             )
 
     @property

@@ -135,7 +135,7 @@ STEPS = {
         ),
         Step(
             "whiten",
-            "BERT-whitening (Su et al. 2021): centre, rotate and scale to uncorrelated dimensions of unit variance.",
+            "BERT-whitening (Su et al. 2021): center, rotate and scale to uncorrelated dimensions of unit variance.",
             Projection.whiten,
             Argument(
                 "K", "how many dimensions to keep, those of largest variance; all that vary if left out", required=False
@@ -143,7 +143,7 @@ STEPS = {
         ),
         Step(
             "pca",
-            "Centre and rotate to the directions of largest variance, keeping the first ones; nothing is scaled.",
+            "Center and rotate to the directions of largest variance, keeping the first ones; nothing is scaled.",
             Projection.pca,
             Argument("D", "how many dimensions to keep", required=True),
         ),
@@ -296,7 +296,7 @@ class TransformChain:
 
 @dataclass(frozen=True, eq=False)
 class FittedChain:
-    """A chain whose statistics are known.
+    """A fitted chain.
 
     Attributes:
         n: the number of items that it was fitted on.

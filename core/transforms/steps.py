@@ -1,4 +1,4 @@
-"""The steps of transforms as fitted on a corpus: each in float64 on what came before it, giving float32."""
+"""Fitted steps of transforms: each is computed in float64 on the output of the previous one, and returns float32."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_RANDOM = 8_192  # dimensions
 
 
 class FittedStep(Protocol):
-    """A step whose statistics are known."""
+    """A fitted step."""
 
     @property
     def d_out(self) -> int:

@@ -1,4 +1,4 @@
-"""Trained flows on disk: training takes a minute, so a run does it once, and whatever looks into its space finds it.
+"""Trained flows on disk: training takes a minute, so a run does it once, for all readers of its space.
 
 A flow is kept under a digest of the items it was trained on and the steps before it. Pages and other readers only ever
 load (``StoredFlows``); where a flow is trained, there is progress and a way to cancel (``TrainedFlows``).

@@ -151,7 +151,7 @@ def _tables() -> Iterator[BadInput]:
     yield _case("table: a folder", referred("table", folder_named("t.parquet")), "is a folder")
     yield _case("table: a pipe", referred("table", pipe("t.csv")), "no regular file")
     yield _case(
-        "table: a broken Parquet", text("t.parquet", b"PAR1" + bytes(40) + b"PAR1"), "no Parquet file, or a broken one"
+        "table: a broken Parquet", text("t.parquet", b"PAR1" + bytes(40) + b"PAR1"), "a Parquet file, or is damaged"
     )
     yield _case(
         "table: parameters", lambda folder: f"table:{content('t.csv', 'text,embedding')(folder)}?x=1", "takes none"

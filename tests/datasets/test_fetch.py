@@ -522,7 +522,7 @@ def test_what_the_loader_does_not_accept_is_thrown_away(
 ) -> None:
     (file,) = unpinned.files
     site.files["/table.tsv"] = b"<html>Please log in</html>"
-    told = (f"{file.url}", "is of no use and was thrown away", "expected Original and Rewrite")
+    told = (f"{file.url}", "was deleted", "expected Original and Rewrite")
     with refused(DataCorrupt, *told):
         by(unpinned, settings)
     assert names_in(fetch.local_path(file, settings).parent) == []

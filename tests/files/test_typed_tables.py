@@ -151,7 +151,7 @@ def test_parquet_of_other_types_of_the_same_kind_is_read() -> None:
         ([GOOD | {"word": ["dog"]}], "the column 'word' is list<element: string>; expected text"),
         ([GOOD | {"word": None}], "t.parquet, row 1: nothing in the column 'word'; expected text"),
         ([GOOD, GOOD | {"count": -1}], "t.parquet, row 2: '-1' in the column 'count'"),
-        ([GOOD | {"count": 2**40}], "t.parquet is no Parquet file, or a broken one: Integer value"),
+        ([GOOD | {"count": 2**40}], "t.parquet is not a Parquet file, or is damaged: Integer value"),
         ([GOOD | {"count": 1.5}], "the column 'count' is double; expected a whole number"),
         ([GOOD | {"seconds": math.nan}], "'nan' in the column 'seconds'"),
         ([GOOD | {"at": datetime(2026, 1, 2)}], "the column 'at' is timestamp[us]; expected a time with its zone"),
@@ -177,7 +177,7 @@ def test_a_parquet_file_that_unpacks_to_gigabytes_is_left(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"no parquet" * 50])
 def test_what_is_no_parquet_file(data: bytes) -> None:
-    with pytest.raises(InputError, match=r"t.parquet is no Parquet file, or a broken one") as caught:
+    with pytest.raises(InputError, match=r"t.parquet is not a Parquet file, or is damaged") as caught:
         plain_tables.read(data, COLUMNS, TableFormat.PARQUET, "t.parquet", 2)
     assert "\n" not in str(caught.value)
 

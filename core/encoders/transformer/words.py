@@ -1,4 +1,4 @@
-"""Word pieces put together again: the words of a text as its tokenizer took them apart."""
+"""Words reassembled from the word pieces of a tokenizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
--- What encoding cost, and which embeddings a run stands on: shown beside the scores,
+-- What encoding cost, and which embeddings a run uses: shown beside the scores,
 -- and how a page finds the matrix behind a stored rank.
 
 CREATE TABLE embedding (

@@ -220,7 +220,7 @@ HALVES = ["p", "q"] * 12
         ([*rows_of([0, 1] * 12), {"text": "x", "label": "nan"}], "line 26, column 'label': nothing there"),
         (
             rows_of(HALVES, split=["train", "3"] * 12),
-            "line 3, column 'split': '3' is no split; expected train, dev (or validation) or test; correct it, or "
+            "line 3, column 'split': '3' is not a split; expected train, dev (or validation) or test; correct it, or "
             "leave the column out",
         ),
         (rows_of(HALVES, split=["train", ""] * 12), "line 3, column 'split': nothing there; expected train"),

@@ -297,7 +297,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "two originals": (text("csv", "original,typo,Original sentence\na,b,c\n"), ["2 columns for original"]),
     "a name twice, jsonl": (
         text("jsonl", '{"original": "a", "typo": "b", "typo": "c"}\n'),
-        ["line 1: broken JSON ('typo' is there twice)"],
+        ["line 1: broken JSON ('typo' occurs twice)"],
     ),
     "three negations": (
         text("tsv", "original\tNegation\tNegation\tNegation\na\tb\tc\td\n"),

@@ -1,4 +1,4 @@
--- Every content that a dataset's name stood for, and under which other names the same content is known.
+-- Every content that a dataset's name has referred to, and the other names of the same content.
 WITH known AS (
     SELECT dataset, dataset_digest FROM run
     UNION SELECT dataset, dataset_digest FROM dataset

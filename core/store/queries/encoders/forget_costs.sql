@@ -1,4 +1,4 @@
--- What encoding cost, of embeddings that are not on disk and that no run stands on.
+-- Costs of embeddings that are not on disk and that no run uses.
 DELETE FROM embedding
 WHERE embedding_digest IN (SELECT unnest($digests::VARCHAR[]))
   AND embedding_digest NOT IN (SELECT embedding_digest FROM run WHERE embedding_digest IS NOT NULL)
