@@ -271,7 +271,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "truncated parquet": (truncated, ["is not a Parquet file, or is damaged"]),
     "damaged parquet": (damaged, ["is not a Parquet file, or is damaged"]),
     "parquet that is not UTF-8": (latin_parquet, ["is not a Parquet file, or is damaged", "UTF"]),
-    "csv named parquet": (text("parquet", "query,mate\na,b\n"), ["is no Parquet file"]),
+    "csv named parquet": (text("parquet", "query,mate\na,b\n"), ["is not a Parquet file"]),
     "not UTF-8 after a mark": (text("tsv", b"\xef\xbb\xbfa\tb\n\xff\tx\n"), ["is not UTF-8 (byte 7)"]),
     "zero byte": (text("csv", b"a,b\nx\0,y\n"), ["zero byte (byte 5)"]),
 }

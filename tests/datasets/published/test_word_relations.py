@@ -40,7 +40,7 @@ def test_candidates_are_the_questions_words_then_frequent_ones() -> None:
 
 
 def test_an_answer_that_stands_in_its_question_is_refused() -> None:
-    with pytest.raises(DataCorrupt, match="dog : dogs = cat : dogs has an answer"):
+    with pytest.raises(DataCorrupt, match="dog : dogs = cat : dogs is a word of the question"):
         analogies("a", [Question("s", "", "dog", "dogs", "cat", "dogs")], [])
     with pytest.raises(DataCorrupt, match="no questions"):
         analogies("a", [], [])
