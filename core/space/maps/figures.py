@@ -44,12 +44,12 @@ class Dots:
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """A query at ``place [2]`` and those of its true neighbours that are in the map, at ``places [t, 2]``.
+    """A query at ``place [2]`` and those of its true neighbors that are in the map, at ``places [t, 2]``.
 
     Attributes:
         neighbours: ``[t]`` items, most similar first.
         is_kept: ``[t] bool``, whether it is among the nearest in the picture too.
-        texts: of the query, then of the neighbours.
+        texts: of the query, then of the neighbors.
     """
 
     query: int
@@ -172,7 +172,7 @@ def _add(
 
 
 def _add_tie(figure: go.Figure, tie: Tie, scheme: Scheme) -> None:
-    """Draw the query, its true neighbours, and lines between: dotted to those far away in the picture."""
+    """Draw the query, its true neighbors, and lines between: dotted to those far away in the picture."""
     texts = [hover_text(text) for text in tie.texts]
     for is_kept, name, colour, symbol, dash in (
         (True, "true neighbor, close here too", ink(scheme), "circle-open", "solid"),

@@ -244,7 +244,7 @@ def check(request: MapRequest, space: Space) -> None:
 
 
 def check_count(request: MapRequest, items: int) -> None:
-    """Raise ``NoMap`` for UMAP of too few items: it needs the neighbours, and some more for its initialization."""
+    """Raise ``NoMap`` for UMAP of too few items: it needs the neighbors, and some more for its initialization."""
     fewest = max(request.n_neighbors + 2, 10)
     if request.method is Method.UMAP and items < fewest:
         raise NoMap(

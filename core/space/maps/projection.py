@@ -27,7 +27,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Quality:
-    """How far to trust a picture of ``items`` items, by the k nearest neighbours of ``queries`` of them.
+    """How far to trust a picture of ``items`` items, by the k nearest neighbors of ``queries`` of them.
 
     Attributes:
         trustworthiness: 0 to 1 (Venna and Kaski 2001): 1 if the k nearest in the picture are the k nearest in the
@@ -82,7 +82,7 @@ def principal_plane(vectors: Float32) -> Plane:
 
 
 def quality(vectors: Float32, metric: Similarity, picture: Float64, k: int, queries: Int64) -> Quality:
-    """Trustworthiness and the share of true neighbours kept, in float64.
+    """Trustworthiness and the share of true neighbors kept, in float64.
 
     With all items as queries the trustworthiness is scikit-learn's. Ties go to the lower number.
 

@@ -1,7 +1,7 @@
 """``python -m core.space.maps.worker FOLDER``: fit UMAP to the vectors in a folder; started by ``child``.
 
 Reads ``vectors.npy`` and ``parameters.json``, writes ``coordinates.npy``, and reports progress on stdout, a JSON object
-per line. Neighbours are exact, not those of UMAP's approximate search. It ends when its stdin closes: its parent is
+per line. Neighbors are exact, not those of UMAP's approximate search. It ends when its stdin closes: its parent is
 gone.
 """
 

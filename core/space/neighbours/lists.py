@@ -16,7 +16,7 @@ from core.numerics.similarity import Similarity
 from core.runs.spaces import Space
 from core.types import Float32, Float64, Int64, Variant
 
-LONGEST = 50  # neighbours of a query
+LONGEST = 50  # neighbors of a query
 RANKS = (1, 5, 50)  # compared by people in Schnabel et al. 2015, section 3.3
 ALL_QUERIES = 2_000  # up to so many items, every one is a query; beyond, a sample
 SAMPLE = 1_000
@@ -68,7 +68,7 @@ class Agreement:
 
 
 def depth(spaces: Sequence[Space], *, is_item: bool = True) -> int:
-    """How many neighbours a query can have, at most ``LONGEST``; an item is not its own neighbour."""
+    """How many neighbors a query can have, at most ``LONGEST``; an item is not its own neighbour."""
     return min(LONGEST, len(spaces[0].items) - is_item)
 
 
@@ -110,7 +110,7 @@ def measured(space: Space, metric: Similarity, k: int) -> Quality:
 
 
 def overlaps(lists: Sequence[Neighbours], k: int) -> list[Overlap]:
-    """Per two variants, the overlap of the first k neighbours of one query."""
+    """Per two variants, the overlap of the first k neighbors of one query."""
     out = []
     for a, b in combinations(lists, 2):
         (found,) = agreements({a.variant: a.items[None, :], b.variant: b.items[None, :]}, k)

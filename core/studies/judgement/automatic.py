@@ -25,7 +25,7 @@ class Automatic:
     """The answers of the automatic rater.
 
     Attributes:
-        is_judged: whether the reference is one of the set's variants: then it judges its own neighbours.
+        is_judged: whether the reference is one of the set's variants: then it judges its own neighbors.
         unanswered: how many items have a text without a vector.
     """
 

@@ -1,4 +1,4 @@
-"""Inventories of queries, words or sentences, whose neighbours are judged (Schnabel et al. 2015, section 3.3)."""
+"""Inventories of queries, words or sentences, whose neighbors are judged (Schnabel et al. 2015, section 3.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making a set of items: encode if needed, look up neighbours, apply the rules, store."""
+"""Making a set of items: encode if needed, look up neighbors, apply the rules, store."""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def _quartets(index: ExactIndex, numbers: Int64, pool: Pool, rule: Rule) -> list
 
 
 def _lists(index: ExactIndex, numbers: Int64, pool: Pool, ranks: Sequence[int]) -> list[Int64]:
-    """The beginnings of the neighbour lists, down to the deepest rank if there are so many neighbours."""
+    """The beginnings of the neighbor lists, down to the deepest rank if there are so many neighbours."""
     deepest = max(ranks)
     most = len(index) - 1
     out: list[Int64] = []

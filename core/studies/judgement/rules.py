@@ -1,6 +1,6 @@
 """The items that raters are shown: the rules of the intruder test and the comparative task, as pure functions.
 
-A neighbour list has distinct texts: near-duplicates (``core.texts``) of the query are left out, and of neighbours that
+A neighbor list has distinct texts: near-duplicates (``core.texts``) of the query are left out, and of neighbors that
 are near-duplicates only the nearest is kept. Rank 1 is the nearest of that list.
 """
 
@@ -18,10 +18,10 @@ from core.studies.judgement.types import NOT_ASKED, Item, Query
 from core.texts import near_duplicate_key
 from core.types import Bool, Float64, Int64
 
-VERSION = 2  # raised when the same neighbours can lead to other items
-INTRUDERS_FROM = 100  # rank of the first neighbour that can be an intruder (section 4)
+VERSION = 2  # raised when the same neighbors can lead to other items
+INTRUDERS_FROM = 100  # rank of the first neighbor that can be an intruder (section 4)
 NEIGHBOURS = 2  # shown with the query
-RANKS = (1, 5, 50)  # of the neighbours that are compared (section 3.3)
+RANKS = (1, 5, 50)  # of the neighbors that are compared (section 3.3)
 LOG10_TOLERANCE = 0.1
 COUNT_TOLERANCE = 500.0
 
@@ -63,7 +63,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The n items that can be queries, neighbours and intruders.
+    """The n items that can be queries, neighbors and intruders.
 
     Attributes:
         twins: ``[n] int64``, equal for near-duplicates.
@@ -101,18 +101,18 @@ class Quartet:
 
 
 def distinct(item: int, ranked: Int64, copies: Int64) -> Int64:
-    """The neighbour list of an item, from ``ranked [m] int64``: all other items, the nearest first."""
+    """The neighbor list of an item, from ``ranked [m] int64``: all other items, the nearest first."""
     own = ranked[copies[ranked] != copies[item]]
     _, first = np.unique(copies[own], return_index=True)
     return np.asarray(own[np.sort(first)])
 
 
 def quartet(item: int, neighbours: Int64, counts: Float64, rule: Rule, start: int = INTRUDERS_FROM) -> Quartet | Reason:
-    """The intruder and the two nearest neighbours, or why there is no intruder (section 4).
+    """The intruder and the two nearest neighbors, or why there is no intruder (section 4).
 
     Args:
         neighbours: ``[m] int64`` from ``distinct``.
-        start: rank of the first neighbour that can be an intruder, from 1.
+        start: rank of the first neighbor that can be an intruder, from 1.
     """
     if len(neighbours) < max(start, NEIGHBOURS + 1):
         return Reason.TOO_FEW
@@ -165,9 +165,9 @@ def intruder_items(asked: Sequence[Asked], found: Sequence[Sequence[Quartet | Re
 def comparative_items(
     asked: Sequence[Asked], found: Sequence[Sequence[Int64]], ranks: Sequence[int], pool: Pool
 ) -> Made:
-    """An item per query and rank: the variants' neighbours at that rank, each once (section 3.3).
+    """An item per query and rank: the variants' neighbors at that rank, each once (section 3.3).
 
-    A rank is skipped if some list does not reach it or all variants have the same neighbour there.
+    A rank is skipped if some list does not reach it or all variants have the same neighbor there.
 
     Args:
         found: per query, per variant the list from ``distinct``, ``[m] int64``.

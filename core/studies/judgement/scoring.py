@@ -2,7 +2,7 @@
 
 Intruder test (Schnabel et al. 2015, section 4): precision, micro-averaged, is votes for a variant's own intruder over
 votes on its items. Comparative task (section 3.3): the win ratio is the mean over items of votes for the variant's own
-neighbour over votes on the item. Both averages are computed for both tasks; ``VariantScore.headline`` is the task's.
+neighbor over votes on the item. Both averages are computed for both tasks; ``VariantScore.headline`` is the task's.
 "I don't know these words" is counted and left out.
 """
 

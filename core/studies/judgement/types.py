@@ -1,7 +1,7 @@
 """Items that people judge, and their votes (Schnabel et al. 2015, sections 3.3 and 4).
 
 An item shows a few options. Every variant that the item is about has one of them as its *own*: in the intruder test
-the intruder among its neighbours, in the comparative task the neighbour that it found. To choose it is to vote for the
+the intruder among its neighbors, in the comparative task the neighbor that it found. To choose it is to vote for the
 variant, and every score is a share of votes. Variants that ask for the same thing share an item.
 """
 
@@ -33,7 +33,7 @@ class Task(StrEnum):
 
 @dataclass(frozen=True)
 class Query:
-    """A word or sentence whose neighbours are judged; what is unknown of it is ""."""
+    """A word or sentence whose neighbors are judged; what is unknown of it is ""."""
 
     text: str
     part_of_speech: str = ""  # adjective, adverb, noun or verb
@@ -48,7 +48,7 @@ class Item:
     Attributes:
         item_no: within its set, from 0.
         band: of the query: "rare", "medium" or "frequent"; of a sentence "short", "medium" or "long".
-        k: rank of the neighbours that are compared; None in the intruder test.
+        k: rank of the neighbors that are compared; None in the intruder test.
         options: distinct texts in alphabetical order. In the intruder test the query is one.
         own: per variant of the set the number of its own option, or ``NOT_ASKED``.
     """

@@ -47,7 +47,7 @@ NAMES: Mapping[str, str] = {Colour.MATE: "rank of the match"}  # of others, what
 
 
 def choose(opened: Opened, place: DeltaGenerator) -> list[Colouring | None]:
-    """Per map the colours of the dataset's items that the reader chooses; None for plain dots."""
+    """Per map the colors of the dataset's items that the reader chooses; None for plain dots."""
     own = own_columns.choices_of(opened.dataset.own_columns, list(map(str, Colour)))
     options = [*map(str, Colour), *own]
     if st.session_state.get("colour") not in (None, *options):  # a column of another file
@@ -159,7 +159,7 @@ def note(colouring: Sequence[Colouring | None], items: Int64) -> None:
 
 
 def value_column(colouring: Colouring | None, items: Int64) -> tuple[str, list[object]] | None:
-    """Heading and values of a table's column for what the colours show."""
+    """Heading and values of a table's column for what the colors show."""
     if colouring is None:
         return None
     if isinstance(colouring, Groups):

@@ -23,10 +23,10 @@ K_AT_FIRST, MOST_K = 10, 50
 
 @dataclass(frozen=True, eq=False)
 class Around:
-    """An item's true neighbours in one space, ``[k]`` each, most similar first.
+    """An item's true neighbors in one space, ``[k]`` each, most similar first.
 
     Attributes:
-        is_shown: whether the neighbour is in the map: a sample leaves items out.
+        is_shown: whether the neighbor is in the map: a sample leaves items out.
         is_kept: whether it is among the k nearest in the picture too.
         tie: None if the item itself is not in the map.
     """
@@ -39,7 +39,7 @@ class Around:
 
 
 def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None, int]:
-    """The chosen item, or None, and the number of neighbours; the three widgets go into their places."""
+    """The chosen item, or None, and the number of neighbors; the three widgets go into their places."""
     dataset = opened.dataset
     search, number, neighbours = places
     wanted = search.text_input(
@@ -76,7 +76,7 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
 
 
 def around(opened: Opened, drawn: Drawn, item: int, k: int) -> Around | None:
-    """An item's true neighbours and what the picture did to them; None without a map."""
+    """An item's true neighbors and what the picture did to them; None without a map."""
     space, made = drawn.space, drawn.map
     place = space.place_of(item)
     if made is None or place is None:
@@ -112,7 +112,7 @@ def _nearest_in_picture(made: Map, own: int, k: int) -> Int64:
 
 
 def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None]]) -> None:
-    """Show the chosen item and, per map, its true neighbours, marked by whether the picture keeps them."""
+    """Show the chosen item and, per map, its true neighbors, marked by whether the picture keeps them."""
     with st.container(border=True, key="map_query"):
         st.text(short_text(opened.dataset.items[item]))
         columns = st.columns(len(arounds))

@@ -40,14 +40,14 @@ MOST_HEIGHT = 780
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The query's neighbours in the variants that have a vector for it; ``k`` of each list are shown."""
+    """The query's neighbors in the variants that have a vector for it; ``k`` of each list are shown."""
 
     k: int
     lists: Sequence[Neighbours]
 
 
 def depth_picker(opened: Opened) -> int:
-    """How many neighbours to list: no more than the dataset has."""
+    """How many neighbors to list: no more than the dataset has."""
     asked = options().slider(
         "Neighbors (k)",
         min_value=FEWEST,
