@@ -159,7 +159,7 @@ def test_by_keyboard_alone_on_a_phone(serve: Serve, browser: Browser, tmp_path: 
     store.remove_set(INTRUDER.set_id)
     store.database.close()
     page.keyboard.press("1")
-    expect(page.get_by_text("The answer was not kept")).to_be_visible()
+    expect(page.get_by_text("The answer was not saved")).to_be_visible()
     assert card(page, 1).inner_text() == shown
     assert page.get_by_test_id("stException").count() == 0
     page.screenshot(path=artifacts / "intruder-phone-removed.png")
