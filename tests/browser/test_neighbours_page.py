@@ -29,11 +29,11 @@ def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
     box = visitor.at("q").get_by_role("textbox")
     box.fill("a dog sleeps")
     box.press("Enter")
-    expect(visitor.page.get_by_text("Own text", exact=True)).to_be_visible()
+    expect(visitor.page.get_by_text("Your text", exact=True)).to_be_visible()
     visitor.set_properties().healthy()
     visitor.address_has("q=a dog sleeps")
 
     second = reader("dark").open(visitor.page.url)
-    expect(second.page.get_by_text("Own text", exact=True)).to_be_visible()
+    expect(second.page.get_by_text("Your text", exact=True)).to_be_visible()
     expect(second.at("q").get_by_role("textbox")).to_have_value("a dog sleeps")
     second.set_properties().healthy()
