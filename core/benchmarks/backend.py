@@ -1,7 +1,7 @@
 """MiniLM's layers computed by OpenVINO, where that is installed, against torch's.
 
 sentence-transformers' own backends bring another torch, so it is the plain library, with the same batches, tokens and
-pooling. It is no requirement: what it gains is told, so that it can be seen whether it were worth one.
+pooling. It is not a requirement; the benchmark shows whether it would be worth one.
 """
 
 from __future__ import annotations

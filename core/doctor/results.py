@@ -70,7 +70,7 @@ def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Find
 def command(plan: RunPlan) -> str:
     """The POSIX command line that computes or continues a run."""
     words = ["python", "-m", "core", "run", plan.diagnostic]
-    # Naming the compared encoders too gives the same common support.
+    # Naming the compared encoders too ranks the same texts.
     for encoder in (plan.variant.encoder, *plan.support):
         words += ["--encoder", encoder]
     words += ["--transform", plan.variant.transform, "--dataset", plan.dataset]

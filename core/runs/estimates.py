@@ -86,8 +86,8 @@ class Estimate:
 def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> set[RunRequest]:
     """The requests that a finished run answers, compared by request: changed files or models are not noticed.
 
-    A run on common support that leaves nothing out is stored without support. It answers a request with support if each
-    of the other encoders has such a run too.
+    A run on the texts that all models cover is stored without support if these are all texts. It answers a request with
+    support if each of the other encoders has such a run too.
     """
     done = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True, metrics=[])
     stored = {

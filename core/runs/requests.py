@@ -20,7 +20,7 @@ class RunRequest:
     """A run to compute. Equal requests are the same run.
 
     ``params`` are name-value pairs sorted by name: all of the diagnostic's parameters, and ``fit_on`` for a held-out
-    fit. ``support`` names other encoders: only items that they cover too are ranked (common support).
+    fit. ``support`` names other encoders: only items that they cover too are ranked.
     """
 
     diagnostic: str

@@ -187,7 +187,7 @@ def cases() -> Iterator[BadInput]:
     yield _case(
         "a split that is none",
         _csv("text,label,split\n" + "".join(f"{t},{c},tomorrow\n" for t, c in LABELLED)),
-        "'tomorrow' is no split",
+        "'tomorrow' is not a split",
     )
     yield _case("a folder", folder_named("t.csv"), "is a folder")
     yield _case("a pipe", pipe("t.csv"), "no regular file")

@@ -25,7 +25,7 @@ class OwnTable:
 
     @cached_property
     def kind(self) -> DatasetKind:
-        """The kind that the header tells, else positive pairs. Looked up once: it may have to look into the cells."""
+        """The kind that the header tells, else positive pairs. Computed once: it may have to read the cells."""
         return next((kind for kind, each in OWN_KINDS.items() if each.matches_header(self.table)), DatasetKind.PAIR_SET)
 
     def contents(self, kind: DatasetKind | None = None, asked: Mapping[str, int] | None = None) -> OwnFile:

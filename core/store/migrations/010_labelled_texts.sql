@@ -1,4 +1,4 @@
--- Labelled texts, as numbers of texts; second_no is null where an example is one text, split is '' where none is prescribed.
+-- Labeled texts, as numbers of texts; second_no is null where an example is one text, split is '' where none is prescribed.
 
 CREATE TABLE dataset_labelled_text (
     dataset_seq INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- Every tested example of some runs over one set of labelled texts: a row per run and example; second is null where an
+-- Every tested example of some runs over one set of labeled texts: a row per run and example; second is null where an
 -- example is one text. {table} is the diagnostic's own table.
 SELECT run.run_id, result.* EXCLUDE (run_seq), example.label, example.split, example.first_no, example.second_no,
        first.text AS first, second.text AS second
