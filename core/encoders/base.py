@@ -46,13 +46,17 @@ class EncoderIdentity:
         return digest_of_strings([json.dumps(parts, sort_keys=True), texts_digest])[:32]
 
 
+# Of an ``EncoderIdentity``: its vectors need the table of embeddings alone, though a whole forward pass gives them.
+STATIC_POOLING = "mean of the input word-piece embeddings, special tokens left out"
+
+
 @dataclass(frozen=True)
 class EncoderInfo:
     """Facts shown next to an encoder's scores.
 
-    ``parameters`` counts trained weights, ``memory_bytes`` is their size in memory. ``is_partial``: some texts may have
-    no vector, as with word vectors; their rows are all NaN, and no other row has a NaN. ``unused_prompts`` are the
-    (name, text) of prompts that the model declares but that are not applied.
+    ``parameters`` counts the trained weights that its vectors need, ``memory_bytes`` is the size of all that are
+    loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are all NaN, and no other
+    row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares but that are not applied.
     """
 
     title: str

@@ -162,7 +162,13 @@ _OF_MINILM = {
         "'s input word-piece embeddings, their mean without special tokens.",
     ),
 }
+_MINILM_PIECES = 30_522  # its static pooling needs no more than their embeddings
 _MINILM_POOLINGS = {encoder_id: pooling for encoder_id, (pooling, _, _) in _OF_MINILM.items()}
+
+
+def _of_minilm(pooling: Pooling, end_of_title: str) -> EncoderInfo:
+    info = replace(_MINILM, title=_MINILM.title + end_of_title)
+    return replace(info, parameters=_MINILM_PIECES * info.dimension) if pooling is Pooling.STATIC else info
 
 
 def _random_entry(dimension: int) -> EncoderEntry:
@@ -174,8 +180,8 @@ def _random_entry(dimension: int) -> EncoderEntry:
 
 _ENTRIES = (
     *(
-        EncoderEntry(i, f"{_MINILM.title}{what}", replace(_MINILM, title=_MINILM.title + more), _minilm, _REPOSITORY)
-        for i, (_, more, what) in _OF_MINILM.items()
+        EncoderEntry(i, f"{_MINILM.title}{what}", _of_minilm(pooling, more), _minilm, _REPOSITORY)
+        for i, (pooling, more, what) in _OF_MINILM.items()
     ),
     EncoderEntry(
         id="random-projection",

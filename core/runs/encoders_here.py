@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core import policy
-from core.encoders.base import EncoderIdentity, EncoderInfo
+from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
 from core.names import version_of
 from core.settings import Settings
-from core.store.records import RunRecord, RunState, StoredReference
+from core.store.records import RunRecord, RunState, Speed, StoredReference
 from core.store.repository import Repository
 from core.types import Variant
 
@@ -40,7 +40,7 @@ class EncoderSummary:
         dimension, parameters, memory_bytes: None if unknown.
         runs: finished ones, newest first.
         stored: its embeddings on disk.
-        speeds: texts per second by device, without loading, over everything it encoded.
+        speeds: texts per second by device (``Speed``), where it encoded most first; none where it was never run.
         shares_pass_with: encoders from the same forward passes: their speed is that of all together.
         datasets: per digest of its embeddings, the datasets they are known to belong to.
     """
@@ -76,6 +76,11 @@ class EncoderSummary:
         return Path(target).name if Path(target).is_absolute() else target
 
     @property
+    def is_part_of_pass(self) -> bool:
+        """As ``RunRecord.is_part_of_pass``."""
+        return self.identity is not None and self.identity.pooling == STATIC_POOLING
+
+    @property
     def size(self) -> int:
         """Bytes of its embeddings on disk."""
         return sum(stored.size for stored in self.stored)
@@ -106,6 +111,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
     costs |= {stored.facts.digest: stored.facts for stored in inventory.embeddings}
     on_disk = {stored.facts.encoder for stored in inventory.embeddings}
     was_run = {_model(run.plan.variant) for run in runs}
+    speeds = repository.speeds()
     listed = _listed(added.values(), was_run, on_disk)
     passes = _passes(costs.values())
     datasets = _datasets(passes, runs)
@@ -119,6 +125,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
             [facts for facts in costs.values() if facts.encoder == reference],
             passes,
             datasets,
+            [speed for speed in speeds if speed.encoder == reference],
         )
         for reference in listed
     )
@@ -277,14 +284,13 @@ def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunReco
     return found
 
 
-def _speeds(costs: Sequence[EmbeddingFacts]) -> dict[str, float]:
-    """Texts per second by device, fastest first."""
-    speeds = {}
-    for device in {facts.device for facts in costs}:
-        timed = [facts for facts in costs if facts.device == device and facts.seconds > 0]
-        if timed:
-            speeds[device] = sum(f.texts for f in timed) / sum(f.seconds for f in timed)
-    return dict(sorted(speeds.items(), key=lambda item: -item[1]))
+def _by_device(speeds: Sequence[Speed], revision: str) -> dict[str, float]:
+    """Texts per second by device, of the weights it has now; where those encoded nothing, of any."""
+    found: dict[str, float] = {}
+    for speed in [s for s in speeds if s.revision == revision] or speeds:
+        if (known := speed.texts_per_second) is not None:
+            found.setdefault(speed.device, known)
+    return found
 
 
 def _summary(
@@ -296,6 +302,7 @@ def _summary(
     costs: Sequence[EmbeddingFacts],
     passes: Sequence[Sequence[EmbeddingFacts]],
     datasets: Mapping[str, tuple[str, ...]],
+    speeds: Sequence[Speed],
 ) -> EncoderSummary:
     kind = _kind(reference)
     done = tuple(run for run in runs if run.state is RunState.DONE)
@@ -324,7 +331,7 @@ def _summary(
         runs=done,
         is_running=any(run.state is RunState.RUNNING for run in runs),
         stored=tuple(stored),
-        speeds=_speeds(costs),
+        speeds=_by_device(speeds, identity.revision if identity else ""),
         shares_pass_with=tuple(sorted({facts.encoder for group in shared for facts in group} - {reference})),
         datasets={facts.digest: datasets[facts.digest] for facts in costs},
     )

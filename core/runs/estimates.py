@@ -13,7 +13,7 @@ from core.datasets import fetch
 from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset
 from core.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
 from core.encoders.base import EncoderFamily, EncoderInfo
-from core.encoders.cache import EmbeddingCache, EmbeddingFacts
+from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
 from core.runs.requests import RunRequest
 from core.settings import Settings
@@ -135,7 +135,7 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
         measured = speeds.encoding(infos)
         if (request.variant.encoder, entry.texts) not in encoded:
             encoded |= {(reference, entry.texts) for reference in infos}
-            seconds += entry.texts / (measured or _guessed_speed(encoder.info))
+            seconds += entry.texts / (measured or min(_guessed_speed(info) for info in infos.values()))
             disk = sum(_matrix(entry.texts, info) for info in infos.values())
             if encoder.info.parameters and loaded.isdisjoint(infos):
                 seconds += SECONDS_TO_LOAD
@@ -156,14 +156,10 @@ class _Speeds:
 
     @classmethod
     def of(cls, repository: Repository) -> _Speeds:
-        costs: dict[str, list[EmbeddingFacts]] = {}
-        for facts in repository.embeddings():
-            costs.setdefault(facts.encoder, []).append(facts)
-        speeds = {
-            encoder: sum(f.texts for f in all_facts) / seconds
-            for encoder, all_facts in costs.items()
-            if (seconds := sum(f.seconds for f in all_facts)) > 0
-        }
+        speeds: dict[str, float] = {}
+        for speed in repository.speeds():  # where it encoded most first
+            if (known := speed.texts_per_second) is not None:
+                speeds.setdefault(speed.encoder, known)
         samples: dict[tuple[str, str], list[float]] = {}
         for run in repository.runs(state=RunState.DONE, limit=RECENT, metrics=list(COUNTS)):
             if (units := _units_of(run)) and "compute" in run.timings:

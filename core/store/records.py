@@ -13,6 +13,7 @@ from typing import Any, TypedDict
 import psutil
 
 from core.diagnostic import FIT_ON, result_table
+from core.encoders.base import STATIC_POOLING
 from core.errors import BlindspotError
 from core.types import Variant
 
@@ -91,11 +92,35 @@ class StoredJson(Mapping[str, Any]):
         return repr(dict(self))
 
 
+FEWEST_TEXTS = 100  # with fewer, the slow first batch decides
+
+
+def speed_of(texts: int | None, seconds: float | None) -> float | None:
+    """Texts per second, loading left out: a model's over all texts that it encoded here, None for too few."""
+    return texts / seconds if texts is not None and seconds and texts >= FEWEST_TEXTS else None
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What a model encoded on a device, with one revision of its weights; poolings of one pass show all its seconds."""
+
+    encoder: str
+    revision: str
+    device: str
+    texts: int
+    seconds: float
+
+    @property
+    def texts_per_second(self) -> float | None:
+        return speed_of(self.texts, self.seconds)
+
+
 @dataclass(frozen=True)
 class RunRecord:
     """A run as the store knows it; times are UTC. ``metrics`` has the scores that the query asked for.
 
-    The fields after the manifest describe its embeddings.
+    The fields after the manifest describe its embeddings; ``texts_per_second`` is its model's (``Speed``), on
+    ``device``.
     """
 
     run_seq: int
@@ -116,6 +141,11 @@ class RunRecord:
     @property
     def run_id(self) -> str:
         return self.plan.run_id
+
+    @property
+    def is_part_of_pass(self) -> bool:
+        """Whether its vectors need less than the forward pass that was timed, which gave other poolings, too."""
+        return bool(self.manifest.get("encoder", {}).get("pooling") == STATIC_POOLING)
 
 
 class RunQuery(TypedDict, total=False):
@@ -205,7 +235,7 @@ def record_of(row: Mapping[str, Any]) -> RunRecord:
         dimension=row["dimension"],
         parameters=row["parameters"],
         memory_bytes=row["memory_bytes"],
-        texts_per_second=row["texts"] / row["seconds"] if row["seconds"] else None,
+        texts_per_second=speed_of(row["texts"], row["seconds"]),
         device=row["device"],
     )
 

@@ -32,6 +32,7 @@ from core.store.records import (
     RunQuery,
     RunRecord,
     RunState,
+    Speed,
     StoredReference,
     record_of,
 )
@@ -176,6 +177,10 @@ class Repository:
     def embeddings(self) -> list[EmbeddingFacts]:
         """What encoding cost for every run so far, also where the embeddings are no longer on disk."""
         return [EmbeddingFacts(*row) for row in self._rows("encoders/embeddings")]
+
+    def speeds(self) -> tuple[Speed, ...]:
+        """How fast every model was, by revision and device, where it encoded most first."""
+        return tuple(sorted((Speed(*row[:5]) for row in self._rows("encoders/speeds")), key=lambda s: -s.texts))
 
     def digest(self) -> str:
         """Changes with the finished runs, the judgements and who may see them; "" of an empty store. Cheap."""
@@ -440,7 +445,7 @@ def _numbered(column: str, number: int, table: pa.Table) -> pa.Table:
 
 def _by_version(name: str) -> str:
     """A query that reads runs, those of older weights as a version of their own."""
-    return query(name).replace("{older}", query("runs/older"))
+    return query(name).replace("{older}", query("runs/older")).replace("{speeds}", query("encoders/speeds"))
 
 
 def _json(value: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from core.diagnostics.transfer.definition import ENTRY, FOLDS
 from core.runs import estimates, pipeline
 from core.runs.requests import RunRequest
 from core.settings import Settings
+from core.store import records
 from core.store.repository import Repository
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, dataset_entry
 from tests.support.world import World
@@ -120,7 +121,10 @@ def test_a_download_is_named_with_its_size(settings: Settings, repository: Repos
     assert cost.download_bytes == 884_824 + 1_627_520
 
 
-def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(world: World) -> None:
+def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "FEWEST_TEXTS", 1)
     world.add(GramEncoder("grams"))
     dimension = GramEncoder("grams").info.dimension
 

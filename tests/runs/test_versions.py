@@ -20,6 +20,7 @@ from core.names import Names, version_of
 from core.runs.encoders_here import known_references, read_library
 from core.runs.spaces import open_spaces
 from core.settings import ASSETS, Settings
+from core.store import records
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.navigation import sections
@@ -147,8 +148,9 @@ def test_kept_embeddings_still_make_a_space(changed: Changed) -> None:
 
 
 def test_both_are_compared_on_a_page_and_on_the_command_line(
-    open_app: OpenApp, changed: Changed, blindspot: Command
+    open_app: OpenApp, changed: Changed, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(records, "FEWEST_TEXTS", 1)
     app = open_app(changed.world.cache, "evalrank", data=changed.dataset, enc=changed.pair)
     assert app.multiselect(key="enc").value == changed.pair
     options = app.multiselect(key="enc").options

@@ -231,8 +231,14 @@ def test_the_cost_of_embeddings_stands_beside_their_runs(repository: Repository)
     assert (record.dimension, record.parameters, record.memory_bytes) == (384, 22_000_000, 3_000_000_000)
     assert (record.texts_per_second, record.device) == (500.0, "cpu")
     assert counts(repository)["embedding"] == 1
+    repository.remember_embedding(replace(facts, digest="f" * 32, texts=60, seconds=3.0), info)
+    assert only_run(repository).texts_per_second == pytest.approx(1_060 / 5), "all texts, not those of its dataset"
+    repository.remember_embedding(replace(facts, digest="a" * 32, texts=50, seconds=0.1, device="cuda:0"), info)
+    repository.remember_embedding(replace(facts, digest="b" * 32, revision="older", texts=9_999), info)
+    record = only_run(repository)
+    assert (record.texts_per_second, record.device) == (pytest.approx(1_060 / 5), "cpu"), "where most were encoded"
     repository.remember_embedding(replace(facts, texts=0, seconds=0.0), info)
-    assert only_run(repository).texts_per_second is None
+    assert only_run(repository).texts_per_second is None, "60 texts are too few"
 
 
 # --- encoders by reference

@@ -14,7 +14,7 @@ from core.numerics.similarity import Similarity
 from core.runs.comparison import ends
 from core.settings import Settings
 from core.store.repository import Repository
-from core.studies.compare.costs import Cost, cost_of
+from core.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
 from core.studies.compare.rows import Comparison, Missing, Row, Verdict, compare, headline, method_in_words
 from core.types import Variant
 
@@ -58,12 +58,14 @@ def compare_variants(
         "Cost",
         ["", "A", "B"],
         [
-            ["texts/s", *(_number(cost.texts_per_second) for cost in costs)],
-            ["dimension", *(_number(cost.dimension) for cost in costs)],
-            ["parameters", *(_number(cost.parameters) for cost in costs)],
-            ["MB per million texts (float32)", *(_number(cost.megabytes_per_million) for cost in costs)],
+            ["texts/s", *(written(CostKind.SPEED, cost) for cost in costs)],
+            ["dimension", *(written(CostKind.DIMENSION, cost) for cost in costs)],
+            ["parameters", *(written(CostKind.PARAMETERS, cost) for cost in costs)],
+            ["MB per million texts (float32)", *(written(CostKind.MEMORY, cost) for cost in costs)],
         ],
     )
+    parts = [variant.label for variant, cost in zip((one, other), costs, strict=True) if cost.is_part_of_pass]
+    output.print_text(about_speed((cost.device for cost in costs), parts))
 
 
 def _variant(name: str, known: list[Variant]) -> Variant:
@@ -90,10 +92,6 @@ def _row(row: Row) -> list[str]:
     ]
 
 
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.0f}"
-
-
 def _fields(found: Comparison, costs: list[Cost], metric: Similarity) -> dict[str, Any]:
     return {
         "a": _cost(found.a, costs[0]),
@@ -114,6 +112,7 @@ def _cost(variant: Variant, cost: Cost) -> dict[str, Any]:
         "encoder": variant.encoder,
         "transform": variant.transform,
         "texts_per_second": cost.texts_per_second,
+        "is_part_of_pass": cost.is_part_of_pass,
         "dimension": cost.dimension,
         "parameters": cost.parameters,
         "megabytes_per_million": cost.megabytes_per_million,

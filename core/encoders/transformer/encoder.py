@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
+from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from core.encoders.device import resolve_device
 from core.encoders.references import Dtype, Pooling
 from core.encoders.tokens import TokenParts, mean_of, merged, without_idle
@@ -34,7 +34,7 @@ POOLINGS = {
     Pooling.CLS: "first token of the last layer",
     Pooling.LAST_AVG: "mean over tokens of the last layer",
     Pooling.FIRST_LAST_AVG: "mean over tokens of (first + last layer) / 2",
-    Pooling.STATIC: "mean of the input word-piece embeddings, special tokens left out",
+    Pooling.STATIC: STATIC_POOLING,
 }
 
 HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction

@@ -54,6 +54,7 @@ class ModelFolder:
         longest: tokens that it can read at all; None for no limit.
         prompt: put before every text by the published model.
         parameters: number of trained weights.
+        input_parameters: those of the word-piece embeddings; all where config.json does not say how many pieces.
         commit: of the hub, or "".
         unused_prompts: (name, text) of the other prompts it declares.
     """
@@ -68,6 +69,7 @@ class ModelFolder:
     longest: int | None
     prompt: str
     parameters: int
+    input_parameters: int
     commit: str = ""
     unused_prompts: tuple[tuple[str, str], ...] = ()
 
@@ -75,6 +77,10 @@ class ModelFolder:
         if pooling is Pooling.PUBLISHED:
             return self.dimension
         return self.input_dimension if pooling is Pooling.STATIC else self.hidden_dimension
+
+    def parameters_of(self, pooling: Pooling) -> int:
+        """The weights that a pooling's vectors need."""
+        return self.input_parameters if pooling is Pooling.STATIC else self.parameters
 
     @cached_property
     def revision(self) -> str:
@@ -141,17 +147,20 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     if not isinstance(prompts, dict):
         raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
     default = sentence.get("default_prompt_name")
+    parameters = sum(_count(file, reference) for file in weights)
+    input_dimension = _first_number(config, "embedding_size") or hidden
     return ModelFolder(
         path=path,
         modules=modules,
         pooling=pooling,
         dimension=dimension,
         hidden_dimension=hidden,
-        input_dimension=_first_number(config, "embedding_size") or hidden,
+        input_dimension=input_dimension,
         max_length=_max_length(transformer, longest, reference),
         longest=longest,
         prompt=str(prompts.get(default) or ""),
-        parameters=sum(_count(file, reference) for file in weights),
+        parameters=parameters,
+        input_parameters=min(parameters, input_dimension * (_first_number(config, "vocab_size") or parameters)),
         unused_prompts=tuple((str(name), str(text)) for name, text in prompts.items() if text and name != default),
     )
 

@@ -167,7 +167,7 @@ def _encoder(
         info = EncoderInfo(
             title=f"{name} ({how})",
             dimension=source.dimension_of(pooling),
-            parameters=source.parameters,
+            parameters=source.parameters_of(pooling),
             memory_bytes=source.parameters * BYTES[params.dtype],
             licence="not known here: see the model's card",
             citation=f"the model's card in {url}",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.names import version_of
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.types import Variant
@@ -20,15 +18,17 @@ class Cost:
     """Cost of a variant; None where unknown.
 
     Attributes:
-        texts_per_second: of all texts encoded here on ``device``, over the seconds that this took.
-        device: the one on which most texts were encoded.
+        texts_per_second: of its model on ``device`` (``Speed``).
         dimension: of the vectors after post-processing.
+        parameters: that its vectors need.
+        is_part_of_pass: whether the speed is that of a whole forward pass, of which its vectors need a part.
     """
 
     texts_per_second: float | None
     device: str
     dimension: int | None
     parameters: int | None
+    is_part_of_pass: bool = False
 
     @property
     def megabytes_per_million(self) -> float | None:
@@ -59,21 +59,15 @@ class CostKind(StrEnum):
 
 
 def cost_of(variant: Variant, repository: Repository) -> Cost:
-    """The cost of a variant according to its runs and its encoder's embeddings."""
+    """Cost of a variant according to its runs."""
     runs = repository.runs(variants=[variant], state=RunState.DONE, metrics=[])
-    model, version = version_of(variant.encoder)
-    texts: defaultdict[str, int] = defaultdict(int)
-    seconds: defaultdict[str, float] = defaultdict(float)
-    for facts in repository.embeddings():
-        if facts.encoder == model and facts.revision.startswith(version) and facts.seconds > 0:
-            texts[facts.device] += facts.texts
-            seconds[facts.device] += facts.seconds
-    device = max(texts, key=lambda name: texts[name], default="")
+    timed = next((run for run in runs if run.texts_per_second is not None), None)
     return Cost(
-        texts[device] / seconds[device] if device else None,
-        device,
+        timed.texts_per_second if timed else None,
+        (timed.device or "") if timed else "",
         _dimension(runs),
         next((run.parameters for run in runs if run.parameters is not None), None),
+        any(run.is_part_of_pass for run in runs),
     )
 
 
@@ -83,3 +77,24 @@ def _dimension(runs: Sequence[RunRecord]) -> int | None:
         if found is not None:
             return int(found)
     return None
+
+
+def written(kind: CostKind, cost: Cost) -> str:
+    """A cost in a table; a dash for what is not known."""
+    value = kind.of(cost)
+    if value is None:
+        return "–"
+    return f"{value:,.0f}{' (whole pass)' if kind is CostKind.SPEED and cost.is_part_of_pass else ''}"
+
+
+def about_speed(devices: Iterable[str], parts: Sequence[str]) -> str:
+    """What texts per second are; ``parts`` are the names of models that need a part of the pass that was timed."""
+    where = ", ".join(sorted({device for device in devices if device}))
+    said = f"texts/s: all texts that a model encoded on this machine{f' ({where})' if where else ''}, without loading."
+    if not parts:
+        return said
+    have = "has" if len(parts) == 1 else "have"
+    return (
+        f"{said} {' and '.join(parts)} {have} the speed of the whole network, which gave all poolings in one pass, but "
+        "the parameters of the word-piece embeddings, which are enough for these vectors: alone it would be faster."
+    )

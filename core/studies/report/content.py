@@ -14,7 +14,7 @@ from core.errors import InputError, unknown
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.studies.compare.costs import Cost, cost_of
+from core.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
 from core.studies.compare.rows import MOST_VARIANTS, Comparison, compare
 from core.studies.findings import collection
 from core.studies.findings.collection import Collected, Make, RunsOf, Selection
@@ -196,13 +196,10 @@ def comparison_table(found: Comparison) -> Table:
 def cost_table(report: Report) -> Table:
     """Cost of each model; a dash where unknown."""
 
-    def row(variant: Variant, cost: Cost) -> tuple[str, ...]:
-        numbers = (cost.texts_per_second, cost.dimension, cost.parameters, cost.megabytes_per_million)
-        return variant.label, *("–" if number is None else f"{number:,.0f}" for number in numbers)
-
-    devices = ", ".join(sorted({cost.device for cost in report.costs if cost.device}))
-    caption = f"Cost of each model; speed measured on this machine{f' on {devices}' if devices else ''}."
-    rows = tuple(row(variant, cost) for variant, cost in zip(report.variants, report.costs, strict=True))
+    known = list(zip(report.variants, report.costs, strict=True))
+    parts = [variant.label for variant, cost in known if cost.is_part_of_pass]
+    caption = f"Cost of each model; {about_speed((cost.device for cost in report.costs), parts)}"
+    rows = tuple((variant.label, *(written(kind, cost) for kind in CostKind)) for variant, cost in known)
     heads = ("Model", "Texts/s", "Dimension", "Parameters", "MB per million texts (float32)")
     return Table("Cost", heads, rows, caption)
 

@@ -16,6 +16,7 @@ from core.names import Kind
 from core.numerics.similarity import Similarity
 from core.runs import encoders_here, pipeline
 from core.runs.encoders_here import EncoderSummary, Library
+from core.studies.compare.costs import about_speed
 from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
@@ -120,14 +121,9 @@ def _called(references: Iterable[str]) -> str:
 
 
 def _about_speed(found: Library) -> str:
-    text = "texts/s: encoding speed on this machine, excluding load time."
-    groups = {tuple(sorted((e.reference, *e.shares_pass_with))) for e in found.encoders if e.shares_pass_with}
-    for group in sorted(groups):
-        text += (
-            f" {_called(group)} share one forward pass through the same network and were timed together, so their "
-            "speeds cannot be compared with each other."
-        )
-    return text
+    timed = [encoder for encoder in found.encoders if encoder.speeds]
+    parts = [_called([encoder.reference]) for encoder in timed if encoder.is_part_of_pass]
+    return about_speed((device for encoder in timed for device in list(encoder.speeds)[:1]), parts)
 
 
 def _choose(references: Sequence[str]) -> None:

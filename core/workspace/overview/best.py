@@ -139,7 +139,8 @@ def cost(found: Best) -> str:
     best = found.best
     parts = []
     if best.texts_per_second:
-        parts.append(f"{best.texts_per_second:,.0f} texts/s on {best.device or 'this machine'}")
+        of = " (its whole network)" if best.is_part_of_pass else ""
+        parts.append(f"{best.texts_per_second:,.0f} texts/s on {best.device or 'this machine'}{of}")
     if best.memory_bytes:
         parts.append(f"{best.memory_bytes / 1e6:,.0f} MB")
     dimension = best.manifest.get("encoder", {}).get("dimension", best.dimension)

@@ -11,7 +11,9 @@ import streamlit as st
 from core.diagnostic import DiagnosticEntry, Parameter, named_function
 from core.store.records import Leaderboard, RunRecord, RunState
 from core.store.repository import Repository
+from core.studies.compare.costs import about_speed
 from core.texts import counted
+from core.ui.markdown import as_text
 from core.ui.options import asked_for
 from core.ui.pickers import Picks
 from core.ui.resources import cached, repository
@@ -146,11 +148,9 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> No
         if board.variants > len(runs)
         else ""
     )
-    devices = ", ".join(sorted({r.device for r in runs if r.device}))
-    st.caption(
-        f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} texts/s: encoding speed on "
-        f"{devices} when this was run; models that share one network (minilm and minilm-static) are timed together."
-    )
+    parts = [as_text(run.plan.variant.label) for run in runs if run.is_part_of_pass]
+    speeds = about_speed((run.device or "" for run in runs), parts)
+    st.caption(f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} {speeds}")
 
 
 def _what(entry: DiagnosticEntry, run: RunRecord) -> str:

@@ -33,8 +33,10 @@ WITH newest AS (
 )
 SELECT chosen.*, scores.names, scores.scores,
        embedding.dimension, embedding.parameters, embedding.memory_bytes,
-       embedding.texts, embedding.seconds, embedding.device
+       speed.texts, speed.seconds, speed.device
 FROM chosen
 LEFT JOIN scores USING (run_seq)
 LEFT JOIN embedding USING (embedding_digest)
+LEFT JOIN ({speeds}) AS speed
+       ON speed.encoder = embedding.encoder AND speed.revision = embedding.revision AND speed.place = 1
 ORDER BY started_at DESC, run_seq DESC

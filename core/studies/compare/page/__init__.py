@@ -14,7 +14,7 @@ from core.errors import BlindspotError
 from core.runs import pipeline
 from core.runs.requests import RunRequest
 from core.studies.compare import figures
-from core.studies.compare.costs import Cost, CostKind
+from core.studies.compare.costs import CostKind, about_speed, written
 from core.studies.compare.page import items, missing, several
 from core.studies.compare.page.reading import compared, costs_of
 from core.studies.compare.page.shown import CompareView
@@ -123,31 +123,17 @@ def _costs(shown: CompareView) -> None:
     rows = []
     for kind in CostKind:
         values = (kind.of(one), kind.of(other))
-        ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] else "–"
-        if kind is CostKind.SPEED and _together(one, other):
-            ratio = "–"
-        written = ["–" if value is None else f"{value:,.0f}" for value in values]
-        rows.append({"cost": COSTS[kind], a: written[0], b: written[1], "A / B": ratio})
+        is_own = kind is not CostKind.SPEED or not (one.is_part_of_pass or other.is_part_of_pass)
+        ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] and is_own else "–"
+        rows.append({"cost": COSTS[kind], a: written(kind, one), b: written(kind, other), "A / B": ratio})
     st.markdown("**Cost**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
-    devices = sorted({each.device for each in (one, other) if each.device})
-    where = ", ".join(devices) or "no device yet"
-    about = f"Texts per second: measured on this machine ({where}) over all texts encoded."
-    st.caption(f"{about}{_together(one, other)}")
-
-
-def _together(one: Cost, other: Cost) -> str:
-    """Poolings of one transformer share a pass, which is timed as a whole."""
-    is_same = one.texts_per_second is not None and one.texts_per_second == other.texts_per_second
-    return (
-        " These two share one pass through one network and were timed together: their speeds cannot be compared."
-        if is_same
-        else ""
-    )
+    parts = [as_text(name) for name, cost in zip(shown.names, (one, other), strict=True) if cost.is_part_of_pass]
+    st.caption(about_speed((one.device, other.device), parts))
 
 
 COSTS = {
-    CostKind.SPEED: "texts per second",
+    CostKind.SPEED: "texts/s",
     CostKind.DIMENSION: "dimension",
     CostKind.PARAMETERS: "parameters",
     CostKind.MEMORY: "MB per million texts (float32)",

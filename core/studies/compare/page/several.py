@@ -7,13 +7,14 @@ import streamlit as st
 from core.datasets.catalog import title_of
 from core.diagnostic import find_diagnostic
 from core.studies.compare import figures
-from core.studies.compare.costs import CostKind
+from core.studies.compare.costs import CostKind, about_speed
 from core.studies.compare.page.reading import costs_of, of_several
 from core.studies.compare.page.shown import CompareView
 from core.studies.compare.rows import MOST_VARIANTS
 from core.studies.compare.several import ByPair, difference_of, points, scored, wins
 from core.types import Variant
 from core.ui.boundary import fragment
+from core.ui.markdown import as_text
 from core.ui.widgets.addressed import one_named
 from core.ui.widgets.choices import one_of
 
@@ -48,12 +49,16 @@ def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> Non
         kind = one_of("Cost", CostKind, KEY_COST)
     score = by_id.get(str(chosen), next(iter(by_id.values())))
     one = difference_of(by_pair, score)
-    drawn = points(by_pair, score, costs_of(variants), kind)
+    costs = costs_of(variants)
+    drawn = points(by_pair, score, costs, kind)
     if one is None or not drawn:
         st.caption("This cost is not known for any of them.")
         return
     labels = {variant: variant.label for variant in variants}
     st.plotly_chart(figures.pareto(drawn, one, kind, shown.styles, labels, shown.scheme), key="pareto")
+    if kind is CostKind.SPEED:
+        parts = [as_text(variant.label) for variant, cost in costs.items() if cost.is_part_of_pass]
+        st.caption(about_speed((cost.device for cost in costs.values()), parts))
     st.caption(f"{title_of(score[1])}. Larger: no other model is better on both. Bars: 95% intervals.")
 
 
