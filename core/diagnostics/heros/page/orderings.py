@@ -83,6 +83,9 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
     ]
     if lines:
         st.markdown("\n".join(["**The worst ordering of each other model**", "", *lines]))
+        most = max(worst.out_of for _, worst in found[1:] if worst)
+        if most > 1:  # Findings has each ordering's own interval, which is narrower
+            st.caption(f"In brackets: 95% CI, corrected for the choice of the worst of {most} orderings.")
 
 
 def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:

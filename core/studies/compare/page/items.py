@@ -54,7 +54,8 @@ def show(shown: CompareView) -> None:
         frame,
         about,
         config,
-        hint=f"The diagnostics alternate; within each, the largest difference first, at most {MOST_ITEMS} each.",
+        hint=f"{len(listed):,} of {found.won if side == WON_BY_A else found.lost:,} listed. "
+        f"The diagnostics alternate; within each, the largest difference first, at most {MOST_ITEMS} each.",
     )
     chosen = TABLE.chosen(frame, about, range(len(listed)), "is not in the table")
     if chosen is not None:
