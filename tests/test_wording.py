@@ -46,12 +46,12 @@ SPELLING = {
 ON_SCREEN = {r"mates?": "match (or: relevant passage)"}
 STANDS_AT_MOST = 60
 OPENINGS = ("What", "Who", "Which", "Where", "How", "When", "Whether")
-SENTENCE = 5  # words from which a quoted string counts as a sentence
+SENTENCE = 5  # words running that are a quotation
 
 CODE = re.compile(
     r"```.*?```|``.+?``|`[^`\n]+`|\]\([^)\s]*\)|<[^<>]*>"  # Markdown's code and targets, tags
-    r"|\bpython3? -m core[^.;,\n]*|(?<!\w)--[\w-]+"  # commands
-    r'|"[a-z_]+"|\bquery(?:,| and | or )mate\b'  # names of columns and keys
+    r"|\bpython3? -m core[^.;,\n]*|(?<!\w)--[\w-]+|^\s*INSERT .*"  # commands
+    r'|"[a-z_-]+"|\bquery(?:,| and | or )mate\b'  # names of columns and keys
     r"|\S*[/_=\\~]\S*|\w+(?:\.\w+)+|\w+\(\)|#[\w-]+",  # paths, URLs, identifiers, files, ids
     re.DOTALL,
 )
@@ -158,30 +158,24 @@ def docstrings_without_a_noun(root: Path = ROOT) -> list[str]:
     return found
 
 
-def _words(text: str) -> str:
-    return " ".join(text.split())
+def _runs(text: str) -> set[str]:
+    """The runs of five words between values and code."""
+    pieces = (piece.split() for piece in CODE.sub("{}", text).split("{}"))
+    return {" ".join(piece[i : i + SENTENCE]) for piece in pieces for i in range(len(piece) - SENTENCE + 1)}
 
 
 def quoted_twice(root: Path = ROOT) -> list[str]:
-    """Sentences of the interface quoted by two or more tests."""
-    ours = {
-        _words(piece)
-        for path in _files("core/**/*.py", "pages/**/*.py", "app.py", root=root)
-        for text in python_texts(path, root)
-        if text.kind == "string"
-        for piece in text.text.split("{}")
-    }
-    interface = "\n".join(sorted(piece for piece in ours if len(piece.split()) >= SENTENCE))
-    places: dict[str, set[str]] = defaultdict(set)
+    """Sentences of the interface quoted by two or more tests: five words running are a quotation."""
+    interface: set[str] = set()
+    for path in _files("core/**/*.py", "pages/**/*.py", "app.py", root=root):
+        interface.update(*(_runs(text.text) for text in python_texts(path, root) if text.kind == "string"))
+    quotes: dict[str, set[str]] = defaultdict(set)
     for path in _files("tests/**/*.py", root=root):
         for place, text in _quotes(path, root):
-            for piece in map(_words, text.split("{}")):
-                if len(piece.split()) >= SENTENCE and piece in interface and not piece.startswith("python -m"):
-                    places[piece].add(place)
-    # "not found here" within "The file was not found here." is the same sentence.
-    for short, found in places.items():
-        found.update(*(wheres for long, wheres in places.items() if short in long))
-    return [f'"{text}" in {", ".join(sorted(where))}' for text, where in sorted(places.items()) if len(where) > 1]
+            for run in _runs(text) & interface:
+                quotes[run].add(place)
+    by_places = {frozenset(where): run for run, where in sorted(quotes.items()) if len(where) > 1}
+    return sorted(f'{", ".join(sorted(where))}: "{run}"' for where, run in by_places.items())
 
 
 def _quotes(path: Path, root: Path) -> Iterator[tuple[str, str]]:

@@ -36,7 +36,7 @@ def _bundles() -> Iterator[BadInput]:
 
     yield case("no zip", b"hello", "no zip")
     yield case("empty", b"", "no zip")
-    yield case("half", sample()[:900], "no zip, or a broken one")
+    yield case("half", sample()[:900], "no zip")
     yield case("bomb", made_by("b.zip", _bomb), "unpacks to more than", is_large=True)
     yield case("many files", zipped({f"{i}.csv": b"" for i in range(99)}), "very many files")
     yield case("traversal", zipped(members(sample()) | {"../../x": b"x"}), "nothing but set.json")
@@ -46,7 +46,7 @@ def _bundles() -> Iterator[BadInput]:
     yield case("deep JSON", edited(set=b"[" * 100_000), "set.json is broken")
     yield case("NaN in the set", described(manifest={"x": float("nan")}), "set.json is broken: NaN is no number")
     yield case("a newer version", described(version=99), "newer Blindspot")
-    yield case("another id", described(set_id="0" * 12), "not those of the set")
+    yield case("another id", described(set_id="0" * 12), "000000000000")
     yield case("traversal in the id", described(set_id="../../../x"), "set")
     yield case("votes of NaN seconds", edited(votes=swapped("c0at1,2.5", "c0at1,nan")), "'nan' in the column 'seconds'")
     yield case(
@@ -148,6 +148,6 @@ def _words() -> Iterator[BadInput]:
 def mirrors() -> Iterator[tuple[str, bytes, tuple[str, ...]]]:
     """Name, content, and what the message has to contain."""
     page = b"<html><title>Sign in</title></html>"
-    yield "a page instead of data", page, ("is not the file that Blindspot knows", "bytes instead of")
-    yield "nothing", b"", ("is not the file that Blindspot knows", "0 bytes")
+    yield "a page instead of data", page, ("bytes instead of",)
+    yield "nothing", b"", ("0 bytes instead of",)
     yield "more than there is", b"x" * 50_000_000, ("more bytes come than", "expected")

@@ -125,7 +125,7 @@ def cases() -> Iterator[BadInput]:
     yield _case(
         "a class of 9,999 digits",
         _labelled([(t, "1" * 9_999 if c == "no" else "2") for t, c in LABELLED]),
-        "no two columns of text",
+        "no two columns",
     )
     yield _case(
         "a class of 9,999 letters",
@@ -145,13 +145,13 @@ def cases() -> Iterator[BadInput]:
     yield _case(
         "right-to-left override in a name",
         _csv(f"query,{ARABIC_OVERRIDE}etam\n1,2\n3,4\n"),
-        "no two columns of text",
+        "no two columns",
         "\\u202e",
     )
     yield _case(
         "escape sequences in a name",
         _csv("\x1b[31mquery\x1b]0;owned\x07,mate\n1,2\n3,4\n"),
-        "no two columns of text",
+        "no two columns",
         "\\x1b",
     )
     yield _case(
@@ -173,12 +173,12 @@ def cases() -> Iterator[BadInput]:
     yield _case("a name of 1 MB", _csv(f"query,{'x' * 2**20}\na,b\nc,d\n"), "name", "at most")
     yield _case("names twice", _csv("query,query\na,b\nc,d\n"), "two columns 'query'")
     yield _case("an empty file", _csv(""), "is empty")
-    yield _case("a header alone", _csv("query,mate\n"), "a header and no rows")
+    yield _case("a header alone", _csv("query,mate\n"), "no rows")
     yield _case("one column", _csv("query\na\nb\n"), "one column, 'query'", "a comma between")
     yield _case("rows of nothing", _csv("query,mate\n,\n,\n"), "line 2", "nothing there")
     yield _case("white space alone", _csv(" \n\t\n  \n"), "is empty")
-    yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no two columns of text")
-    yield _case("an open quote", _csv('query,mate\na,"b\nc,d\n'), "row that begins in line 2", "double quotes")
+    yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no two columns")
+    yield _case("an open quote", _csv('query,mate\na,"b\nc,d\n'), "line 2", "double quotes")
     yield _case("one class", _labelled([(t, "yes") for t, _ in LABELLED]), "class")
     yield _case(
         "a class per text", _labelled([(f"{t} {i}", f"c{i}{t[-2:]}") for i in range(8) for t, _ in LABELLED]), "classes"

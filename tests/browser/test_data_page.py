@@ -47,7 +47,7 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         for other in (visitor, second):
             expect(other.at("fetch").get_by_role("button", name="Download", exact=True)).to_be_enabled()
         visitor.at("fetch").get_by_role("button").click()
-        expect(visitor.page.get_by_text(f"{file.path} is not the file that Blindspot knows")).to_be_visible()
+        expect(visitor.page.get_by_text(f"{file.path} is not the file")).to_be_visible()
         visitor.set_properties().healthy()
 
 
@@ -57,7 +57,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     path.write_text(f"third,left,right\n{rows}", "utf-8")  # which two are the pair is not clear
     visitor = reader().open(f"{serve(cache)}/data")
     visitor.see("data")
-    visitor.page.get_by_text("Add your own texts").click()
+    visitor.page.locator("[class*='st-key-own_'] summary").first.click()
     visitor.page.locator("input[type=file]").set_input_files(path)
     visitor.choose("Query column", "left")
     expect(visitor.at("upload_keep")).to_have_count(0)

@@ -62,7 +62,7 @@ def test_what_cannot_be_had_is_told_with_what_to_do_and_stops_nothing_else(
 
 def test_a_mirror_that_serves_something_else_is_refused(settings: Settings, mirror: Path, here: SourceFile) -> None:
     (mirror / "small" / "vectors.txt").write_text(CONTENT.replace("1", "2"))
-    with pytest.raises(DataCorrupt, match="not the file that Blindspot knows"):
+    with pytest.raises(DataCorrupt, match="not the file"):
         vector_sources.bring(replace(settings, mirror=str(mirror)), files=[here])
 
 

@@ -36,7 +36,6 @@ def test_neighbours_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, ca
     assert len(app.dataframe) > 0
     app = open_app(cache, "neighbours", data="others", enc=["trigrams~flow"], item="1")
     assert "was not trained yet" in written(app)
-    assert "run a diagnostic with this transform on this dataset first" in written(app)
 
 
 def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, cache: Path) -> None:

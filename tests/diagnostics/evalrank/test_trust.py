@@ -132,7 +132,7 @@ def test_embeddings_that_are_gone_are_said_to_be(stored: Stored, tmp_path: Path)
     settings = world.settings
     shutil.copy(settings.store, tmp_path / "results.duckdb")
     elsewhere = make_settings(tmp_path)
-    with pytest.raises(EmbeddingsGone, match="no longer in the cache"):
+    with pytest.raises(EmbeddingsGone):
         with_first_items(run, 9, elsewhere, Repository.at(elsewhere.store), ENTRY)
 
 

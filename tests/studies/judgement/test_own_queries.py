@@ -54,7 +54,7 @@ def test_a_table_may_have_one_column_only() -> None:
         ("a.csv", b"word,category\n,animals\n", "line 2: there is no query"),
         ("a.csv", b"word,part_of_speech\n\ndog,article\n", "line 3: part_of_speech is 'article'"),
         ("a.csv", b"word,concreteness\ndog,very\n", "line 2: concreteness is 'very'"),
-        ("a.csv", b'word,category\n"dog,animals\n', "the row that begins in line 2"),
+        ("a.csv", b'word,category\n"dog,animals\n', "begins in line 2"),
         ("a.txt", b"dog\ncaf\xe9\n", r"a.txt is not UTF-8 \(byte 7\)"),
         ("a.txt", b"dog\nca\x00t\n", "line 2: a control character"),
         ("a.txt", b"dog\n" + b"x" * (LONGEST + 1), "line 2: 'x{30}…' has 501 characters; expected at most 500"),

@@ -161,7 +161,7 @@ def test_comparative_candidates_are_shown_once_and_count_for_all_who_gave_them()
 def test_comparative_candidates_that_are_near_duplicates_are_one() -> None:
     made = compared([[0], [7], [3]], (1,))
     assert [(i.options, i.own) for i in made.items] == [(("w", "z"), (1, 1, 0))]
-    assert compared([[0], [7]], (1,)).skipped == {"all variants give the same": 1}
+    assert list(compared([[0], [7]], (1,)).skipped.values()) == [1]
 
 
 @settings(max_examples=12, deadline=None)

@@ -165,7 +165,7 @@ def test_an_area_of_the_figure_filters_and_survives_a_sort_and_is_cleared(
     app.button(key="clear_area").click().run()
     assert f"{len(stored)} pairs." in written(app)
     app.text_input(key="area").set_value("somewhere").run()
-    assert "is no area of the figure" in written(app)
+    assert "is no area" in written(app)
     assert f"{len(stored)} pairs." in written(app)
 
 
@@ -234,7 +234,7 @@ def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cac
 def test_encode_again_is_offered_in_this_view(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = view(open_app, demo_copy, pair="0", hubs="true")
-    assert "no longer in the cache" in written(app)
+    assert any("again_" in (button.key or "") for button in app.button)
 
 
 def test_words_have_frequencies(open_app: OpenApp, world: World) -> None:

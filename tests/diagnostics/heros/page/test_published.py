@@ -150,7 +150,7 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     app.selectbox(key="heros_like").set_value("stranger~none").run()
     said = written(app)
     assert "stranger resembles none of the 60 published models" in said
-    assert "Where there is a guess, it is right for 44 of 60" in said
+    assert "right for 44 of 60" in said
     assert "behaves most like" not in said
     assert "32 of 60" not in said
 
@@ -231,7 +231,7 @@ def test_a_run_of_something_else_is_refused(
     ranked = run_heros(world.settings, "trigrams", SMALL_PAIRS.id, diagnostic="evalrank")
     said = resembles(ranked.run_id)
     assert said.code == 2
-    assert f"run {ranked.run_id} of evalrank is done; expected a finished run of heros" in said.error
+    assert f"run {ranked.run_id} of evalrank is done" in said.error
 
 
 @pytest.mark.parametrize(
@@ -247,7 +247,7 @@ def test_a_run_of_something_else_is_refused(
         ),
         (
             lambda run: replace(run, state=RunState.INTERRUPTED),
-            "of heros is interrupted; expected a finished run of heros",
+            "of heros is interrupted",
         ),
         (
             lambda run: replace(run, metrics={name: run.metrics[name] for name in run.metrics if name != "typo"}),
