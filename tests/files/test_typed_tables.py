@@ -177,7 +177,7 @@ def test_a_parquet_file_that_unpacks_to_gigabytes_is_left(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"PAR1" + b"\0" * 100 + b"PAR1", b"no parquet" * 50])
 def test_what_is_no_parquet_file(data: bytes) -> None:
-    with pytest.raises(InputError, match=r"t.parquet not a Parquet file") as caught:
+    with pytest.raises(InputError, match=r"t\.parquet .* Parquet file") as caught:
         plain_tables.read(data, COLUMNS, TableFormat.PARQUET, "t.parquet", 2)
     assert "\n" not in str(caught.value)
 

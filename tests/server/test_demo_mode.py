@@ -130,7 +130,7 @@ WAYS = [
         lambda w: w.queue.submit("x", [run(climbing(w))], w.me.name, w.me.place),
         FILES,
     ),
-    Way("another visitor's upload, removed", lambda w: uploads.remove(w.upload, w.me.place.settings), "not among"),
+    Way("another visitor's upload, removed", lambda w: uploads.remove(w.upload, w.me.place.settings), "no upload"),
     Way("an upload that all would see", lambda w: keep(PAIRS, shared(w)), "all visitors see"),
     Way("data downloaded from outside", lambda w: fetch.load(find_dataset("ws353"), w.settings), "downloads nothing"),
     # too much
@@ -138,7 +138,7 @@ WAYS = [
     Way("an upload of too many rows", lambda w: keep(with_rows(2_001), w.me), "2,001 rows"),
     Way("an upload with a long cell", lambda w: keep(b"query,mate\na," + b"x" * 2_001, w.me), "in one cell"),
     Way("an upload of many columns", lambda w: keep(of_columns(51), w.me), "51 columns"),
-    Way("an upload that unpacks", lambda w: keep(b"PAR1", w.me, "bomb.parquet"), "not taken here"),
+    Way("an upload that unpacks", lambda w: keep(b"PAR1", w.me, "bomb.parquet"), "not accepted here"),
     Way("too many uploads", lambda w: [keep(PAIRS + b"%d,x\n" % i, w.me) for i in range(9)], "at most 5"),
     Way("a long text to be placed", lambda w: free_text.place("a " * 2_000, (), w.settings), "4,000 characters"),
     Way("more work than one visitor may ask for", lambda w: flood(w, 1), "each visitor"),
