@@ -65,7 +65,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     file = {"name": "diary.csv", "mimeType": "text/csv", "buffer": f"query,mate\n{rows}\n".encode()}
     first.page.locator("input[type=file]").set_input_files(files=[file])
     first.see("upload_keep").get_by_role("button").click()
-    expect(first.page.get_by_text("is kept and picked")).to_be_visible()
+    expect(first.page.get_by_role("heading", name="diary")).to_be_visible()
     first.page.wait_for_url("**data=diary~*", timeout=PATIENCE_MS)
     link = first.page.url
     first.go_to("EvalRank")

@@ -54,7 +54,7 @@ def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_pat
     assert rows(app, "examples") == [1_000, 400]
     app.selectbox[next(i for i, b in enumerate(app.selectbox) if b.label == "Class")].set_value("negated").run()
     assert rows(app, "class") == ["negated"] * 10
-    assert [link.proto.page for link in app.get("page_link")] == ["transfer"]
+    assert "transfer" in [link.proto.page for link in app.get("page_link")]
     assert next(t for t in app.toggle).disabled
 
 

@@ -197,7 +197,7 @@ def test_the_command_line_says_the_same(world: World, resembles: Command) -> Non
 
     said = resembles(world.twin.run_id)
     assert said.code == 0
-    assert said.out.startswith("twin on heros: nearest of the 60 published profiles")
+    assert said.out.startswith("twin on HEROS: nearest of the 60 published profiles")
     assert "Always saying unsupervised would be right for 21 of 60" in said.out
 
     said = resembles(world.stranger.run_id, "--json").json
