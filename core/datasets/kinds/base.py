@@ -32,6 +32,11 @@ class DatasetKind(StrEnum):
     CATEGORIES = "set of categories"
     LABELLED_TEXTS = "set of labelled texts"
 
+    @property
+    def in_words(self) -> str:
+        """The kind as people read it; its value is in digests and addresses and keeps its spelling."""
+        return self.value.replace("labelled", "labeled")
+
 
 @dataclass(frozen=True)
 class Rows:

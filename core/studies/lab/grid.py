@@ -58,7 +58,10 @@ class Task:
             raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
         entry, kind = find_diagnostic(diagnostic), find_dataset(dataset).kind
         if entry.dataset_kind is not kind:
-            raise InputError(f"{diagnostic} does not run on '{dataset}', a {kind}", expected=f"a {entry.dataset_kind}")
+            raise InputError(
+                f"{diagnostic} does not run on '{dataset}', a {kind.in_words}",
+                expected=f"a {entry.dataset_kind.in_words}",
+            )
         return cls(diagnostic, dataset)
 
     @property
@@ -248,8 +251,8 @@ _FALLBACKS = {
 def stored_runs(requests: Sequence[RunRequest], repository: Repository) -> dict[RunRequest, RunRecord]:
     """The newest finished run of each request that has one.
 
-    A request on the common support of several encoders is also answered by a run over all items, if stored runs show
-    that all of these encoders cover every item.
+    A request on the texts that several encoders cover is also answered by a run over all texts, if stored runs show
+    that each of these encoders covers every text.
     """
     runs = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True)
     exact: dict[RunRequest, RunRecord] = {}
