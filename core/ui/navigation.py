@@ -42,7 +42,9 @@ _DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
 # that all of them fit beside the pickers where the window is 1280 pixels wide.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
-        PageEntry("findings", "Findings", ":material/lightbulb:", "guides/findings", (_DATASET, _MODELS, _SIMILARITY)),
+        PageEntry(
+            "findings", "Findings", ":material/lightbulb:", "guides/findings", (_DATASET, _MODELS, _POST, _SIMILARITY)
+        ),
         PageEntry(
             "compare",
             "Compare",
@@ -57,7 +59,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/quote",
             (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
         ),
-        PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET, _MODELS)),
+        PageEntry("run", "Run", ":material/play_circle:", "guides/run"),
     ),
     "Diagnostics": (),
     "Space": (
