@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from core.datasets.catalog import title_of
+from core.datasets.catalog import DATASETS, title_of
 from core.diagnostic import DiagnosticEntry
 from core.store.records import RunRecord
 from core.types import Variant
@@ -30,6 +30,12 @@ TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
 def dataset_title(dataset: str) -> str:
     """Title of a dataset, as Markdown."""
     return as_text(title_of(dataset))
+
+
+def about_dataset(dataset: str) -> str:
+    """What the catalog says of a dataset, after its title, as Markdown; "" for a user's file."""
+    entry = DATASETS.get(dataset)
+    return f"**{dataset_title(dataset)}**: {as_text(entry.description)}" if entry else ""
 
 
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:

@@ -106,8 +106,9 @@ def _notes(shown: EvalRankView) -> None:
     said += _few_rivals(shown)
     if len(runs) > MOST_BARS:
         said.append(f"Right: the best {MOST_BARS} of {len(runs)} models.")
-    if said:
-        st.caption(" ".join(said))
+    if about := tables.about_dataset(runs[0].plan.dataset):
+        st.caption(about)
+    st.caption(" ".join(said))
     comparability.coverage_notes(runs)
     comparability.prompt_notes(runs)
     comparability.training_notes(runs)

@@ -56,7 +56,7 @@ def win_rate_matrix(rates: Float64, subsets: Sequence[str], scheme: Scheme) -> g
         subsets,
         scheme,
         bounds=(0.0, 1.0),
-        written=lambda share, few: percent(share).removesuffix("" if few else "%"),
+        written=lambda share, few: percent(share, 1) if few else percent(share).removesuffix("%"),
         pointed_at=lambda row, column, share: f"{row} closer than {column}: {percent(share, 1)} of the sentences",
     )
 

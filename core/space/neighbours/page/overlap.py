@@ -24,6 +24,7 @@ from core.texts import counted
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets import tables
 from core.ui.widgets.addressed import names_of_variants
 from core.ui.widgets.browse_table import Pages, choose_row
 from core.ui.widgets.choices import one_of
@@ -86,6 +87,8 @@ def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
         f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
         f"{queries}."
     )
+    if about := tables.about_dataset(opened.dataset.id):
+        st.caption(about)
     _built_in(found)
 
 
@@ -96,7 +99,7 @@ def _built_in(found: Sequence[Agreement]) -> None:
     if len(found) > 1 and floor >= depth * NOTABLE:
         st.caption(
             f"Any two of these models share {floor} or more neighbors of almost every query, as in data full of "
-            f"near-duplicates: only the other {depth - floor} of {depth} tell models apart."
+            f"rewrites or near-duplicates: only the other {depth - floor} of {depth} tell models apart."
         )
 
 
