@@ -135,7 +135,8 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         drawn=picked,  # the mark follows the sidebar
         chosen=picked,
         selection_mode="single-row-required",
-        height=ROW * (min(len(rows), ROWS) + 1) + 2,
+        row_height=ROW,
+        height=ROW * (min(len(rows), ROWS) + 1) + 3,
         column_config={
             "state": st.column_config.TextColumn(width=120),
             "dataset": st.column_config.TextColumn(width=160),

@@ -28,7 +28,7 @@ MAX_SHOWN = 20
 FEW_RIVALS = 10  # ranks
 # By their names, which are part of the address; the first is the default.
 VIEWS: Mapping[str, View[EvalRankView]] = {
-    "pairs": View("Which pairs does it get wrong, and what outranks the match?", pairs.show),
+    "pairs": View("Which pairs do the models get wrong, and what outranks the match?", pairs.show),
     "A against B": View("Is the difference significant?", uncertainty.show_versus),
     "kinds of pair": View("Where does the model do well, and where badly?", kinds.show),
     "trust": View("How robust is the score? Counting rules and training overlap", trust.show),
