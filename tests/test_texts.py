@@ -348,8 +348,8 @@ def test_a_long_text_begins_shortly_before_what_differs() -> None:
     start, rest = "Since its renovation in the summer of last year the hotel", "rooms for guests with dogs"
     one, other = (from_change(f"{start} has {word} {rest}", f"{start} has {not_it} {rest}") for word, not_it in
                   (("roomy", "spacious"), ("spacious", "roomy")))  # fmt: skip
-    assert (one, other) == tuple(f"… the hotel has {word} {rest}" for word in ("roomy", "spacious"))
-    assert from_change(f"{start} has {rest}", f"{start} has many {rest}").startswith("… the hotel has")
+    assert (one, other) == tuple(f"… year the hotel has {word} {rest}" for word in ("roomy", "spacious"))
+    assert from_change(f"{start} has {rest}", f"{start} has many {rest}").startswith("… year the hotel has")
 
 
 @given(st.lists(st.text("ab ", max_size=9), max_size=30).map(" ".join), TEXT)
