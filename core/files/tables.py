@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
+import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import InputError
+from core.files.parquet_footer import column_chunks
 from core.files.writing import read_limited, require_regular
 
 if TYPE_CHECKING:
@@ -366,8 +368,8 @@ def parquet_errors(name: object) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        why = str(error).strip().splitlines()[0][:200]
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: dates of no calendar
+        why = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
         raise InputError(f"{name} is not a Parquet file, or is damaged: {why}", remedy="write it again") from error
 
 
@@ -385,7 +387,7 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     Raises:
         InputError: it unpacks to more.
-        pyarrow.ArrowException, OSError, UnicodeDecodeError: it is broken; see ``parquet_errors``.
+        pyarrow.ArrowException, OSError, ValueError: it is broken; see ``parquet_errors``.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -401,9 +403,9 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
     with parquet.ParquetFile(pa.BufferReader(data)) as plain:
         wanted, metadata = set(columns), plain.metadata
         texts = [f.name for f in plain.schema_arrow if f.name in wanted and is_text(f.type)]
-        for group in range(metadata.num_row_groups):
-            chunks = [metadata.row_group(group).column(i) for i in range(metadata.num_columns)]
-            check(sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted))
+        paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+        for chunks in column_chunks(io.BytesIO(data), paths):
+            check(sum(chunk.unpacked for chunk in chunks if chunk.path in wanted))
     unpacked = 0
     with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):

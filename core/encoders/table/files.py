@@ -18,6 +18,7 @@ import numpy as np
 
 from core.encoders.source_files import kind_of_other, opened, require_file
 from core.errors import InputError
+from core.files.parquet_footer import column_chunks
 from core.files.tables import csv_rows, json_object, parquet_errors
 from core.types import Float32
 
@@ -306,11 +307,12 @@ def _parquet_rows(path: Path) -> int | None:
 
 def _check_dimension(path: Path, metadata: Any) -> None:
     """Refuse embeddings that would fill the memory, by the file's metadata."""
-    for group in range(metadata.num_row_groups):
-        rows = metadata.row_group(group)
-        chunks = [rows.column(i) for i in range(metadata.num_columns)]
-        values = sum(c.num_values for c in chunks if c.path_in_schema.startswith("embedding."))
-        if (mean := values // max(rows.num_rows, 1)) > LARGEST_DIMENSION:
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    with opened(path) as file:
+        groups = column_chunks(file, paths)
+    for chunks in groups:
+        values = sum(chunk.values for chunk in chunks if chunk.path.startswith("embedding."))
+        if (mean := values // max(chunks[0].rows, 1)) > LARGEST_DIMENSION:
             raise InputError(f"{path}: embeddings of {mean:,} numbers", expected=f"at most {LARGEST_DIMENSION:,}")
 
 
