@@ -208,7 +208,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if Picker.BASELINE in wanted:
         usual = _usual_baseline(known.values())
         kept[Picker.BASELINE] = one_named(
-            "Baseline",
+            "Baseline model",
             list(known),
             key=Picker.BASELINE,
             name=called,

@@ -23,7 +23,7 @@ _GREY = "#8A94A0"  # visible on light and dark
 
 # --- correlations of evaluators with tasks
 
-LABEL_WIDTH = 22
+LABEL_WIDTH = 30
 TASK_WIDTH = 10
 ROOMY = 4  # so many tasks leave room for an interval in one line on a narrow screen
 _LINE = 17

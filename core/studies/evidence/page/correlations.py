@@ -24,7 +24,7 @@ from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached
 
 PEOPLE = "intruder"  # the diagnostic of people's votes
-LABELS_WIDE, TASK_WIDE = 230, 170  # pixels
+LABELS_WIDE, TASK_WIDE = 270, 170  # pixels
 _BY_DIGEST: Keys = {ScoreTable: lambda table: table.digest}
 
 
