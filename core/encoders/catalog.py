@@ -134,7 +134,7 @@ _RANDOM = EncoderInfo(
     url="https://arxiv.org/abs/1901.10444",
 )
 _LSA = EncoderInfo(
-    title="LSA of the dataset's own items",
+    title="Latent semantic analysis of the dataset's texts",
     dimension=300,
     parameters=0,  # untrained: what it learns depends on the dataset
     memory_bytes=0,
@@ -172,7 +172,7 @@ def _of_minilm(pooling: Pooling, end_of_title: str) -> EncoderInfo:
 
 
 def _random_entry(dimension: int) -> EncoderEntry:
-    title = f"{_RANDOM.title}, {dimension} dimensions"
+    title = f"{_RANDOM.title}, {dimension}-d"
     what = f"Random vectors of character 3- to 5-grams, {dimension} dimensions."
     info = replace(_RANDOM, title=title, dimension=dimension)
     return EncoderEntry(f"random-projection-{dimension}", what, info, _random_projection, "random-projection")

@@ -285,8 +285,8 @@ def readings_among(names: Sequence[str]) -> list[Reading]:
     subsets = [name for name in names if f"{name}_sd" in names]
     orderings = [name for name in names if ">" in name and not name.endswith(("_low", "_high"))]
     return [
-        *(Reading(n, f"HEROS {n}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
-        *(Reading(name, f"HEROS {name.replace('>', ' > ')}") for name in orderings),
+        *(Reading(n, f"HEROS {subset_in_words(n)}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
+        *(Reading(name, f"HEROS {' > '.join(map(subset_in_words, name.split('>')))}") for name in orderings),
         *(Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
     ]
 
