@@ -36,10 +36,10 @@ class AgainstBaseline:
 def against_baselines(
     runs: Sequence[RunRecord], baselines: Sequence[RunRecord], values: Mapping[str, Float64], known: Dependence
 ) -> list[AgainstBaseline]:
-    """Every run but the baselines themselves against the best one; nothing where the items allow no test.
+    """Every run but the baselines themselves against the best one; nothing if the items allow no test.
 
     Args:
-        values: by run id what the score is the mean of, ``[m]``, from 0 to 1: more is better.
+        values: by run id the values ``[m]`` whose mean is the score, from 0 to 1: more is better.
     """
     lexical = {run.plan.variant.encoder for run in baselines}
     own = [run for run in runs if run.plan.variant.encoder not in lexical]

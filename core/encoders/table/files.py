@@ -26,14 +26,14 @@ ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
 FORM = "the columns text and embedding (a list of numbers)"
 ROWS_PER_BLOCK = 1024
 LONGEST_LINE = 2**24  # characters
-LARGEST_DIMENSION = 20_000  # as of word vectors
+LARGEST_DIMENSION = 20_000  # as for word vectors
 LONGEST_TEXT = 100_000  # characters
 _NUMBERED = re.compile(r"dim_([0-9]{1,5})")
 
 
 @dataclass(frozen=True)
 class TableHead:
-    """Dimension, and number of rows if the file says so."""
+    """Dimension, and number of rows if the file states it."""
 
     dimension: int
     rows: int | None
@@ -323,7 +323,7 @@ def _check_texts(path: Path, texts: Any) -> None:
 
     kept = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
     if not (pa.types.is_string(kept.type) or pa.types.is_large_string(kept.type)):
-        return  # reported with the first row
+        return  # reported for the first row
     if (longest := compute.max(compute.utf8_length(kept)).as_py() or 0) > LONGEST_TEXT:
         raise InputError(f"{path}: a text of {longest:,} characters", expected=f"at most {LONGEST_TEXT:,}")
 
@@ -335,7 +335,7 @@ def _parquet(path: Path) -> Iterator[_Row]:
     require_file(path)
     number = 0
     with parquet_errors(path):
-        _need_columns(str(path), parquet.read_schema(path).names)  # before a column is asked for by its name
+        _need_columns(str(path), parquet.read_schema(path).names)  # before a column is read by name
         with parquet.ParquetFile(path, read_dictionary=["text"]) as file:
             schema = file.schema_arrow
             kind = schema.field("embedding").type
