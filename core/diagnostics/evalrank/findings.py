@@ -39,7 +39,7 @@ from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent
+from core.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
 from core.transforms.toolkit import DEFINITION
 from core.types import Float64, Int64
 
@@ -770,4 +770,4 @@ def _pair(numbers: Sequence[int]) -> dict[str, str]:
 
 
 def _signed(interval: Interval) -> str:
-    return f"95% CI {interval.low:+.3f} to {interval.high:+.3f}"
+    return with_minus(f"95% CI {interval.low:+.3f} to {interval.high:+.3f}")

@@ -23,6 +23,7 @@ from core.texts import p_in_words, percent
 from core.ui.markdown import as_text
 from core.ui.resources import cached
 from core.ui.widgets.choices import one_of
+from core.ui.widgets.tables import draw
 from core.ui.widgets.two_variants import Sides, two_variants
 
 DIFFERENCE = "A minus B"
@@ -165,7 +166,7 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
         ]
     )
     column, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    st.dataframe(
+    draw(
         frame,
         hide_index=True,
         key="heros_tests",

@@ -21,6 +21,7 @@ from core.numerics.statistics.correlations import KINDS
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence
 from core.runs.finding_parts import ci, number
+from core.texts import with_minus
 from core.types import Variant
 from core.ui import headline
 from core.ui.markdown import as_text
@@ -153,7 +154,7 @@ def _in_words(one: Disagreement, variants: Mapping[str, str]) -> str:
 
 def _signed(estimate: Estimate) -> str:
     ends = estimate.interval
-    return f"{estimate.value:+.4f}" + ("" if ends is None else f" [{ends.low:+.4f}, {ends.high:+.4f}]")
+    return with_minus(f"{estimate.value:+.4f}" + ("" if ends is None else f" [{ends.low:+.4f}, {ends.high:+.4f}]"))
 
 
 # --- per set, or per value of an own column

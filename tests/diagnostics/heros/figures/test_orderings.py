@@ -71,7 +71,7 @@ def test_a_cell_and_its_mirror_add_up_to_a_hundred_as_they_are_printed(subsets: 
 def test_differences_are_in_points_around_nought() -> None:
     lead = np.array([[np.nan, 0.236, -0.001], [-0.236, np.nan, 0.0], [0.001, 0.0, np.nan]])
     heat = checked(win_rate_differences(lead, ["a", "b", "c"], Scheme.DARK)).data[0]
-    assert [list(row) for row in heat.text] == [["", "+24", "0"], ["-24", "", "0"], ["0", "0", ""]]
+    assert [list(row) for row in heat.text] == [["", "+24", "0"], ["−24", "", "0"], ["0", "0", ""]]
     assert (heat.zmin, heat.zmax) == (-0.236, 0.236)
 
 
