@@ -45,7 +45,8 @@ def show(shown: SimilarityView) -> None:
     turned = len(shown.runs) > 1 and bool(_disagreements(shown.table))
     left, right = st.columns(2) if turned else (st.container(), None)
     with left:
-        st.markdown(f"**Over {ALL}**")
+        if turned or shown.own or len(shown.table.sets) > 1:  # else there is no other part
+            st.markdown(f"**Over {ALL}**")
         of_all = [
             dot(variant, figures.NAMES[kind], estimate.value, estimate.interval)
             for variant, (whole, *_) in rows.items()
@@ -59,7 +60,7 @@ def show(shown: SimilarityView) -> None:
             _order(shown, rows)
     if len(shown.runs) > 1:
         _say_whether_they_agree(shown)
-    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
+    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}{_near_zero(rows)}")
     if shown.own or len(shown.table.sets) > 1:
         rows = _grouped(shown)
         _per_group(shown, rows)
@@ -80,6 +81,16 @@ def show_headline(shown: SimilarityView) -> None:
     )
     said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{said} {SCALE}")
+
+
+def _near_zero(rows: Rows) -> str:
+    """The models whose interval of Spearman's rho includes 0."""
+    found = [
+        as_text(variant.label)
+        for variant, (whole, *_) in rows.items()
+        if (one := whole.estimates.get("spearman")) and one.interval and one.interval.low <= 0 <= one.interval.high
+    ]
+    return f" Spearman's ρ cannot be told from 0: {', '.join(found)}." if found else ""
 
 
 def _all_rows(shown: SimilarityView) -> Rows:
@@ -128,7 +139,7 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
     found = _disagreements(shown.table)
     n = len(shown.runs)
     if not found:
-        st.caption(f"Pearson, Spearman and Kendall rank the {n} models in the same order: any of them will do here.")
+        st.caption(f"Pearson, Spearman and Kendall rank the {n} models in the same order.")
         return
     variants = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
     total = n * (n - 1) // 2
