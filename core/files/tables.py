@@ -338,7 +338,7 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     if footer.num_rows == 0:
         raise InputError(f"{path} has columns and no rows", expected="rows of texts")
     check_rows(path, footer.num_rows)
-    plain = [field.name for field in schema if not pa.types.is_nested(field.type)]  # lists may be whole embeddings
+    plain = [field.name for field in schema if _is_plain(field.type)]
     with parquet_errors(path):
         table = pa.Table.from_batches(parquet_batches(data, str(path), plain, MAX_BYTES))
         columns = tuple(
@@ -347,6 +347,26 @@ def _parquet(path: Path, data: bytes) -> FileTable:
         )
     kinds = tuple(_arrow_kind(field.type, cells) for field, cells in zip(schema, columns, strict=True))
     return FileTable(path, names, kinds, columns, range(1, footer.num_rows + 1), "row")
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether a column is read: lists may be whole embeddings, and bytes in a file of a kilobyte can become gigabytes.
+
+    Texts could, too, but can be read as dictionaries, which tell their size before they are unpacked.
+    """
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return False
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    is_bytes = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    return not (is_bytes or pa.types.is_nested(kind))
 
 
 def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
@@ -358,7 +378,7 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.NUMBER
     if pa.types.is_null(kind):
         return ColumnKind.EMPTY
-    return _kind(cells) if is_text(kind) or pa.types.is_string_view(kind) else ColumnKind.OTHER
+    return _kind(cells) if is_text(kind) else ColumnKind.OTHER
 
 
 @contextmanager
@@ -382,7 +402,7 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     Args:
         file: its name, for errors.
-        columns: names of columns that are not nested.
+        columns: names of columns that are neither nested nor of bytes.
         most_bytes: that all batches together may have.
 
     Raises:
@@ -422,7 +442,7 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether an Arrow type is that of strings."""
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _size(column: pa.Array) -> int:

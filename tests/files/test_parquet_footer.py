@@ -116,6 +116,19 @@ def test_a_file_that_ended_the_process_is_an_error() -> None:
         tables.tabulate(Path("t.parquet"), FATAL)
 
 
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+@pytest.mark.parametrize("use_dictionary", [True, False])
+def test_all_kinds_of_text_are_read_and_bytes_are_not(kind: pa.DataType, use_dictionary: bool) -> None:
+    data = pa.array([b"1", b"2"])
+    columns = {"query": pa.array(["a", None], kind), "data": data, "repeated": data.dictionary_encode()}
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table(columns), sink, use_dictionary=use_dictionary)
+    table = tables.tabulate(Path("t.parquet"), bytes(sink.getvalue()))
+    assert table.kinds == (tables.ColumnKind.TEXT, tables.ColumnKind.OTHER, tables.ColumnKind.OTHER)
+    assert list(table.cells[0]) == ["a", None]
+    assert not any(isinstance(cell, bytes) for cell in (*table.cells[1], *table.cells[2]))
+
+
 def test_dates_of_no_calendar_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"query": ["a"], "mate": pa.array([2**31 - 1], pa.date32())}), path)
