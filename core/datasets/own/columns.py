@@ -37,7 +37,6 @@ SPLIT = "split"
 DOCUMENT = "document"
 TITLE = "title"
 RELEVANCE = "relevance"
-POSITIVES = "positives"
 NEGATIVES = "negatives"
 GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
@@ -348,21 +347,27 @@ def first_named(keys: Sequence[str], names: Iterable[str]) -> int | None:
 
 def texts_of(table: FileTable, column: int) -> list[str]:
     """The cells of a column, all of them texts."""
-    out = []
-    for row, cell in enumerate(table.cells[column]):
-        place = table.where(row, column)
-        if is_blank(cell):
-            raise InputError(f"{place}: nothing there", expected="a text", remedy="fill it in or remove the row")
-        if not isinstance(cell, str):
-            raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
-        if not is_unicode(cell):
-            raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
-        if len(cell) > MAX_CELL:
-            raise InputError(
-                f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
-            )
-        out.append(cell)
-    return out
+    return [check_text(cell, table.where(row, column)) for row, cell in enumerate(table.cells[column])]
+
+
+def check_text(cell: object, place: str, remedy: str = "fill it in or remove the row") -> str:
+    """A cell that is a text.
+
+    Args:
+        place: file, row and column, for errors.
+        remedy: for one that is empty.
+    """
+    if is_blank(cell):
+        raise InputError(f"{place}: nothing there", expected="a text", remedy=remedy)
+    if not isinstance(cell, str):
+        raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
+    if not is_unicode(cell):
+        raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
+    if len(cell) > MAX_CELL:
+        raise InputError(
+            f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
+        )
+    return cell
 
 
 def numbers_of(table: FileTable, column: int, expected: str, example: str = "") -> list[float]:
