@@ -68,7 +68,9 @@ def request(
     dataset_entry = find_dataset(dataset)
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
-            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}", expected=f"a {entry.dataset_kind}"
+            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}",
+            expected=f"a {entry.dataset_kind}",
+            remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
         )
     reference = canonical_encoder(encoder)
     resolved = resolve_encoder(reference, settings)
