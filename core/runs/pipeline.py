@@ -68,8 +68,8 @@ def request(
     dataset_entry = find_dataset(dataset)
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
-            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}",
-            expected=f"a {entry.dataset_kind}",
+            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind.in_words}",
+            expected=f"a {entry.dataset_kind.in_words}",
             remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
         )
     reference = canonical_encoder(encoder)
@@ -174,7 +174,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Work:
-    """Context of a run: where it reads and writes, whom it reports to, and its timings."""
+    """Context of a run: settings, store, progress, cancellation, and its timings."""
 
     settings: Settings
     repository: Repository
@@ -189,7 +189,7 @@ class _Work:
 
 @dataclass(frozen=True, eq=False)
 class _Named:
-    """A request with everything that it names, loaded; ``held_out`` is the other dataset to fit the transform on."""
+    """A request with everything it names loaded; ``held_out`` is the other dataset to fit the transform on."""
 
     request: RunRequest
     entry: DiagnosticEntry
@@ -207,7 +207,7 @@ class _Named:
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """What identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
+    """The plan that identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
 
     named: _Named
     plan: RunPlan

@@ -18,8 +18,9 @@ from core.studies.compare.costs import CostKind, about_speed, written
 from core.studies.compare.page import items, missing, several
 from core.studies.compare.page.reading import compared, costs_of
 from core.studies.compare.page.shown import CompareView
-from core.studies.compare.rows import Row, Verdict, headline, method_in_words
+from core.studies.compare.rows import Row, Verdict, headline, legend, method_in_words
 from core.studies.report.page import report_buttons
+from core.texts import with_minus
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
@@ -98,12 +99,8 @@ def _forest(shown: CompareView) -> None:
     a, b = (shown.styles[variant] for variant in (shown.found.a, shown.found.b))
     figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
-    st.caption(
-        "Filled, in the color and shape of the better model: significant after correction for the number of tests "
-        "(Holm). Hollow circle: no significant difference. Cross: measured, but there is no significance test for it. "
-        "Diamond: describes the embeddings and makes no model better, so it is not counted. Bars: 95% intervals. "
-        "Open a row's page:"
-    )
+    st.caption("  \n".join(map(as_text, legend(shown.found.rows, shown.names))))
+    st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
         for row in shown.found.rows[:LINKS]:
             entry = row.entry
@@ -162,8 +159,8 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "score": one.label,
         names[0]: f"{one.a:.4f}",
         names[1]: f"{one.b:.4f}",
-        "difference": f"{one.value:+.4f}",
-        "95% interval": "–" if one.interval is None else f"{one.interval:+.4f}",
+        "difference": with_minus(f"{one.value:+.4f}"),
+        "95% interval": "–" if one.interval is None else with_minus(f"{one.interval:+.4f}"),
         "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": "–" if row.p_corrected is None else f"{row.p_corrected:.3g}",
         "A is": verdict,
