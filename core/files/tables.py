@@ -54,6 +54,7 @@ class ColumnKind(StrEnum):
     TEXT = "text"
     NUMBER = "numbers"
     EMPTY = "nothing"
+    TEXTS = "lists of texts"
     OTHER = "something else"
 
 
@@ -144,14 +145,26 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
 
 
 def _text(path: Path, data: bytes) -> str:
-    others = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16", b"PK\x03\x04": "a zip archive"}
+    text = whole_text(path, data)
+    if not text.strip():
+        raise InputError(f"{path} is empty", expected="a header and rows of texts")
+    return text
+
+
+def whole_text(path: Path, data: bytes) -> str:
+    """A UTF-8 text without byte order marks and zero bytes."""
+    others = {
+        codecs.BOM_UTF16_LE: "UTF-16",
+        codecs.BOM_UTF16_BE: "UTF-16",
+        b"PK\x03\x04": "a zip archive",
+        b"\x1f\x8b": "packed with gzip",
+    }
     if other := next((what for head, what in others.items() if data.startswith(head)), ""):
-        raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy="save it as UTF-8")
+        remedy = "save it as UTF-8" if other.startswith("UTF") else "unpack it"
+        raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy=remedy)
     text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
         raise InputError(f"{path} contains a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
-    if not text.strip():
-        raise InputError(f"{path} is empty", expected="a header and rows of texts")
     return text
 
 
@@ -161,8 +174,11 @@ def decoded(name: object, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         start = error.start + len(codecs.BOM_UTF8) * data.startswith(codecs.BOM_UTF8)
+        line = data.count(b"\n", 0, start) + 1
         raise InputError(
-            f"{name} is not UTF-8 (byte {start})", expected="a UTF-8 text file", remedy="save it as UTF-8"
+            f"{name} is not UTF-8 (byte {start}) in line {line}",
+            expected="a UTF-8 text file",
+            remedy="save it as UTF-8",
         ) from error
 
 
@@ -292,7 +308,18 @@ class _Nested:
         return self.begins
 
 
+class Texts(tuple[str, ...]):
+    """A list of texts in a cell."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return str(list(self))[:60]
+
+
 def _plain(cell: object) -> object:
+    if isinstance(cell, list) and all(isinstance(text, str) for text in cell):
+        return Texts(cell)
     return _Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 
@@ -338,11 +365,13 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     if footer.num_rows == 0:
         raise InputError(f"{path} has columns and no rows", expected="rows of texts")
     check_rows(path, footer.num_rows)
-    plain = [field.name for field in schema if _is_plain(field.type)]
+    plain = [field.name for field in schema if _is_plain(field.type) or is_texts(field.type)]
     with parquet_errors(path):
         table = pa.Table.from_batches(parquet_batches(data, str(path), plain, MAX_BYTES))
         columns = tuple(
-            table.column(field.name).to_pylist() if field.name in plain else [field.type] * footer.num_rows
+            [_plain(cell) for cell in table.column(field.name).to_pylist()]
+            if field.name in plain
+            else [field.type] * footer.num_rows
             for field in schema
         )
     kinds = tuple(_arrow_kind(field.type, cells) for field, cells in zip(schema, columns, strict=True))
@@ -350,7 +379,8 @@ def _parquet(path: Path, data: bytes) -> FileTable:
 
 
 def _is_plain(kind: pa.DataType) -> bool:
-    """Whether a column is read: lists may be whole embeddings, and bytes in a file of a kilobyte can become gigabytes.
+    """Whether a column is read: nested ones may be whole embeddings (lists of texts are read), and bytes in a file of a
+    kilobyte can become gigabytes.
 
     Texts could, too, but can be read as dictionaries, which tell their size before they are unpacked.
     """
@@ -378,7 +408,7 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.NUMBER
     if pa.types.is_null(kind):
         return ColumnKind.EMPTY
-    return _kind(cells) if is_text(kind) else ColumnKind.OTHER
+    return _kind(cells) if is_text(kind) or is_texts(kind) else ColumnKind.OTHER
 
 
 @contextmanager
@@ -402,7 +432,7 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     Args:
         file: its name, for errors.
-        columns: names of columns that are neither nested nor of bytes.
+        columns: names of columns that are neither of bytes nor nested, unless they are lists of texts.
         most_bytes: that all batches together may have.
 
     Raises:
@@ -421,19 +451,21 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
             )
 
     with parquet.ParquetFile(pa.BufferReader(data)) as plain:
-        wanted, metadata = set(columns), plain.metadata
-        texts = [f.name for f in plain.schema_arrow if f.name in wanted and is_text(f.type)]
-        paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+        fields = [f for f in plain.schema_arrow if f.name in set(columns)]
+        paths = [plain.metadata.schema.column(i).path for i in range(plain.metadata.num_columns)]
+        lists = {path for path in paths for f in fields if is_texts(f.type) and path.startswith(f"{f.name}.")}
+        wanted = {f.name for f in fields} | lists
+        texts = [*(f.name for f in fields if is_text(f.type)), *lists]
         for chunks in column_chunks(io.BytesIO(data), paths):
             check(sum(chunk.unpacked for chunk in chunks if chunk.path in wanted))
+            check(sum(4 * chunk.values for chunk in chunks if chunk.path in lists))  # a list may be of any length
     unpacked = 0
     with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):
             batch.validate(full=True)
             unpacked += sum(_size(column) for column in batch.columns)
             check(unpacked)
-            arrays = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
-            decoded = pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+            decoded = pa.RecordBatch.from_arrays([_decoded(c) for c in batch.columns], names=batch.schema.names)
             decoded.validate(full=True)  # now the texts too are seen to be UTF-8
             yield decoded
 
@@ -445,10 +477,30 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
+def is_texts(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is that of lists of strings."""
+    import pyarrow as pa
+
+    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type))
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """A column, or lists of it, without dictionary."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary_decode()
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return pa.array(column.to_pylist(), pa.list_(pa.string()))
+    return column
+
+
 def _size(column: pa.Array) -> int:
     import pyarrow as pa
     from pyarrow import compute
 
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return _size(column.flatten()) + 4 * len(column)
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     if not (is_text(column.type.value_type) or pa.types.is_binary(column.type.value_type)):
@@ -467,6 +519,8 @@ def _kind(cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.EMPTY
     if all(isinstance(cell, int | float) for cell in present):
         return ColumnKind.NUMBER
+    if all(isinstance(cell, Texts) for cell in present):
+        return ColumnKind.TEXTS
     if not any(isinstance(cell, str) for cell in present):
         return ColumnKind.OTHER
     return ColumnKind.NUMBER if all(isinstance(c, str) and _is_number(c) for c in present) else ColumnKind.TEXT

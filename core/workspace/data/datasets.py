@@ -39,6 +39,7 @@ SIGNS = {
 WORDS = {DataState.MISSING: "not downloaded", DataState.CORRUPT: "damaged"}  # of others, as they are
 ROWS, ROW = 12, 35  # of the list before it scrolls; pixels of one
 NOT_KNOWN = "recorded on first use"
+OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.RETRIEVAL)  # kinds that need no "of texts" after their name
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def listed(picked: str) -> list[Listed]:
             out.append(Listed(reference, title_of(reference), entry.kind, entry.size, entry.licence, state))
             continue
         upload, path = stored.get(reference), path_of(reference)
-        state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
+        state = DataState.YOUR_FILE if path.exists() else DataState.MISSING
         kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
         out.append(Listed(reference, title_of(reference), kind, size, "your own", state, upload))
     if picked not in (row.reference for row in out):  # another session removed it just now
@@ -191,7 +192,7 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     """Labels and Markdown."""
     facts = [
         ("State", row.sign_and_state),
-        ("Kind", entry.kind.in_words if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
+        ("Kind", entry.kind.in_words if entry.kind in OF_TEXTS else f"{entry.kind} of {entry.unit}s"),
         ("License", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
         ("Source", f"<{entry.url}>" if entry.url else ""),
@@ -212,8 +213,8 @@ def _reading(entry: DatasetEntry, row: Listed) -> str:
 def _files(entry: DatasetEntry, row: Listed) -> None:
     """Sizes and checksums of its files."""
     if entry.own:
-        files = [(entry.own.path.name, entry.own.path.stat().st_size, entry.own.sha256)]
-        what = ["as read" if row.upload else "your file"]
+        files = [(path.name, path.stat().st_size, checksum) for path, checksum in entry.own.files.items()]
+        what = ["as read" if row.upload else "your file"] * len(files)
         if row.upload and row.upload.original.is_file():
             original = row.upload.original
             files.append((original.name, original.stat().st_size, row.upload.original_sha256))
