@@ -17,7 +17,7 @@ from core.datasets.own import files as own
 from core.datasets.own.columns import OwnFile
 from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.reference import ROLES, OwnReference
-from core.datasets.published import minimal_pairs, scored_pairs, semantoneg, vocabularies
+from core.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
 from core.datasets.published import pairs as loaders
 from core.datasets.published.evalrank_sources import SOURCES
 from core.datasets.published.similarity_sets import SIMILARITY
@@ -48,9 +48,14 @@ OWN_FORMS = (
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _DEMO_SCORED = ASSETS / "demo" / "scored_pairs.tsv"
+_DEMO_RETRIEVAL = ASSETS / "demo" / "retrieval"
 _SIF_REPOSITORY = "PrincetonML/SIF"
 _SIF_REVISION = "84b5b4c1c1ca20b6af19fc78cae005a1818ec571"
 _HEROS_REPOSITORY = "dcml0714/Heros"
+_CRANFIELD_REPOSITORY = "Chetan-Prasad/IR-Lucene_Cran"
+_CRANFIELD_REVISION = "ff1bd825c1781e908fdcb8a20609ef779abb3d2a"
+_LIMIT_REPOSITORY = "google-deepmind/limit"
+_LIMIT_REVISION = "90c5dd3a7c3c0d68bc6cc7a0c5b0f4ca124dfdcb"
 _CANNOT_REPOSITORY = "dmlls/cannot-dataset"
 _CANNOT_REVISION = "3b94fb51fcf8e642ea28cdc065805d1d3da3247f"
 
@@ -118,6 +123,20 @@ DATASETS = {
             licence="Apache-2.0",
             citation="Written and scored by Blindspot's authors, on the scale of Agirre et al. 2012 (SemEval, task 6)",
             load=lambda dataset_id, _: scored_pairs.demo_scored(dataset_id, _DEMO_SCORED),
+        ),
+        DatasetEntry(
+            id="demo-retrieval",
+            title="Demo retrieval",
+            description="80 queries and 60 short documents of everyday life in groups of three that differ in a "
+            "negation, a number, a name, or who does what to whom, each graded from 0 to 2; needs no download.",
+            kind=DatasetKind.RETRIEVAL,
+            unit="text",
+            size="80 queries, 60 documents, 240 judgments",
+            pairs=80,
+            texts=140,
+            licence="Apache-2.0",
+            citation="Written and judged by Blindspot's authors, in the format of Thakur et al. 2021 (BEIR)",
+            load=lambda dataset_id, _: retrieval.demo_retrieval(dataset_id, _DEMO_RETRIEVAL),
         ),
         DatasetEntry(
             id="demo-vocabulary",
@@ -271,6 +290,47 @@ DATASETS = {
                 ),
             ),
             load=lambda dataset_id, paths: semantoneg.load(dataset_id, paths[0]),
+        ),
+        DatasetEntry(
+            id="cranfield",
+            title="Cranfield",
+            description="Questions of aerodynamicists and abstracts of their field, judged by them. Judged relevant or "
+            "not, since its grades are documented with either end as the best. Two of the 1,400 abstracts are empty "
+            "and left out.",
+            kind=DatasetKind.RETRIEVAL,
+            unit="text",
+            size="225 queries, 1,398 documents, 1,836 judgments",
+            pairs=225,
+            texts=1_623,
+            licence="none stated",
+            citation="Cleverdon 1967, The Cranfield tests on index language devices",
+            url=f"https://github.com/{_CRANFIELD_REPOSITORY}",
+            revision=_CRANFIELD_REVISION,
+            files=tuple(
+                github_file("cranfield", _CRANFIELD_REPOSITORY, _CRANFIELD_REVISION, name)
+                for name in ("cran.all.1400", "cran.qry", "cranqrel")
+            ),
+            load=lambda dataset_id, paths: retrieval.cranfield(dataset_id, *paths),
+        ),
+        DatasetEntry(
+            id="limit-small",
+            title="LIMIT, small",
+            description="Questions who likes a thing, and what each of 46 people likes: every two people are the "
+            "answer to one question, which vectors of few dimensions cannot express.",
+            kind=DatasetKind.RETRIEVAL,
+            unit="text",
+            size="1,000 queries, 46 documents, 2,000 judgments",
+            pairs=1_000,
+            texts=1_046,
+            licence="CC BY 4.0 (data), Apache-2.0 (repository)",
+            citation="Weller, Boratko, Naim and Lee 2025, On the Theoretical Limitations of Embedding-Based Retrieval",
+            url=f"https://github.com/{_LIMIT_REPOSITORY}",
+            revision=_LIMIT_REVISION,
+            files=tuple(
+                github_file("limit", _LIMIT_REPOSITORY, _LIMIT_REVISION, f"data/limit-small/{name}.jsonl")
+                for name in ("corpus", "queries", "qrels")
+            ),
+            load=lambda dataset_id, paths: retrieval.limit(dataset_id, *paths),
         ),
         *SIMILARITY.values(),
         *RELATIONS.values(),

@@ -13,6 +13,7 @@ from core.datasets.kinds.base import DatasetKind
 from core.datasets.kinds.labelled_texts import LabelledTexts
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.retrieval import RetrievalDataset
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.errors import DataCorrupt, InputError
@@ -88,7 +89,6 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
         case LabelledTexts():
             rows, size = len(dataset.labels), f"{len(dataset.labels):,} examples of {len(dataset.classes)} classes"
             assert entry.is_split is dataset.is_split
-            assert ("split of its own" in entry.description) != dataset.is_split
             assert ("Its own split" in entry.description) == dataset.is_split
         case Analogies():
             rows, size = len(dataset.answers), f"{len(dataset.answers):,} questions, {n:,} words"
@@ -108,6 +108,13 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
             rows, size = 0, f"{n:,} words with their counts"
             assert (dataset.counts > 0).all()
             assert dataset.counts.sum() <= dataset.corpus_size
+        case RetrievalDataset():
+            counts = dataset.counts
+            rows = counts.queries
+            size = f"{rows:,} queries, {counts.documents:,} documents, {counts.judgements:,} judgments"
+            assert 0 <= dataset.judged.min() <= dataset.judged.max() < counts.documents
+            assert set(dataset.queries.tolist()) | set(dataset.documents.tolist()) == set(range(n))
+            assert counts.unanswered == 0
         case _:
             rows, size = len(dataset.queries), f"{len(dataset.queries):,} pairs, {n:,} {entry.unit}s"
             for numbers in (dataset.queries, dataset.mates):

@@ -146,6 +146,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "dataset_labelled_text": 0,
         "dataset_minimal_pair": 0,
         "dataset_pair": 25,
+        "dataset_retrieval": 0,
         "dataset_scored_pair": 0,
         "dataset_text": 50,
         "embedding": 0,

@@ -10,6 +10,7 @@ from core.datasets.kinds.labelled_texts import LabelledTexts
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.retrieval import RetrievalDataset
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.kinds.vocabulary import Vocabulary
 
@@ -21,5 +22,6 @@ _CLASSES: tuple[type[Dataset], ...] = (
     Analogies,
     Categories,
     LabelledTexts,
+    RetrievalDataset,
 )
 KINDS: Mapping[DatasetKind, type[Dataset]] = MappingProxyType({each.kind: each for each in _CLASSES})

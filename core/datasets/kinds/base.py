@@ -31,6 +31,7 @@ class DatasetKind(StrEnum):
     ANALOGIES = "set of analogies"
     CATEGORIES = "set of categories"
     LABELLED_TEXTS = "set of labelled texts"
+    RETRIEVAL = "retrieval set"
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ SIGNS = {
     DataState.CORRUPT: "▲",
 }
 NOT_KNOWN = "recorded on first use"
+OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.RETRIEVAL)  # kinds that need no "of texts" after their name
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     """Labels and Markdown."""
     facts = [
         ("State", f"{SIGNS[row.state]} {row.state}"),
-        ("Kind", str(entry.kind) if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
+        ("Kind", str(entry.kind) if entry.kind in OF_TEXTS else f"{entry.kind} of {entry.unit}s"),
         ("License", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
         ("Source", f"<{entry.url}>" if entry.url else ""),

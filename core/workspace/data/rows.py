@@ -14,6 +14,7 @@ from core.datasets.kinds.base import Dataset, DatasetKind
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.pairs import PairSet
 from core.datasets.kinds.relations import Analogies, Categories
+from core.datasets.kinds.retrieval import RetrievalDataset
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.errors import BlindspotError
@@ -140,6 +141,40 @@ def _pairs(data: PairSet, unit: str, content: str) -> None:
     _background(data, unit, content)
 
 
+def _retrieval(data: RetrievalDataset, _unit: str, content: str) -> None:
+    counts = data.counts
+    grades = ", ".join(str(grade) for grade in counts.grades)
+    parts = [
+        f"**{counts.queries:,}** queries",
+        f"**{counts.documents:,}** documents",
+        f"**{counts.judgements:,}** judgments, **{counts.relevant:,}** of a relevant document (grades: {grades})",
+    ]
+    if counts.unanswered:
+        parts.append(f"**{counts.unanswered:,}** queries without a relevant document")
+    if counts.same_documents:
+        parts.append(f"**{counts.same_documents:,}** documents with the text of another")
+    st.markdown(" · ".join(parts))
+    columns = {
+        "query": st.column_config.TextColumn(width=100, help="Id of the query"),
+        "text": st.column_config.TextColumn(width="large"),
+        "relevant": st.column_config.NumberColumn(width=80, help="Number of documents judged relevant to it"),
+        "relevant documents": st.column_config.TextColumn(help="Ids of the first of them"),
+    }
+    _paged(data, counts.queries, content, "query_rows", columns)
+    st.markdown("**Documents**")
+    pages = Pages.of(f"documents_page_{content}", counts.documents, ROWS_PER_PAGE)
+    numbers = range(pages.rows.start, min(pages.rows.stop, counts.documents))
+    frame = pd.DataFrame(
+        {
+            "document": [data.document_ids[n] for n in numbers],
+            "title": [data.titles[n] for n in numbers],
+            "text, with its title": [data.items[data.documents[n]] for n in numbers],
+        }
+    )
+    st.dataframe(frame, hide_index=True, key="document_rows")
+    pages.turn()
+
+
 _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.PAIR_SET: _pairs,
     DatasetKind.MINIMAL_PAIR_SET: _minimal_pairs,
@@ -147,6 +182,7 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.VOCABULARY: _vocabulary,
     DatasetKind.ANALOGIES: _analogies,
     DatasetKind.CATEGORIES: _categories,
+    DatasetKind.RETRIEVAL: _retrieval,
     DatasetKind.LABELLED_TEXTS: lambda data, unit, content: labelled.show(data, unit, content, ROWS_PER_PAGE),
 }
 

@@ -12,6 +12,7 @@ from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.published.labelled_texts import Example, labelled_texts
 from core.datasets.published.minimal_pairs import minimal_pair_set
 from core.datasets.published.pairs import pair_set
+from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from core.datasets.published.scored_pairs import scored_pairs
 from core.datasets.published.word_relations import Question, analogies, categories
 from core.store.repository import Repository, store_dataset
@@ -23,6 +24,12 @@ SAMPLES: tuple[Dataset, ...] = (
     Vocabulary("words", ("a", "b", "c"), np.array([5.0, 3.0, 2.0]), 10.0, np.array([1, 2], dtype=np.int32)),
     analogies("analogies", [Question("s", "", "a", "b", "c", "d"), Question("t", "", "c", "d", "e", "f")], ["g"]),
     categories("categories", [("k", "a"), ("l", "a"), ("l", "b")]),
+    retrieval_dataset(
+        "retrieval",
+        [Query("1", "a"), Query("2", "d")],
+        [Document("x", "", "b"), Document("y", "", "c"), Document("z", "", "a")],
+        [Judgement(1, 1, 2), Judgement(0, 0, 1), Judgement(1, 0, 0)],
+    ),
     labelled_texts("labelled", ("p", "q"), [Example("p", "a"), Example("q", "b"), Example("q", "a")]),
 )
 every_kind = pytest.mark.parametrize("dataset", SAMPLES, ids=lambda d: d.kind.name)
@@ -83,6 +90,7 @@ def test_what_is_said_of_related_items() -> None:
     said = {dataset.id: dataset.related(0) for dataset in SAMPLES}
     assert said.pop("pairs") == {1: "mate"}
     assert said.pop("minimal") == {1: "typo", 2: "negation"}
+    assert said.pop("retrieval") == {2: "relevant"}
     assert not any(said.values())
 
 

@@ -1,0 +1,193 @@
+"""Retrieval: queries, the documents to find, and judgments of which are relevant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.datasets.kinds.base import Dataset, DatasetKind
+from core.errors import InputError
+from core.types import Bool, Int32, Int64
+
+SHOWN = 3  # relevant documents of a query in a table
+RELEVANT = 1  # the least grade of a relevant document, as for trec_eval
+
+
+@dataclass(frozen=True)
+class RetrievalCounts:
+    """Counts of a retrieval dataset.
+
+    Attributes:
+        judgements: (query, document) with a grade, of whatever height.
+        relevant: those of relevant documents.
+        unanswered: queries without a relevant document: every score of theirs is 0.
+        same_documents: documents whose text another one has too: they tie.
+        grades: the different grades, lowest first.
+    """
+
+    queries: int
+    documents: int
+    judgements: int
+    relevant: int
+    unanswered: int
+    same_documents: int
+    grades: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievalDataset(Dataset):
+    """Queries, documents and graded judgments; a row is a query.
+
+    ``items`` are the distinct texts, those of the queries first; a document's text is its title, a space and its text.
+    Documents of the same text share an item, and so do a query and a document.
+
+    Attributes:
+        query_ids: as the files have them, distinct.
+        queries: ``[q] int32``, index into ``items`` of each query's text.
+        document_ids: distinct.
+        documents: ``[d] int32``, index into ``items`` of each document's text.
+        titles: ``d`` titles, "" for a document without.
+        offsets: ``[q + 1] int32``: the judgments of query ``i`` are those from ``offsets[i]`` to before
+            ``offsets[i + 1]``.
+        judged: ``[j] int32``, index into ``documents`` of each judgment's document; ascending within a query.
+        grades: ``[j] int32``; from ``RELEVANT`` on a document is relevant.
+    """
+
+    query_ids: tuple[str, ...]
+    queries: Int32
+    document_ids: tuple[str, ...]
+    documents: Int32
+    titles: tuple[str, ...]
+    offsets: Int32
+    judged: Int32
+    grades: Int32
+
+    kind = DatasetKind.RETRIEVAL
+    headings = ("query", "text", "relevant", "relevant documents")
+    counted = "queries"
+    stored_as = "retrieval"
+    item_columns = ("queries",)
+
+    @cached_property
+    def content_digest(self) -> str:
+        arrays = [self.queries, self.documents, self.offsets, self.judged, self.grades]
+        return self._digest(arrays, *self.query_ids, *self.document_ids)
+
+    @cached_property
+    def query_texts(self) -> tuple[str, ...]:
+        """A text per query."""
+        return tuple(self.items[i] for i in self.queries.tolist())
+
+    @cached_property
+    def document_texts(self) -> tuple[str, ...]:
+        """A text per document, its title included."""
+        return tuple(self.items[i] for i in self.documents.tolist())
+
+    @cached_property
+    def judged_queries(self) -> Int32:
+        """Number of the query of each judgment, ``[j] int32``, ascending."""
+        return np.repeat(np.arange(len(self.queries), dtype=np.int32), np.diff(self.offsets))
+
+    @cached_property
+    def relevant(self) -> Bool:
+        """Whether each judgment is of a relevant document, ``[j] bool``."""
+        return np.asarray(self.grades >= RELEVANT)
+
+    @cached_property
+    def relevant_counts(self) -> Int64:
+        """How many relevant documents each query has, ``[q] int64``."""
+        return np.bincount(self.judged_queries[self.relevant], minlength=len(self.queries)).astype(np.int64)
+
+    def judgements_of(self, query: int) -> tuple[Int32, Int32]:
+        """Numbers of the documents judged for a query, ascending, and their grades."""
+        start, stop = self.offsets[query : query + 2]
+        return self.judged[start:stop], self.grades[start:stop]
+
+    @cached_property
+    def counts(self) -> RetrievalCounts:
+        shared = np.bincount(self.documents)
+        return RetrievalCounts(
+            queries=len(self.queries),
+            documents=len(self.documents),
+            judgements=len(self.judged),
+            relevant=int(self.relevant.sum()),
+            unanswered=int((self.relevant_counts == 0).sum()),
+            same_documents=int((shared[self.documents] > 1).sum()),
+            grades=tuple(np.unique(self.grades).tolist()),
+        )
+
+    def nothing_left(self, covered: int, whose: str) -> InputError:
+        return InputError(
+            f"no query of '{self.id}' can be answered: {covered:,} of its {len(self.items):,} texts have a vector from "
+            f"{whose}, and no query has one together with all of its relevant documents",
+            expected="an encoder that knows the dataset's texts",
+        )
+
+    def _complete(self, support: Bool) -> Bool:
+        """A query is complete if it and all its relevant documents have a vector: else the best score would differ
+        between encoders."""
+        complete = support[self.queries]
+        lost = self.relevant & ~support[self.documents[self.judged]]
+        complete[self.judged_queries[lost]] = False
+        return complete
+
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> RetrievalDataset:
+        kept_documents = support[self.documents]
+        new_documents = np.cumsum(kept_documents, dtype=np.int32) - np.int32(1)
+        kept_queries = np.zeros(len(self.queries), dtype=np.bool_)
+        kept_queries[rows] = True
+        kept = kept_queries[self.judged_queries] & kept_documents[self.judged]
+        per_query = np.bincount(self.judged_queries[kept], minlength=len(self.queries))[rows]
+        left = np.flatnonzero(kept_documents).tolist()
+        return replace(
+            self,
+            items=items,
+            own_columns=tuple(column.part(rows) for column in self.own_columns),
+            query_ids=tuple(self.query_ids[i] for i in rows.tolist()),
+            queries=numbers[self.queries[rows]],
+            document_ids=tuple(self.document_ids[i] for i in left),
+            documents=numbers[self.documents[kept_documents]],
+            titles=tuple(self.titles[i] for i in left),
+            offsets=np.concatenate([[0], np.cumsum(per_query)]).astype(np.int32),
+            judged=new_documents[self.judged[kept]],
+            grades=self.grades[kept],
+        )
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[str, str, int, str]]:
+        """Id, text, the number of relevant documents, and the ids of the first of these."""
+        return [
+            (
+                self.query_ids[n],
+                self.items[self.queries[n]],
+                int(self.relevant_counts[n]),
+                self._first_relevant(n),
+            )
+            for n in range(start, min(stop, len(self.queries)))
+        ]
+
+    def _first_relevant(self, query: int) -> str:
+        judged, grades = self.judgements_of(query)
+        found = [self.document_ids[i] for i in judged[grades >= RELEVANT].tolist()]
+        return ", ".join(found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
+
+    def stored_rows(self) -> dict[str, Any]:
+        return {
+            "item_no": np.arange(len(self.queries), dtype=np.int32),
+            "query_id": pa.array(self.query_ids, pa.string()),
+            "query_no": self.queries,
+        }
+
+    def related(self, item: int) -> dict[int, str]:
+        """Relevant documents of the queries with a text."""
+        mine = np.isin(self.judged_queries, np.flatnonzero(self.queries == item)) & self.relevant
+        found = np.unique(self.documents[self.judged[mine]])
+        return {int(document): "relevant" for document in found if document != item}
+
+    @classmethod
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
+        return f"{rows:,} queries, {texts:,} texts"

@@ -1,0 +1,179 @@
+"""Retrieval datasets from their published files; ``DataCorrupt`` for a line of another form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from core.datasets.kinds.own_columns import OwnColumn
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.datasets.published.text_lines import filled, lines, parsed
+from core.errors import DataCorrupt
+
+_MARKS = {".T", ".A", ".B", ".W"}  # of Cranfield's fields
+
+
+class Query(NamedTuple):
+    """A query: id and text."""
+
+    id: str
+    text: str
+
+
+class Document(NamedTuple):
+    """A document: id, title ("" for none) and text."""
+
+    id: str
+    title: str
+    text: str
+
+    @property
+    def whole(self) -> str:
+        """What encoders read: title and text with a space between, as in BEIR."""
+        return f"{self.title} {self.text}".strip()
+
+
+class Judgement(NamedTuple):
+    """A grade of a document for a query, by their numbers."""
+
+    query: int
+    document: int
+    grade: int
+
+
+def retrieval_dataset(
+    dataset_id: str,
+    queries: Sequence[Query],
+    documents: Sequence[Document],
+    judgements: Iterable[Judgement],
+    own_columns: tuple[OwnColumn, ...] = (),
+) -> RetrievalDataset:
+    """Queries and documents in their order; of a pair that is judged twice, the last grade counts."""
+    number: dict[str, int] = {}
+    query_items = [number.setdefault(query.text, len(number)) for query in queries]
+    document_items = [number.setdefault(document.whole, len(number)) for document in documents]
+    grade_of = {(query, document): grade for query, document, grade in judgements}
+    ordered = np.array([(*pair, grade) for pair, grade in sorted(grade_of.items())], dtype=np.int32).reshape(-1, 3)
+    per_query = np.bincount(ordered[:, 0], minlength=len(queries))
+    return RetrievalDataset(
+        id=dataset_id,
+        items=tuple(number),
+        own_columns=own_columns,
+        query_ids=tuple(query.id for query in queries),
+        queries=np.array(query_items, dtype=np.int32),
+        document_ids=tuple(document.id for document in documents),
+        documents=np.array(document_items, dtype=np.int32),
+        titles=tuple(document.title for document in documents),
+        offsets=np.concatenate([[0], np.cumsum(per_query)]).astype(np.int32),
+        judged=np.ascontiguousarray(ordered[:, 1]),
+        grades=np.ascontiguousarray(ordered[:, 2]),
+    )
+
+
+def demo_retrieval(dataset_id: str, folder: Path) -> RetrievalDataset:
+    """The built-in queries and documents; queries are grouped by what their near misses differ in."""
+    corpus, asked, qrels = (folder / name for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"))
+    documents = _documents(corpus)
+    rows = parsed(asked, lines(asked), json.loads, "a query in JSON")
+    queries = [Query(row["_id"], row["text"]) for row in rows]
+    of_query, of_document = numbers(queries), numbers(documents)
+
+    def parse(line: str) -> Judgement:
+        query, document, grade = line.split("\t")
+        return Judgement(of_query[query], of_document[document], int(grade))
+
+    judgements = parsed(qrels, lines(qrels)[1:], parse, "ids of a query and a document, and a grade")
+    kinds = [row["metadata"]["near miss"] for row in rows]
+    values = tuple(dict.fromkeys(kinds))
+    codes = np.array([values.index(kind) for kind in kinds], dtype=np.uint8)
+    column = OwnColumn("near miss", values, codes)
+    return retrieval_dataset(dataset_id, queries, documents, judgements, own_columns=(column,))
+
+
+def limit(dataset_id: str, corpus: Path, asked: Path, qrels: Path) -> RetrievalDataset:
+    """LIMIT: BEIR's files, with the judgments as JSON lines."""
+    documents = _documents(corpus)
+
+    def query(line: str) -> Query:
+        row = json.loads(line)
+        return Query(row["_id"], filled(row["text"]))
+
+    queries = parsed(asked, lines(asked), query, "an object with _id and text")
+    of_query, of_document = numbers(queries), numbers(documents)
+
+    def judgement(line: str) -> Judgement:
+        row = json.loads(line)
+        return Judgement(of_query[row["query-id"]], of_document[row["corpus-id"]], int(row["score"]))
+
+    judgements = parsed(qrels, lines(qrels), judgement, "an object with query-id, corpus-id and score")
+    return retrieval_dataset(dataset_id, queries, documents, judgements)
+
+
+def cranfield(dataset_id: str, abstracts: Path, asked: Path, qrels: Path) -> RetrievalDataset:
+    """Cranfield: records of fields that begin with ``.I`` (a number), ``.T`` (a title) and ``.W`` (a text).
+
+    Judgments name a query by its place in the file, 1 to 225, not by its ``.I``. Their grades are documented with
+    either end as the best: here 1 to 4 are relevant (1), -1 is not (0). Two documents, 471 and 995, have neither title
+    nor text; they are left out, with the one judgment of theirs.
+    """
+    whole = [_cranfield_document(number, fields) for number, fields in _records(abstracts)]
+    documents = [document for document in whole if document.whole]
+    empty = {document.id for document in whole} - {document.id for document in documents}
+    queries = [Query(str(n), one_line(fields["W"])) for n, (_, fields) in enumerate(_records(asked), 1)]
+    of_query, of_document = numbers(queries), numbers(documents) | dict.fromkeys(empty, -1)
+
+    def parse(line: str) -> Judgement:
+        query, document, grade = line.split()
+        return Judgement(of_query[query], of_document[document], int(int(grade) > 0))
+
+    judgements = parsed(qrels, lines(qrels), parse, "numbers of a query and a document, and a grade")
+    return retrieval_dataset(dataset_id, queries, documents, [one for one in judgements if one.document >= 0])
+
+
+def _cranfield_document(number: str, fields: Mapping[str, str]) -> Document:
+    """A text repeats its title, which is left out of it."""
+    title, text = (one_line(fields.get(field, "")) for field in "TW")
+    return Document(number, title, text.removeprefix(title).strip())
+
+
+def _records(path: Path) -> list[tuple[str, dict[str, str]]]:
+    """Numbers and fields of a file's records; what follows ``.W`` is text even if it has marks of fields."""
+    out: list[tuple[str, dict[str, str]]] = []
+    field = ""
+    for number, line in lines(path):
+        mark = line.rstrip()
+        if mark.startswith(".I "):
+            out.append((mark.removeprefix(".I ").strip(), {}))
+            field = ""
+        elif not out:
+            raise DataCorrupt(f"{path}, line {number}: '{line[:60]}'", expected=".I and a number")
+        elif mark in _MARKS:
+            field = field if field == "W" else mark[1]
+        else:
+            fields = out[-1][1]
+            fields[field] = f"{fields.get(field, '')}\n{line}"
+    return out
+
+
+def _documents(path: Path) -> list[Document]:
+    """BEIR's ``corpus.jsonl``."""
+
+    def parse(line: str) -> Document:
+        row = json.loads(line)
+        return Document(row["_id"], row.get("title", ""), filled(row["text"]))
+
+    return parsed(path, lines(path), parse, "an object with _id and text")
+
+
+def numbers(things: Sequence[Query | Document]) -> dict[str, int]:
+    """The place of each query or document, by its id."""
+    return {thing.id: number for number, thing in enumerate(things)}
+
+
+def one_line(text: str) -> str:
+    """A text with single spaces only."""
+    return " ".join(text.split())
