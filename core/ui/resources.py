@@ -19,13 +19,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from core import policy
 from core.datasets import fetch
 from core.datasets.entries import DatasetEntry, SourceFile
+from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own.files import is_own
 from core.datasets.word_frequency import Frequencies
 from core.diagnostic import DiagnosticEntry
@@ -90,7 +85,7 @@ KEYS: Keys = {
     DatasetEntry: lambda entry: (entry.id, entry.revision, entry.own and entry.own.sha256, entry.files),
     UploadedFile: lambda file: file.file_id,
     Frequencies: lambda found: (found.source, found.digest),
-    **dict.fromkeys((PairSet, MinimalPairSet, ScoredPairs, Vocabulary, LabelledTexts, Analogies, Categories), _content),
+    **dict.fromkeys(KINDS.values(), _content),
     **dict.fromkeys((np.ndarray, np.memmap, pd.DataFrame, pd.Series), _refuse),
 }
 
