@@ -29,7 +29,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
         Difference.of(
             ENTRY,
             metric,
-            TITLES[metric],
+            f"Mean {TITLES[metric]}",
             statistics.share(one, known),
             statistics.share(other, known),
             statistics.difference(one, other, known),
