@@ -14,7 +14,7 @@ from core.datasets.entries import (
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
-from core.datasets.own.columns import OwnFile
+from core.datasets.own.columns import OwnSource
 from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.reference import ROLES, OwnReference
 from core.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
@@ -368,7 +368,7 @@ def canonical_dataset(reference: str) -> str:
     return str(OwnReference.parse(reference)) if own.is_own(reference) else find_dataset(reference).id
 
 
-def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
+def _own_entry(file: OwnSource, reference: str) -> DatasetEntry:
     """The entry of a user's file. It keeps the content that was read, so that it agrees with the revision."""
     return DatasetEntry(
         id=reference,
@@ -376,7 +376,7 @@ def _own_entry(file: OwnFile, reference: str) -> DatasetEntry:
         description=file.description,
         kind=file.kind,
         unit="text",
-        size=KINDS[file.kind].size(file.rows, len(file.used) - 1, file.distinct_texts),
+        size=KINDS[file.kind].size(file.rows, file.subsets, file.distinct_texts),
         licence="yours",
         citation="your own file",
         revision=file.sha256,

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.own.columns import OwnFile
+from core.datasets.own.columns import OwnSource
 
 EVALRANK_REPOSITORY = "BinWang28/EvalRank-Embedding-Evaluation"
 EVALRANK_REVISION = "c6422dbf8a357b206234ab81639b24bd3428914f"
@@ -48,7 +48,7 @@ class DatasetEntry:
         size: counts, for pickers and ``data list`` (the loader's tests check them).
         load: makes the dataset from its id and the paths of ``files``, in their order (built-in data: from none).
         files: the downloads; empty for built-in data.
-        own: for ``file:`` references, the user's file and how it was read.
+        own: for ``file:`` and ``dir:`` references, the user's file or folder and how it was read.
         pairs, texts: the counts as numbers, for estimates (pairs: originals of a user's minimal pairs); 0 if unknown
             before loading.
         is_split: whether labeled texts have a split of their own, for estimates; else folds are made.
@@ -71,7 +71,7 @@ class DatasetEntry:
     url: str = ""
     revision: str = "1"
     files: tuple[SourceFile, ...] = ()
-    own: OwnFile | None = None
+    own: OwnSource | None = None
     pairs: int = 0
     texts: int = 0
     is_split: bool = False

@@ -52,6 +52,7 @@ class ColumnKind(StrEnum):
     TEXT = "text"
     NUMBER = "numbers"
     EMPTY = "nothing"
+    TEXTS = "lists of texts"
     OTHER = "something else"
 
 
@@ -142,14 +143,26 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
 
 
 def _text(path: Path, data: bytes) -> str:
-    others = {codecs.BOM_UTF16_LE: "UTF-16", codecs.BOM_UTF16_BE: "UTF-16", b"PK\x03\x04": "a zip archive"}
+    text = whole_text(path, data)
+    if not text.strip():
+        raise InputError(f"{path} is empty", expected="a header and rows of texts")
+    return text
+
+
+def whole_text(path: Path, data: bytes) -> str:
+    """A UTF-8 text without byte order marks and zero bytes."""
+    others = {
+        codecs.BOM_UTF16_LE: "UTF-16",
+        codecs.BOM_UTF16_BE: "UTF-16",
+        b"PK\x03\x04": "a zip archive",
+        b"\x1f\x8b": "packed with gzip",
+    }
     if other := next((what for head, what in others.items() if data.startswith(head)), ""):
-        raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy="save it as UTF-8")
+        remedy = "save it as UTF-8" if other.startswith("UTF") else "unpack it"
+        raise InputError(f"{path} is {other}", expected="a UTF-8 text file", remedy=remedy)
     text = decoded(path, data).lstrip("\ufeff")  # some programs put one mark before another
     if "\0" in text:
         raise InputError(f"{path} contains a zero byte (byte {data.index(0)})", expected="a UTF-8 text file")
-    if not text.strip():
-        raise InputError(f"{path} is empty", expected="a header and rows of texts")
     return text
 
 
@@ -159,8 +172,11 @@ def decoded(name: object, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         start = error.start + len(codecs.BOM_UTF8) * data.startswith(codecs.BOM_UTF8)
+        line = data.count(b"\n", 0, start) + 1
         raise InputError(
-            f"{name} is not UTF-8 (byte {start})", expected="a UTF-8 text file", remedy="save it as UTF-8"
+            f"{name} is not UTF-8 (byte {start}) in line {line}",
+            expected="a UTF-8 text file",
+            remedy="save it as UTF-8",
         ) from error
 
 
@@ -290,7 +306,18 @@ class _Nested:
         return self.begins
 
 
+class Texts(tuple[str, ...]):
+    """A list of texts in a cell."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return str(list(self))[:60]
+
+
 def _plain(cell: object) -> object:
+    if isinstance(cell, list) and all(isinstance(text, str) for text in cell):
+        return Texts(cell)
     return _Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 
@@ -336,11 +363,14 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     if footer.num_rows == 0:
         raise InputError(f"{path} has columns and no rows", expected="rows of texts")
     check_rows(path, footer.num_rows)
-    plain = [field.name for field in schema if not pa.types.is_nested(field.type)]  # lists may be whole embeddings
+    # Other lists may be whole embeddings.
+    plain = [f.name for f in schema if not pa.types.is_nested(f.type) or is_texts(f.type)]
     with parquet_errors(path):
         table = pa.Table.from_batches(parquet_batches(data, str(path), plain, MAX_BYTES))
         columns = tuple(
-            table.column(field.name).to_pylist() if field.name in plain else [field.type] * footer.num_rows
+            [_plain(cell) for cell in table.column(field.name).to_pylist()]
+            if field.name in plain
+            else [field.type] * footer.num_rows
             for field in schema
         )
     kinds = tuple(_arrow_kind(field.type, cells) for field, cells in zip(schema, columns, strict=True))
@@ -356,7 +386,8 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.NUMBER
     if pa.types.is_null(kind):
         return ColumnKind.EMPTY
-    return _kind(cells) if is_text(kind) or pa.types.is_string_view(kind) else ColumnKind.OTHER
+    is_known = is_text(kind) or pa.types.is_string_view(kind) or is_texts(kind)
+    return _kind(cells) if is_known else ColumnKind.OTHER
 
 
 @contextmanager
@@ -380,7 +411,7 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     Args:
         file: its name, for errors.
-        columns: names of columns that are not nested.
+        columns: names of columns that are not nested, or lists of texts.
         most_bytes: that all batches together may have.
 
     Raises:
@@ -399,19 +430,24 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
             )
 
     with parquet.ParquetFile(pa.BufferReader(data)) as plain:
-        wanted, metadata = set(columns), plain.metadata
-        texts = [f.name for f in plain.schema_arrow if f.name in wanted and is_text(f.type)]
-        for group in range(metadata.num_row_groups):
-            chunks = [metadata.row_group(group).column(i) for i in range(metadata.num_columns)]
-            check(sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted))
+        fields = [f for f in plain.schema_arrow if f.name in set(columns)]
+        metadata = plain.metadata
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        paths = {group.column(i).path_in_schema for group in groups for i in range(metadata.num_columns)}
+        wanted = {f.name for f in fields}
+        lists = {path for path in paths for f in fields if is_texts(f.type) and path.startswith(f"{f.name}.")}
+        texts = [*(f.name for f in fields if is_text(f.type)), *lists]
+        for group in groups:
+            chunks = [group.column(i) for i in range(metadata.num_columns)]
+            check(sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted | lists))
+            check(sum(4 * c.num_values for c in chunks if c.path_in_schema in lists))  # a list may be of any length
     unpacked = 0
     with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):
             batch.validate(full=True)
             unpacked += sum(_size(column) for column in batch.columns)
             check(unpacked)
-            arrays = [c.dictionary_decode() if pa.types.is_dictionary(c.type) else c for c in batch.columns]
-            decoded = pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
+            decoded = pa.RecordBatch.from_arrays([_decoded(c) for c in batch.columns], names=batch.schema.names)
             decoded.validate(full=True)  # now the texts too are seen to be UTF-8
             yield decoded
 
@@ -423,10 +459,30 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def is_texts(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is that of lists of strings."""
+    import pyarrow as pa
+
+    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type))
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """A column, or lists of it, without dictionary."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return column.dictionary_decode()
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return pa.array(column.to_pylist(), pa.list_(pa.string()))
+    return column
+
+
 def _size(column: pa.Array) -> int:
     import pyarrow as pa
     from pyarrow import compute
 
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return _size(column.flatten()) + 4 * len(column)
     if not pa.types.is_dictionary(column.type):
         return int(column.nbytes)
     if not (is_text(column.type.value_type) or pa.types.is_binary(column.type.value_type)):
@@ -445,6 +501,8 @@ def _kind(cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.EMPTY
     if all(isinstance(cell, int | float) for cell in present):
         return ColumnKind.NUMBER
+    if all(isinstance(cell, Texts) for cell in present):
+        return ColumnKind.TEXTS
     if not any(isinstance(cell, str) for cell in present):
         return ColumnKind.OTHER
     return ColumnKind.NUMBER if all(isinstance(c, str) and _is_number(c) for c in present) else ColumnKind.TEXT

@@ -73,8 +73,8 @@ def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
 def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, Any]:
     """A dataset's revision and checksums; for a user's file also how it was read."""
     if entry.own:
-        files, reading = {str(entry.own.path): entry.own.sha256}, {"reading": entry.own.as_manifest()}
-        return {"revision": entry.revision, "files": files, **reading}
+        files = {str(path): checksum for path, checksum in entry.own.files.items()}
+        return {"revision": entry.revision, "files": files, "reading": entry.own.as_manifest()}
     return {"revision": entry.revision, "files": dict(checksums)}
 
 

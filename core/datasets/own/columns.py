@@ -1,4 +1,4 @@
-"""Columns of a user's own file, and the declaration of every kind of such a file.
+"""Columns of a user's own file, and the declaration of every kind of such a file (or folder).
 
 Throughout ``own``, problems with a file or a reference raise an ``InputError`` of one line with the row and the column.
 """
@@ -34,6 +34,10 @@ SCORE = "score"
 TEXT = "text"
 LABEL = "label"
 SPLIT = "split"
+DOCUMENT = "document"
+TITLE = "title"
+RELEVANCE = "relevance"
+NEGATIVES = "negatives"
 GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
 NO_ROLE = (GROUPS, UNUSED)
@@ -88,13 +92,74 @@ class Picker:
 
 
 @dataclass(frozen=True)
-class OwnFile(ABC):
-    """A file that was read. A kind of file is a subclass in a module of its own; ``own.kinds`` lists them.
+class OwnSource(ABC):
+    """A file or folder of a user's texts that was read.
 
     Attributes:
         path: absolute.
+        sha256: of the file's bytes, or of those of all the files that were read.
+    """
+
+    path: Path
+    sha256: str
+
+    kind: ClassVar[DatasetKind]
+    title: ClassVar[str]
+
+    @property
+    def files(self) -> dict[Path, str]:
+        """Checksums of the files that were read."""
+        return {self.path: self.sha256}
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of pairs, originals, words, examples or queries."""
+
+    @property
+    @abstractmethod
+    def distinct_texts(self) -> int: ...
+
+    @property
+    def subsets(self) -> int:
+        """Number of rewrites of each original; of other kinds any number."""
+        return 0
+
+    @property
+    def is_split(self) -> bool:
+        """Whether a column says what is trained and tested on."""
+        return False
+
+    @property
+    @abstractmethod
+    def description(self) -> str:
+        """A sentence on what it holds."""
+
+    @property
+    @abstractmethod
+    def summary(self) -> str:
+        """How it was read: one line for people."""
+
+    @property
+    def question(self) -> str:
+        """What to ask the user about the reading: one line; "" for nothing."""
+        return ""
+
+    @abstractmethod
+    def as_manifest(self) -> dict[str, Any]:
+        """How it was read, without its texts, for a run's manifest."""
+
+    @abstractmethod
+    def loaded(self, dataset_id: str) -> Dataset:
+        """What diagnostics compute on, with its own columns."""
+
+
+@dataclass(frozen=True)
+class OwnFile(OwnSource):
+    """A file that was read. A kind of file is a subclass in a module of its own; ``own.kinds`` lists them.
+
+    Attributes:
         separator: between the cells of a .csv or .tsv; "" elsewhere.
-        sha256: of the file's bytes.
         columns: all of them, in the file's order.
         own_columns: those that are read as ``GROUPS``.
 
@@ -111,15 +176,11 @@ class OwnFile(ABC):
         has_groups: whether further columns are kept: its rows are the dataset's.
     """
 
-    path: Path
     format: FileFormat
     separator: str
-    sha256: str
     columns: tuple[ColumnReading, ...]
     own_columns: tuple[OwnColumn, ...]
 
-    kind: ClassVar[DatasetKind]
-    title: ClassVar[str]
     form: ClassVar[str]
     about: ClassVar[str]
     matched_by: ClassVar[str] = ""
@@ -196,7 +257,7 @@ class OwnFile(ABC):
         """Read the columns, ``asked`` as in ``readings``."""
         columns, own_columns = cls._read(table, asked)
         numbers = {reading.use: number for number, reading in enumerate(columns) if reading.use not in NO_ROLE}
-        file = (table.path, table.format, table.separator, table.sha256, columns, own_columns)
+        file = (table.path, table.sha256, table.format, table.separator, columns, own_columns)
         return cls(*file, *cls.cells(table, numbers))
 
     @classmethod
@@ -212,28 +273,8 @@ class OwnFile(ABC):
         return {use: found[use] for use in dict.fromkeys([*_SHOWN_FIRST, *found]) if use in found}
 
     @property
-    @abstractmethod
-    def rows(self) -> int:
-        """Number of pairs, originals, words or examples."""
-
-    @property
-    @abstractmethod
-    def distinct_texts(self) -> int: ...
-
-    @property
-    def is_split(self) -> bool:
-        """Whether a column says what is trained and tested on."""
-        return False
-
-    @property
-    @abstractmethod
-    def description(self) -> str:
-        """A sentence on what it holds."""
-
-    @property
-    @abstractmethod
-    def summary(self) -> str:
-        """How it was read: one line for people."""
+    def subsets(self) -> int:
+        return len(self.used) - 1
 
     @property
     @abstractmethod
@@ -244,7 +285,6 @@ class OwnFile(ABC):
         return between.join(f"{use} is column '{column.name}' ({column.why})" for use, column in self.used.items())
 
     def as_manifest(self) -> dict[str, Any]:
-        """How it was read, without its texts, for a run's manifest."""
         return {
             "columns": {use: column.name for use, column in self.used.items()},
             "why": {use: column.why for use, column in self.used.items()},
@@ -273,7 +313,6 @@ class OwnFile(ABC):
         """What diagnostics compute on."""
 
     def loaded(self, dataset_id: str) -> Dataset:
-        """As ``dataset``, with its own columns."""
         return replace(self.dataset(dataset_id), own_columns=self.own_columns)
 
 
@@ -308,21 +347,27 @@ def first_named(keys: Sequence[str], names: Iterable[str]) -> int | None:
 
 def texts_of(table: FileTable, column: int) -> list[str]:
     """The cells of a column, all of them texts."""
-    out = []
-    for row, cell in enumerate(table.cells[column]):
-        place = table.where(row, column)
-        if is_blank(cell):
-            raise InputError(f"{place}: nothing there", expected="a text", remedy="fill it in or remove the row")
-        if not isinstance(cell, str):
-            raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
-        if not is_unicode(cell):
-            raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
-        if len(cell) > MAX_CELL:
-            raise InputError(
-                f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
-            )
-        out.append(cell)
-    return out
+    return [check_text(cell, table.where(row, column)) for row, cell in enumerate(table.cells[column])]
+
+
+def check_text(cell: object, place: str, remedy: str = "fill it in or remove the row") -> str:
+    """A cell that is a text.
+
+    Args:
+        place: file, row and column, for errors.
+        remedy: for one that is empty.
+    """
+    if is_blank(cell):
+        raise InputError(f"{place}: nothing there", expected="a text", remedy=remedy)
+    if not isinstance(cell, str):
+        raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
+    if not is_unicode(cell):
+        raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
+    if len(cell) > MAX_CELL:
+        raise InputError(
+            f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
+        )
+    return cell
 
 
 def numbers_of(table: FileTable, column: int, expected: str, example: str = "") -> list[float]:

@@ -1,4 +1,5 @@
-"""A user's own file (``file:PATH``), read as the kind that its header or its reference says."""
+"""A user's own file (``file:PATH``), read as the kind that its header or its reference says, or folder
+(``dir:PATH``)."""
 
 from __future__ import annotations
 
@@ -8,13 +9,18 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.columns import OwnFile
+from core.datasets.own import retrieval_folder
+from core.datasets.own.columns import OwnFile, OwnSource
 from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.reference import PREFIX, NamedColumns, OwnReference, is_own, path_of
+from core.datasets.own.retrieval_folder import FolderOptions
+from core.errors import InputError
 from core.files import tables
 from core.files.tables import FileTable
 
 __all__ = ["PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
+
+_PERMISSIONS = "check the path and its permissions"
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,14 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
     return OwnTable(tables.tabulate(path, data, header))
 
 
-def find(reference: str) -> OwnFile:
-    """The file of a ``file:`` reference; read once as long as it does not change."""
+def find(reference: str) -> OwnSource:
+    """The file or folder of a reference; read once as long as it does not change."""
     found = OwnReference.parse(reference)
+    if found.options is not None:
+        try:
+            return _read_folder_once(found, retrieval_folder.state_of(found.path))
+        except OSError as error:
+            raise InputError(f"cannot read {found.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
     try:
         stat = found.path.stat()
     except (OSError, ValueError):
@@ -69,3 +80,8 @@ def find(reference: str) -> OwnFile:
 @lru_cache(maxsize=2)
 def _read_once(reference: OwnReference, _state: tuple[int, int, int]) -> OwnFile:
     return read(reference.path, reference.columns)
+
+
+@lru_cache(maxsize=2)
+def _read_folder_once(reference: OwnReference, _state: tuple[tuple[str, int, int, int], ...]) -> OwnSource:
+    return retrieval_folder.read(reference.path, reference.options or FolderOptions())

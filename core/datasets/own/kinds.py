@@ -10,6 +10,7 @@ from core.datasets.own.columns import OwnFile
 from core.datasets.own.labelled_texts import OwnLabelledTexts
 from core.datasets.own.minimal_pairs import OwnMinimalPairs
 from core.datasets.own.pairs import OwnPairs
+from core.datasets.own.retrieval import OwnRetrieval
 from core.datasets.own.scored_pairs import OwnScoredPairs
 from core.datasets.own.vocabulary import OwnVocabulary
 
@@ -17,6 +18,7 @@ from core.datasets.own.vocabulary import OwnVocabulary
 _CLASSES: tuple[type[OwnFile], ...] = (
     OwnPairs,
     OwnMinimalPairs,
+    OwnRetrieval,
     OwnLabelledTexts,
     OwnScoredPairs,
     OwnVocabulary,

@@ -1,4 +1,5 @@
-"""The reference of a user's file: ``file:PATH``, or with its columns named ``file:PATH?query=NAME&mate=NAME``."""
+"""The reference of a user's file, ``file:PATH``, or with its columns named ``file:PATH?query=NAME&mate=NAME``; or of a
+folder, ``dir:PATH``."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from urllib.parse import quote, unquote
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own.columns import Role
 from core.datasets.own.kinds import OWN_KINDS
+from core.datasets.own.retrieval_folder import FOLDER_OPTIONS, FolderOptions
 from core.errors import InputError, unknown
 from core.files.writing import require_name
 
 PREFIX = "file:"
+FOLDER_PREFIX = "dir:"
 
 
 def _roles() -> dict[str, Role]:
@@ -78,56 +81,72 @@ class NamedColumns:
 
 @dataclass(frozen=True)
 class OwnReference:
-    """A user's file, its path absolute; it need not exist. ``columns`` is None where nobody named them."""
+    """A user's file or folder, its path absolute; it need not exist.
+
+    Attributes:
+        columns: of a file; None where nobody named them.
+        options: of a folder; None for a file.
+    """
 
     path: Path
     columns: NamedColumns | None = None
+    options: FolderOptions | None = None
 
     @classmethod
     def parse(cls, reference: str) -> OwnReference:
-        """Read a ``file:`` reference."""
-        target = reference.removeprefix(PREFIX)
+        """Read a ``file:`` or ``dir:`` reference."""
+        is_folder = reference.startswith(FOLDER_PREFIX)
+        prefix, what = (FOLDER_PREFIX, "folder") if is_folder else (PREFIX, "file")
+        target = reference.removeprefix(prefix)
         if not target.strip():
-            raise InputError(f"'{reference}' names no file", expected=f"{PREFIX}PATH, for example {PREFIX}pairs.csv")
-        require_name(target, f"{PREFIX}PATH of a file")
+            example = "dir:my-beir-folder" if is_folder else f"{PREFIX}pairs.csv"
+            raise InputError(f"'{reference}' names no {what}", expected=f"{prefix}PATH, for example {example}")
+        require_name(target, f"{prefix}PATH of a {what}")
         try:
-            name, query = _split(target)
+            name, query = _split(target, is_folder)
             path = Path(name).expanduser().resolve()
         except (OSError, ValueError, RuntimeError) as error:  # a zero character, a circle of links, no such user
-            raise InputError(f"'{reference}' is no path: {error}", expected=f"{PREFIX}PATH of a file") from error
+            raise InputError(f"'{reference}' is no path: {error}", expected=f"{prefix}PATH of a {what}") from error
+        if is_folder:
+            return cls(path, options=FolderOptions.parse(query, reference))
         return cls(path, NamedColumns.parse(query, reference) if query else None)
 
     def __str__(self) -> str:
+        if self.options is not None:
+            return f"{FOLDER_PREFIX}{self.path}" + (f"?{self.options}" if str(self.options) else "")
         return f"{PREFIX}{self.path}" + (f"?{self.columns}" if self.columns else "")
 
 
 def is_own(reference: str) -> bool:
-    """Whether a dataset reference names a user's file."""
-    return reference.startswith(PREFIX)
+    """Whether a dataset reference names a user's file or folder."""
+    return reference.startswith((PREFIX, FOLDER_PREFIX))
 
 
 def path_of(reference: str) -> Path:
-    """The absolute path of a ``file:`` reference; the file need not exist."""
+    """The absolute path of a ``file:`` or ``dir:`` reference; it need not exist."""
     return OwnReference.parse(reference).path
 
 
 def with_columns(reference: str, columns: NamedColumns) -> str:
     """A reference whose columns are named."""
     found = OwnReference.parse(reference)
+    if found.options is not None:
+        raise InputError(f"columns are named for the folder '{reference}'", expected=f"{PREFIX}PATH of a file")
     if found.columns is not None and found.columns != columns:
         raise InputError(f"columns are named twice, in '{reference}' and by options", expected="once")
     return str(OwnReference(found.path, columns))
 
 
-def _split(target: str) -> tuple[str, str]:
-    """The path and the columns of ``PATH?COLUMNS``; a mark may be part of the path."""
-    if "?" not in target or Path(target).expanduser().is_file():
+def _split(target: str, is_folder: bool) -> tuple[str, str]:
+    """The path and the columns (or options) of ``PATH?COLUMNS``; a mark may be part of the path."""
+    exists = Path.is_dir if is_folder else Path.is_file
+    if "?" not in target or exists(Path(target).expanduser()):
         return target, ""
     marks = [match.start() for match in re.finditer(r"\?", target)]
     for mark in marks:
-        if Path(target[:mark]).expanduser().is_file():
+        if exists(Path(target[:mark]).expanduser()):
             return target[:mark], target[mark + 1 :]
-    for mark in marks:  # the file is gone: the first after which a column is named
-        if target[mark + 1 :].partition("=")[0] in ROLES:
+    for mark in marks:  # it is gone: the first after which a column is named
+        if target[mark + 1 :].partition("=")[0] in (FOLDER_OPTIONS if is_folder else ROLES):
             return target[:mark], target[mark + 1 :]
     return target, ""

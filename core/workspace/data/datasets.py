@@ -63,7 +63,7 @@ def listed(picked: str) -> list[Listed]:
             out.append(Listed(reference, title_of(reference), entry.kind, entry.size, entry.licence, state))
             continue
         upload, path = stored.get(reference), path_of(reference)
-        state = DataState.YOUR_FILE if path.is_file() else DataState.MISSING
+        state = DataState.YOUR_FILE if path.exists() else DataState.MISSING
         kind, size = (upload.kind, upload.size) if upload else _as_run(reference)
         out.append(Listed(reference, title_of(reference), kind, size, "your own", state, upload))
     if picked not in (row.reference for row in out):  # another session removed it just now
@@ -199,8 +199,8 @@ def _reading(entry: DatasetEntry, row: Listed) -> str:
 def _files(entry: DatasetEntry, row: Listed) -> None:
     """Sizes and checksums of its files."""
     if entry.own:
-        files = [(entry.own.path.name, entry.own.path.stat().st_size, entry.own.sha256)]
-        what = ["as read" if row.upload else "your file"]
+        files = [(path.name, path.stat().st_size, checksum) for path, checksum in entry.own.files.items()]
+        what = ["as read" if row.upload else "your file"] * len(files)
         if row.upload and row.upload.original.is_file():
             original = row.upload.original
             files.append((original.name, original.stat().st_size, row.upload.original_sha256))

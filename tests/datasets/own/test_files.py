@@ -253,7 +253,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "number": (text("jsonl", '{"a": "x", "b": "y"}\n{"a": 5, "b": "y"}\n'), ["line 2, column 'a': 5 is not text"]),
     "list": (text("jsonl", '{"a": "x", "b": ["y"]}\n{"a": "x", "b": "y"}\n'), ["line 1, column 'b': ['y'] is not"]),
     "numbers in parquet": (table({"a": [1, 2], "b": ["y", "z"]}), ["row 1, column 'a': 1 is not text"]),
-    "lists in parquet": (table({"a": [["x"], ["y"]], "b": ["y", "z"]}), ["row 1, column 'a': list<", "is not text"]),
+    "lists in parquet": (table({"a": [["x"], ["y"]], "b": ["y", "z"]}), ["row 1, column 'a': [", "is not text"]),
     "half a surrogate": (text("jsonl", '{"a": "\\ud800", "b": "y"}\n{"a": "x", "b": "y"}\n'), ["line 1", "surrogate"]),
     "no two texts": (text("csv", "id,text,x\n1,a,2\n2,b,3\n"), ["no two columns of text", "'id' (numbers)", "'text'"]),
     "one pair": (text("csv", "a,b\nx,y\n"), ["has 1 pair; expected at least 2 pairs"]),

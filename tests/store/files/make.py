@@ -33,6 +33,7 @@ COMMITS = {
     9: "2d79120",
     10: "d4e2b13",
     11: "b2ee4fa",
+    12: "470352d",
 }
 ENCODER = "random-projection-64"
 # Runs the command line of that version; "killed": until it would store, then kill -9.

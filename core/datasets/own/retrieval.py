@@ -1,0 +1,291 @@
+"""Queries and their documents in a user's file: a document per row, or lists of relevant and other documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from core.datasets.kinds.base import DatasetKind, Rows
+from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from core.datasets.own.columns import (
+    DOCUMENT,
+    NEGATIVES,
+    QUERY,
+    RELEVANCE,
+    TITLE,
+    OwnFile,
+    Picker,
+    Role,
+    UnclearColumns,
+    check_text,
+    first_named,
+    is_blank,
+    shortened,
+    texts_of,
+)
+from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from core.errors import InputError
+from core.files.tables import ColumnKind, FileTable, Texts
+from core.texts import column_key, counted
+
+# Names by letters and digits only; the first that a file has wins.
+QUERY_NAMES = ("query", "querytext")
+DOCUMENT_NAMES = ("document", "doc", "documenttext", "doctext")
+LIST_NAMES = ("positives", "positive", "positivedocuments", "positivepassages", "relevantdocuments")
+NEGATIVE_NAMES = ("negatives", "negative", "hardnegatives", "negativedocuments", "negativepassages")
+TITLE_NAMES = ("title", "documenttitle", "doctitle")
+GRADE_NAMES = ("relevance", "grade", "rel", "judgment", "judgement")
+WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column holds whole numbers
+HIGHEST = 1_000  # grade
+_BY_NAME = "by its name"
+
+
+@dataclass(frozen=True)
+class OwnRetrieval(OwnFile):
+    """A file of queries and documents.
+
+    Queries of the same text are one, as are documents of the same title and text.
+
+    Attributes:
+        queries, documents: in the order in which they first appear; called q1, q2, ... and d1, d2, ...
+        judgements: in the file's order, each (query, document) once.
+    """
+
+    queries: tuple[Query, ...]
+    documents: tuple[Document, ...]
+    judgements: tuple[Judgement, ...]
+
+    kind = DatasetKind.RETRIEVAL
+    title = "retrieval"
+    form = "queries and documents (query and document, or query and positives)"
+    about = (
+        "a query and a document that is relevant to it, or a list of such documents (`positives`), for the page "
+        "*Retrieval*. Every query ranks all documents of the file."
+    )
+    matched_by = "where columns are called `query` and `document`, or `query` and `positives` with lists of texts"
+    counted = "queries"
+    roles = (
+        Role("query", QUERY, "the query"),
+        Role("document", DOCUMENT, "a document for it"),
+        Role("positives", DOCUMENT, "lists of relevant documents"),
+        Role("negatives", NEGATIVES, "lists of documents that are not relevant"),
+        Role("title", TITLE, "the document's title"),
+        Role("relevance", RELEVANCE, "the document's grade, 0 if it is not relevant"),
+    )
+    forms = (("query", "document"), ("query", "positives"))
+    optional = ("negatives", "title", "relevance")
+    pickers = (
+        (Picker(QUERY), Picker(DOCUMENT, "One document per row, or a list of relevant ones")),
+        (
+            Picker(TITLE, "Title of the document", optional=True),
+            Picker(RELEVANCE, "Grade of the document: 0 is not relevant. Without it, all are relevant", optional=True),
+            Picker(NEGATIVES, "Documents that are not relevant", optional=True),
+        ),
+    )
+    choose = "Choose the columns of the query and the document."
+
+    @classmethod
+    def matches_header(cls, table: FileTable) -> bool:
+        found = _guess(table)
+        return QUERY in found and DOCUMENT in found and not _has_scores(table, found)
+
+    @classmethod
+    def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        found = _guess(table)
+        if QUERY not in found or DOCUMENT not in found:
+            raise UnclearColumns(
+                f"{table.path} has no query and document: {table.shown_names}",
+                expected="columns named query and document, or query and positives",
+                remedy="if it has them, name them with --query-column and --document-column",
+            )
+        return {number: (use, _BY_NAME) for use, number in found.items()}
+
+    @classmethod
+    def preselected(cls, table: FileTable) -> dict[str, int]:
+        return _guess(table)
+
+    @classmethod
+    def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        queries: dict[str, int] = {}
+        documents: dict[tuple[str, str], int] = {}
+        grades: dict[tuple[int, int], tuple[int, int]] = {}  # and the row
+        for row, (text, found) in enumerate(zip(texts_of(table, numbers[QUERY]), _found(table, numbers), strict=True)):
+            query = queries.setdefault(text, len(queries))
+            for title, document, grade in found:
+                pair = query, documents.setdefault((title, document), len(documents))
+                before, where = grades.setdefault(pair, (grade, row))
+                if before != grade:
+                    raise InputError(
+                        f"{table.where(row)}: grade {grade} for a document that has {before} for the same query in "
+                        f"{table.place(where)}",
+                        expected="one grade for each query and document (positives have 1, negatives 0)",
+                        remedy="remove one of the two",
+                    )
+        if len(documents) < 2:
+            raise InputError(f"{table.path} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
+        if not any(grade >= RELEVANT for grade, _ in grades.values()):
+            raise InputError(f"{table.path} has no relevant document", expected=f"grades of {RELEVANT} or more")
+        return (
+            tuple(Query(f"q{n}", text) for n, text in enumerate(queries, 1)),
+            tuple(Document(f"d{n}", title, text) for n, (title, text) in enumerate(documents, 1)),
+            tuple(Judgement(*pair, grade) for pair, (grade, _) in grades.items()),
+        )
+
+    @property
+    def rows(self) -> int:
+        return len(self.queries)
+
+    @cached_property
+    def distinct_texts(self) -> int:
+        return len({query.text for query in self.queries} | {document.whole for document in self.documents})
+
+    @cached_property
+    def _counts(self) -> str:
+        return counts_in_words(self.dataset(self.path.name))
+
+    @property
+    def description(self) -> str:
+        return "Queries and documents of your own: every query ranks all documents of the file."
+
+    @property
+    def summary(self) -> str:
+        return f"{self.path.name}: retrieval: {self._columns_in_words(', ')}; {self._counts}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(self._counts.split("; "))
+
+    def as_manifest(self) -> dict[str, Any]:
+        return super().as_manifest() | {"documents": len(self.documents), "judgements": len(self.judgements)}
+
+    def first_rows(self, n: int) -> Rows:
+        of_query: dict[int, list[str]] = {number: [] for number in range(min(n, self.rows))}
+        for query, document, grade in self.judgements:
+            if query in of_query and grade >= RELEVANT:
+                of_query[query].append(self.documents[document].whole)
+        cells = ((self.queries[q].text, len(found), found[0] if found else "") for q, found in of_query.items())
+        return Rows((QUERY, "relevant", "first relevant document"), tuple(cells))
+
+    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+        for query, document, grade in self.judgements:
+            text, found = self.queries[query].text, self.documents[document]
+            title = {"title": found.title} if found.title else {}
+            yield {"query": text, "document": found.text, **title, "relevance": grade}
+
+    def dataset(self, dataset_id: str) -> RetrievalDataset:
+        return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements)
+
+
+def counts_in_words(dataset: RetrievalDataset) -> str:
+    """Counts of a dataset, and what is unusual about them, with semicolons between."""
+    counts = dataset.counts
+    parts = [
+        f"{counted(counts.queries, 'query', 'queries')}, {counted(counts.documents, 'document')}",
+        f"{counted(counts.judgements, 'judgment')}, {counts.relevant:,} of them of a relevant document",
+    ]
+    if counts.unanswered:
+        parts.append(f"queries without a relevant document: {counts.unanswered:,}")
+    if counts.same_documents:
+        parts.append(f"documents with the text of another: {counts.same_documents:,}")
+    return "; ".join(parts)
+
+
+def grade_of(cell: object, place: str) -> int:
+    """A grade: a whole number, perhaps written as 1.0."""
+    grade = None if is_blank(cell) or isinstance(cell, bool) else _whole(cell)
+    if grade is None:
+        found = "nothing there" if is_blank(cell) else f"'{shortened(str(cell))}' is no grade"
+        raise InputError(f"{place}: {found}", expected="a whole number, 0 for a document that is not relevant")
+    if abs(grade) > HIGHEST:
+        raise InputError(f"{place}: a grade of {grade:,}", expected=f"at most {HIGHEST:,}")
+    return grade
+
+
+def _whole(cell: object) -> int | None:
+    try:
+        value = float(str(cell))
+        return int(value) if value.is_integer() else None
+    except (ValueError, OverflowError):
+        return None
+
+
+# --- which columns
+
+
+def _guess(table: FileTable) -> dict[str, int]:
+    """Per use the number of the column whose name says it."""
+    keys = [column_key(name) for name in table.names]
+    lists = (name for name in LIST_NAMES if name == LIST_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS)
+    negatives = (
+        name for name in NEGATIVE_NAMES if name == NEGATIVE_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS
+    )
+    found = {QUERY: first_named(keys, QUERY_NAMES)}
+    if (as_list := first_named(keys, lists)) is not None:
+        found |= {DOCUMENT: as_list, NEGATIVES: first_named(keys, negatives)}
+        if found[QUERY] is None:
+            found[QUERY] = first_named(keys, ("question", "anchor"))
+    else:
+        weak = (name for name in WEAK_GRADE_NAMES if keys.count(name) == 1 and _are_grades(table, keys.index(name)))
+        found |= {
+            DOCUMENT: first_named(keys, DOCUMENT_NAMES),
+            TITLE: first_named(keys, TITLE_NAMES),
+            RELEVANCE: first_named(keys, (*GRADE_NAMES, *weak)),
+        }
+    return {use: number for use, number in found.items() if number is not None}
+
+
+def _kind(table: FileTable, keys: Sequence[str], name: str) -> ColumnKind | None:
+    return table.kinds[keys.index(name)] if keys.count(name) == 1 else None
+
+
+def _are_grades(table: FileTable, number: int) -> bool:
+    return all(_whole(cell) is not None for cell in table.cells[number])
+
+
+def _has_scores(table: FileTable, found: Mapping[str, int]) -> bool:
+    """Whether these are rather scored pairs: a score that is no grade."""
+    keys = [column_key(name) for name in table.names]
+    return RELEVANCE not in found and first_named(keys, WEAK_GRADE_NAMES) is not None
+
+
+# --- what is in them
+
+
+def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[str, str, int]]]:
+    """Per row the title, text and grade of its documents."""
+    grades, titles, negatives = (numbers.get(use) for use in (RELEVANCE, TITLE, NEGATIVES))
+    for row, cell in enumerate(table.cells[numbers[DOCUMENT]]):
+        texts = _texts(table, row, numbers[DOCUMENT])
+        if isinstance(cell, Texts) and (grades is not None or titles is not None):
+            other = table.names[numbers[RELEVANCE if grades is not None else TITLE]]
+            raise InputError(
+                f"{table.where(row, numbers[DOCUMENT])}: a list, beside the column '{other}'",
+                expected="one document per row where it has a title or a grade",
+            )
+        grade = 1 if grades is None else grade_of(table.cells[grades][row], table.where(row, grades))
+        found = [(_title(table, row, titles), text, grade) for text in texts]
+        if negatives is not None and not _is_nothing(table.cells[negatives][row]):
+            found += [("", text, 0) for text in _texts(table, row, negatives)]
+        yield found
+
+
+def _texts(table: FileTable, row: int, column: int) -> Sequence[str]:
+    """A cell's text, or the texts of its list."""
+    cell, place = table.cells[column][row], table.where(row, column)
+    if not isinstance(cell, Texts):
+        return [check_text(cell, place)]
+    if not cell:
+        raise InputError(f"{place}: an empty list", expected="at least one document", remedy="remove the row")
+    return [check_text(text, f"{place}, text {n}") for n, text in enumerate(cell, 1)]
+
+
+def _is_nothing(cell: object) -> bool:
+    return cell is None or cell in ((), "")
+
+
+def _title(table: FileTable, row: int, column: int | None) -> str:
+    if column is None or is_blank(table.cells[column][row]):
+        return ""
+    return check_text(table.cells[column][row], table.where(row, column)).strip()
