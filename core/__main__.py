@@ -5,7 +5,7 @@ import sys
 PYTHONS = "Python 3.11, 3.12 or 3.13"
 
 if __name__ == "__main__":
-    if sys.version_info < (3, 11):  # noqa: UP036 - whoever starts an older one is told so, not shown a traceback
+    if sys.version_info < (3, 11):  # noqa: UP036 - older ones get one line, not a traceback
         sys.exit("error: {} is Python {}.{}; expected {}".format(sys.executable, *sys.version_info[:2], PYTHONS))
     try:
         from core.cli import main  # takes a second, in which people press Ctrl-C too

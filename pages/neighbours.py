@@ -1,4 +1,4 @@
-"""Neighbours: nearest neighbors of a query in every model, and where models disagree."""
+"""Neighbors: nearest neighbors of a query in every model, and where models disagree."""
 
 from core.space.neighbours.page import show
 

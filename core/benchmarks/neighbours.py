@@ -37,7 +37,7 @@ def neighbours(progress: Progress) -> list[BenchmarkResult]:
         lambda: ExactIndex(matrix, Similarity.COS).of_rows(rows, k),
         lambda: flat.search(matrix, k),
         progress,
-        f"neighbours, k = {k}",
+        f"nearest neighbors, k = {k}",
         PAIRS_OF_SEARCHES,
         is_warm=True,
     )

@@ -203,7 +203,8 @@ def overlaps(dataset: Dataset, progress: Progress) -> dict[str, Overlap]:
     if isinstance(dataset, ScoredPairs):
         return lexical_overlap.of_sets(dataset, bert_uncased, progress)
     raise InputError(
-        f"'{dataset.id}' is a {dataset.kind}", expected="minimal pairs or scored pairs, for example demo-minimal"
+        f"'{dataset.id}' is a {dataset.kind.in_words}",
+        expected="minimal pairs or scored pairs, for example demo-minimal",
     )
 
 

@@ -279,8 +279,8 @@ def _print(done: Sequence[Done], failures: Sequence[Failure], notes: Sequence[st
 def _notes(expansion: sweeps.Expansion) -> list[str]:
     """Combinations left out, with the reason, and how the user's own files were read."""
     left_out = [
-        f"skipped: {diagnostic} on {dataset}; it needs a {find_diagnostic(diagnostic).dataset_kind}, "
-        f"and this is a {find_dataset(dataset).kind}"
+        f"skipped: {diagnostic} on {dataset}; it needs a {find_diagnostic(diagnostic).dataset_kind.in_words}, "
+        f"and this is a {find_dataset(dataset).kind.in_words}"
         for diagnostic, dataset in expansion.unfit
     ]
     own = [find_dataset(dataset).own for dataset in dict.fromkeys(r.dataset for r in expansion.requests)]

@@ -44,7 +44,7 @@ def _diagnostics(entries: Sequence[DiagnosticEntry]) -> str:
 def _diagnostic(entry: DiagnosticEntry) -> str:
     parts = [f"# {entry.title}", entry.question]
     parts.append(f"```sh\npython -m core run {entry.id} --encoder minilm --dataset {_a_dataset(entry)}\n```")
-    parts.append(f"Needs a {entry.dataset_kind}.")
+    parts.append(f"Needs a {entry.dataset_kind.in_words}.")
     parts += ["## How to read it", entry.how_to_read]
     parts += ["## Limits", entry.limits]
     parts += ["## Definition", entry.how]
@@ -95,7 +95,7 @@ def _settings() -> str:
 
 
 def _datasets() -> str:
-    rows = [[f"`{e.id}`", str(e.kind), e.description, e.citation] for e in datasets.DATASETS.values()]
+    rows = [[f"`{e.id}`", e.kind.in_words, e.description, e.citation] for e in datasets.DATASETS.values()]
     return f"# Datasets\n\n{table(['id', 'kind', 'what it is', 'source'], rows)}\n"
 
 

@@ -144,7 +144,7 @@ _LSA = EncoderInfo(
 )
 # One forward pass gives them all, and the cache stores them all. Per id: pooling, end of title, end of description.
 _OF_MINILM = {
-    "minilm": (Pooling.PUBLISHED, "", " as published: mean over tokens, L2-normalised; needs no download."),
+    "minilm": (Pooling.PUBLISHED, "", " as published: mean over tokens, L2-normalized; needs no download."),
     "minilm-cls": (Pooling.CLS, ", first token", ", the last layer's first token; not normalized."),
     "minilm-last-avg": (
         Pooling.LAST_AVG,

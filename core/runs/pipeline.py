@@ -68,7 +68,8 @@ def request(
     dataset_entry = find_dataset(dataset)
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
-            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind}", expected=f"a {entry.dataset_kind}"
+            f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind.in_words}",
+            expected=f"a {entry.dataset_kind.in_words}",
         )
     reference = canonical_encoder(encoder)
     resolved = resolve_encoder(reference, settings)

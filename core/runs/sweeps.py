@@ -122,7 +122,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             for params in _combinations(entry, sweep.params)
         ]
     if not first:
-        kinds = ", ".join(f"{entry.id} on a {entry.dataset_kind}" for entry in entries.values())
+        kinds = ", ".join(f"{entry.id} on a {entry.dataset_kind.in_words}" for entry in entries.values())
         raise InputError(
             f"nothing to run: none of the diagnostics fits {', '.join(dataset_kinds)}",
             expected=f"datasets of their kinds: {kinds}",
@@ -152,7 +152,7 @@ def evidence(settings: Settings, progress: Progress = no_progress, cancel: Cance
 
     All catalog encoders, which are three families, and small files of word vectors for three more, fetched first if
     they are not cached; ``notes`` names missing ones and the number of families left. Word vectors leave texts out, so
-    all runs are on common support, which depends on the files that are here.
+    all runs are on the texts that all models cover, which depends on the files that are here.
 
     Raises:
         DataCorrupt: a file of word vectors has another checksum.

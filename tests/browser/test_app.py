@@ -50,7 +50,6 @@ def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
     second.page.context.close()
 
     visitor.go_to("Compare")
-    visitor.see("all_models").get_by_role("button").click()  # the finding's link picked one
     visitor.see("forest")
     visitor.see("jobs").get_by_role("button", name="Cancel").click()  # two models are enough, the rest takes minutes
     expect(visitor.at("jobs")).to_have_count(0)

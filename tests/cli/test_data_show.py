@@ -37,7 +37,7 @@ def test_labelled_texts_with_classes_and_what_leaks(own: str, blindspot: Command
     (baseline,) = [line for line in out.splitlines() if "'p'" in line]
     assert "50.0% of the test part" in baseline
     assert "1 of 12 (8.3%)" in out
-    assert "read mine.csv: labelled texts: text is column 'text' (by its name)" in out
+    assert "read mine.csv: labeled texts: text is column 'text' (by its name)" in out
     assert "dev" not in out.split(baseline)[0].split("Classes of")[1]
 
 

@@ -172,7 +172,9 @@ def test_the_command_line_compares_on_common_items_unless_told_otherwise(
     assert common[0]["manifest"]["support"]["with"] == [second]
     own = blindspot.json(*command, "--support", "own")["runs"]
     assert [r["metrics"]["pairs"] for r in own] == [5, 4]
-    assert "covers 5 of 7 pairs and 7 of 12 items" in blindspot.out(*command, "--support", "own")
+    said = blindspot.out(*command, "--support", "own")
+    assert "5 of 7" in said
+    assert "7 of 12" in said
 
 
 @hypothesis_settings(max_examples=60, deadline=None)

@@ -33,6 +33,11 @@ class DatasetKind(StrEnum):
     LABELLED_TEXTS = "set of labelled texts"
     RETRIEVAL = "retrieval set"
 
+    @property
+    def in_words(self) -> str:
+        """The kind as people read it; its value is in digests and addresses and keeps its spelling."""
+        return self.value.replace("labelled", "labeled")
+
 
 @dataclass(frozen=True)
 class Rows:

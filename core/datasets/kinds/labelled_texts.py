@@ -165,7 +165,7 @@ class LabelledTexts(Dataset):
 
     @classmethod
     def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
-        return f"{rows:,} labelled examples, {texts:,} texts"
+        return f"{rows:,} labeled examples, {texts:,} texts"
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ LABEL_WORDS = 3.0  # that a label has at most, on average
 CLEARLY = 2.0  # times as long as the third longest column are the two of a pair
 QUERY_WORDS = frozenset("query question anchor search utterance request".split())
 MATE_WORDS = frozenset(
-    "mate match positive answer passage paragraph document doc context response reply chunk article paraphrase "
-    "duplicate relevant solution".split()
-)
+    "match positive answer passage paragraph document doc context response reply chunk article paraphrase duplicate "
+    "relevant solution".split()
+) | {"mate"}
 # What people call columns about a row; compared by letters and digits only.
 ABOUT = frozenset(
     "id idx index uid no nr num number row rownumber line lineno key note notes comment comments remark remarks "

@@ -95,8 +95,8 @@ class OwnLabelledTexts(OwnFile):
     examples: tuple[Example, ...]
 
     kind = DatasetKind.LABELLED_TEXTS
-    title = "labelled texts"
-    form = "labelled texts (text and label, or text1, text2 and label; perhaps split)"
+    title = "labeled texts"
+    form = "labeled texts (text and label, or text1, text2 and label; perhaps split)"
     about = (
         "a text, or two, and the class that it belongs to; perhaps with a column `split` of train, dev and test. For "
         "the page *Transfer*."
@@ -105,7 +105,7 @@ class OwnLabelledTexts(OwnFile):
         "where one is called `label`, `class` or `category` beside one of texts, or words of the kind beside two; a "
         "`label` of numbers beside two texts is taken for a score unless there is a `split`"
     )
-    counted = "labelled examples"
+    counted = "labeled examples"
     roles = (
         Role("text", TEXT, "the text, where an example has one"),
         Role("text1", FIRST, "the first of two texts"),
@@ -229,7 +229,7 @@ class OwnLabelledTexts(OwnFile):
             f"{counts.texts:,} texts"
         )
         columns = self._columns_in_words(", ")
-        return f"{self.path.name}: labelled texts: {columns}; {'; '.join([holds, *counts.caution])}"
+        return f"{self.path.name}: labeled texts: {columns}; {'; '.join([holds, *counts.caution])}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -396,7 +396,7 @@ def _not_a(table: FileTable, row: int, column: int, wanted: str) -> str:
 def _check_classes(table: FileTable, column: int, labels: Sequence[str]) -> None:
     if len(labels) < MIN_ROWS:
         raise InputError(
-            f"{table.path} has {len(labels)} labelled text{'s' * (len(labels) > 1)}",
+            f"{table.path} has {len(labels)} labeled text{'s' * (len(labels) > 1)}",
             expected=f"at least {MIN_ROWS}: a classifier is trained on some and tested on others",
             remedy="add rows",
         )

@@ -60,10 +60,7 @@ class OwnPairs(OwnFile):
     kind = DatasetKind.PAIR_SET
     title = "positive pairs"
     form = "pairs (columns query and mate)"
-    about = (
-        "a query and its mate, two texts that belong together. Each mate will be ranked among all the texts of the "
-        "file."
-    )
+    about = "a query and its match, two texts that belong together. Each match is ranked among all texts of the file."
     counted = "pairs"
     roles = (Role("query", QUERY, "the query"), Role("mate", MATE, "the text that should be found for it"))
     forms = (("query", "mate"),)

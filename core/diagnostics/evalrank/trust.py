@@ -131,7 +131,7 @@ def _of_ranks(ranks: Int64) -> MeanScore:
 def other_protocol(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
     """The stored run that ranks the same embeddings by the other protocol, if any.
 
-    The toolkit always centres: its run of ``none`` is also the counterpart of ``center``, which is preferred to the
+    The toolkit always centers: its run of ``none`` is also the counterpart of ``center``, which is preferred to the
     same variant's.
     """
     plan = run.plan

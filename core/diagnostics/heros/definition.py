@@ -345,7 +345,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     columns=(
         Column("subset", pa.string(), "what was done to the original"),
         Column("cosine", pa.float64(), "cosine of original and rewrite"),
-        Column("similarity", pa.float64(), "the same, normalised by cos_avg"),
+        Column("similarity", pa.float64(), "the same, normalized by cos_avg"),
     ),
     metrics=tuple(_metrics()),
     headline="synonym>antonym",

@@ -4,7 +4,7 @@
 mean normalized similarity per subset over HEROS's own 1,000 sentences. Sizes are from table 3. Of figure 2's models it
 has only GloVe; appendix C.2 says that base models have roughly 110M parameters, large ones roughly 335M
 (``approximate``), and gives no dimension. It does not say which of the two RankEncoder's are. Names that figure 1
-prints twice are told apart by table 3's order.
+prints twice are assigned by table 3's order.
 
 **Training groups** are the kinds of sentence pairs that an encoder was trained on, as in section 3:
 

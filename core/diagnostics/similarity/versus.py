@@ -69,7 +69,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     for place in np.concatenate(largest(gain, most)).tolist():
         number = int(frame["item_no"].iloc[place])
         texts = (("first text", frame["first"].iloc[place]), ("second text", frame["second"].iloc[place]))
-        said = [f"{one[place]:.2f}, people {gold[place]:.2f}" for one in fits]
+        said = [f"{one[place]:.2f} (people: {gold[place]:.2f})" for one in fits]
         address = {"similarity_view": "pairs", "pair": str(number)} | _sides(first, second)
         rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))

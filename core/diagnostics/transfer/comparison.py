@@ -1,4 +1,4 @@
-"""Whether two transfer runs differ by more than chance, tested on the examples that both predicted."""
+"""Test of whether two transfer runs differ by more than chance, on the examples that both predicted."""
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ def difference_of_analogies(pairs: Sequence[tuple[RunRecord, RunRecord]], reposi
     known = Dependence.of(*word_pairs(asked.loc[wide.index]))
     if known.refusal:  # that sentence is about pairs of texts
         few = f"{len(wide):,} questions that share word pairs are worth fewer than {FEWEST + 1:.0f} independent ones"
+        few += "; the page Words has a test over word pairs"
         known = replace(known, refusal=few)
     values = {run_id: wide[run_id].to_numpy(dtype=np.float64) for run_id in ids}
     both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]

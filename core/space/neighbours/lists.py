@@ -68,7 +68,7 @@ class Agreement:
 
 
 def depth(spaces: Sequence[Space], *, is_item: bool = True) -> int:
-    """How many neighbors a query can have, at most ``LONGEST``; an item is not its own neighbour."""
+    """How many neighbors a query can have, at most ``LONGEST``; an item is not its own neighbor."""
     return min(LONGEST, len(spaces[0].items) - is_item)
 
 

@@ -15,13 +15,14 @@ from core.figures.grids import heatmap
 from core.figures.labels import wrapped
 from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
 from core.runs.comparison import Difference
+from core.runs.finding_parts import ci, number
 from core.studies.compare.costs import CostKind
 from core.studies.compare.rows import Row, Verdict
 from core.studies.compare.several import Point, Wins
 from core.types import Variant
 
 POINTS = 100.0  # percent
-ROW, FOOT = 50, 56  # pixels
+ROW, FOOT = 66, 56  # pixels
 SIDE_LINE = 18  # of a line above the plot that says which side is whose
 LABEL_LINE = 56  # characters above a row's marker: what a phone has room for
 NAME_WIDTH = 24  # of a line of a model's name, at either side of the zero line
@@ -54,14 +55,14 @@ def forest(
         figure.add_trace(_mark(row, place, names, styles, scheme))
     # Above its marker, so that the plot has the whole width of a phone.
     labels = [
-        _label(f"{row.difference.label}, {title_of(row.dataset)}", reach, place - 0.33 * ROW, scheme, title)
+        _label(row, reach, place - 0.4 * ROW, scheme, title, styles)
         for row, place, title in zip(shown, at, _titles(shown), strict=True)
     ]
     bottom = ROW * (len(shown) + 0.1)
     sides = _sides(names, styles, reach)
     head = 16 + SIDE_LINE * max(side["text"].count("<br>") + 1 for side in sides)
     figure.update_xaxes(
-        title="difference, in % of the range of the score",
+        title="difference, in % of the score's range",
         range=[-reach, reach],
         tickformat="~g",
         nticks=7,
@@ -79,8 +80,9 @@ def forest(
 
 def _zero(place: float, scheme: Scheme) -> dict[str, Any]:
     """The zero line at a row's marker, not across its label."""
-    ends = {"y0": place - 0.18 * ROW, "y1": place + 0.3 * ROW}
-    return {"type": "line", "x0": 0, "x1": 0, **ends, "line": {"color": ink(scheme), "width": 1.5}}
+    ends = {"y0": place - 0.16 * ROW, "y1": place + 0.16 * ROW}
+    line = {"color": ink(scheme), "width": 1.5}
+    return {"type": "line", "layer": "below", "x0": 0, "x1": 0, **ends, "line": line}
 
 
 def _titles(rows: Sequence[Row]) -> list[str]:
@@ -89,15 +91,21 @@ def _titles(rows: Sequence[Row]) -> list[str]:
     return ["" if row.entry.id == last else row.entry.title for row, last in zip(rows, before, strict=False)]
 
 
-def _label(text: str, reach: float, y: float, scheme: Scheme, title: str) -> dict[str, Any]:
-    """A row's label at the left edge, after its diagnostic in bold."""
+def _label(row: Row, reach: float, y: float, scheme: Scheme, title: str, styles: tuple[Style, Style]) -> dict[str, Any]:
+    """A row's label at the left edge, after its diagnostic in bold; below it both values in their models' colors."""
+    one = row.difference
     head = f'<b><span style="color:{ink(scheme)}">{escape(title, quote=False)}</span></b>  ' if title else ""
-    short = textwrap.shorten(text, LABEL_LINE - len(title), placeholder=" …")
+    short = textwrap.shorten(f"{one.label}, {title_of(row.dataset)}", LABEL_LINE - len(title), placeholder=" …")
+    values = [
+        f'<span style="color:{style.colour}">{number(value, ".3f")}</span>'
+        for value, style in zip((one.a, one.b), styles, strict=True)
+    ]
     return {
         "x": -reach,
         "y": y,
-        "text": f"{head}{escape(short, quote=False)}",
+        "text": f"{head}{escape(short, quote=False)}<br>{' vs '.join(values)}",
         "font": {"size": 12, "color": faint(scheme)},
+        "align": "left",
         "xanchor": "left",
         "yanchor": "middle",
         "showarrow": False,
@@ -169,7 +177,7 @@ def hover(row: Row, names: tuple[str, str]) -> str:
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
         f"{one.label}: {one.a:.4f} ({names[0]}), {one.b:.4f} ({names[1]})",
-        f"difference {one.value:+.4f}" + (f", 95% interval {one.interval:+.4f}" if one.interval else ""),
+        f"difference {number(one.value, '+.4f')}{ci(one.interval, '+.4f')}",
         f"corrected p = {row.p_corrected:.3g}, {one.test}"
         if row.p_corrected is not None
         else f"not tested: {one.refusal}",

@@ -13,7 +13,7 @@ from itertools import combinations
 
 import numpy as np
 
-from core.datasets.catalog import DATASETS
+from core.datasets.catalog import DATASETS, title_of
 from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic, named_function
 from core.errors import InputError, unknown
 from core.numerics.statistics.intervals import ALPHA, holm
@@ -281,11 +281,46 @@ def headline(found: Comparison, a: str, b: str) -> str:
     return f"{said}; {untested} not tested." if untested else f"{said}."
 
 
+def legend(rows: Sequence[Row], names: tuple[str, str]) -> list[str]:
+    """What the figure's marks mean, as far as they are there, and why a row is not tested, counted or drawn."""
+    drawn = [row for row in rows if row.difference.advantage is not None]
+    deciding = [row for row in drawn if row.decides]
+    verdicts = {row.verdict for row in deciding}
+    said = [
+        f"Each diagnostic's main score, {names[0]} vs {names[1]}. Axis: the difference as a share of the score's "
+        f"range: {RANGES} Bars: 95% intervals."
+    ]
+    if verdicts & {Verdict.BETTER, Verdict.WORSE}:
+        said.append("Filled, in the better model's color: significant after correction for the number of tests (Holm).")
+    if Verdict.UNDECIDED in verdicts:
+        said.append("Hollow circle: no significant difference.")
+    if untested := [_because(row, row.difference.refusal) for row in deciding if row.verdict is Verdict.UNTESTED]:
+        said.append(f"Cross, not tested: {'; '.join(untested)}.")
+    if describing := [_name(row) for row in drawn if not row.decides]:
+        said.append(f"Diamond, not counted: {', '.join(describing)}, which only describes the embeddings.")
+    if undrawn := [_because(row, row.difference.refusal) for row in rows if row.difference.advantage is None]:
+        said.append(f"Not drawn and not counted: {'; '.join(undrawn)}.")
+    return said
+
+
+def _name(row: Row) -> str:
+    return f"{row.entry.title} on {title_of(row.dataset)}"
+
+
+def _because(row: Row, why: str) -> str:
+    return f"{_name(row)} ({why})" if why else _name(row)
+
+
+RANGES = (
+    "1% is 0.01 of an accuracy or MRR (0 to 1), 0.02 of a correlation (−1 to 1), 0.04 of an alignment (0 to 4, lower "
+    "is better)."
+)
+
+
 def method_in_words(found: Comparison) -> str:
     """Method of the verdicts."""
     return (
-        "Differences are percentages of the score's range: 1% is 0.01 of an accuracy or MRR, 0.02 of a correlation "
-        "(−1 to 1), 0.04 of an alignment (0 to 4, lower is better). To the right, A is better. Intervals are 95%, for "
+        f"Differences are percentages of the score's range: {RANGES} To the right, A is better. Intervals are 95%, for "
         "each difference alone; tests are paired over the same items, with p-values Holm-corrected for "
         f"{counted(found.tests, 'test')}. Scores that only describe the space are shown but not counted as better or "
         "worse."

@@ -16,7 +16,7 @@ from core.types import Variant
 
 AXIS = {
     Task.INTRUDER: "precision: share of votes that found the intruder",
-    Task.COMPARATIVE: "win ratio: share of votes for its neighbour",
+    Task.COMPARATIVE: "win ratio: share of votes for its neighbor",
 }
 ROW, SLOT = 46, 20  # pixels of a row, and of each further variant in it
 AUTOMATIC = "automatic rater"

@@ -33,7 +33,7 @@ from core.transforms.chain import TransformChain
 from core.types import CancelToken, Int64, Progress, Variant, no_progress
 
 SEED = 2_015
-FIRST_LOOK = 1_000  # neighbours: most intruders are among them; ranking all 20,000 takes seven times as long
+FIRST_LOOK = 1_000  # neighbors: most intruders are among them; ranking all 20,000 takes seven times as long
 AT_ONCE = 32  # queries between two checks of the cancel token
 LONGEST_TITLE = 120
 
@@ -163,7 +163,7 @@ def make(
     sizes = _sizes(dataset, spaces[0].items[places])
     made = _made(request, found, spaces, places, sizes, progress, cancel)
     if not made.items:
-        why = "; ".join(f"{reason}: {count:,}" for reason, count in made.skipped.items())
+        why = "; ".join(f"{rules.in_words(reason)}: {count:,}" for reason, count in made.skipped.items())
         raise BlindspotError(
             f"none of the {len(found.queries):,} queries gives an item ({why})",
             remedy="choose a larger dataset, another rule or another inventory",
@@ -181,7 +181,11 @@ def in_words(items: ItemSet) -> str:
     said = f"{len(items.items):,} items of {manifest.get('queries', 0):,} queries."
     if skipped := manifest.get("skipped"):
         unit = "queries" if items.task is Task.INTRUDER else "questions"
-        said += f" Skipped {unit}: " + ", ".join(f"{reason} {count:,}" for reason, count in skipped.items()) + "."
+        said += (
+            f" Skipped {unit}: "
+            + ", ".join(f"{rules.in_words(reason)} {count:,}" for reason, count in skipped.items())
+            + "."
+        )
     if missing := manifest.get("unknown"):
         more = manifest["unknown_total"] - len(missing)
         said += f" Not in the vocabulary: {', '.join(missing)}" + (f" and {more:,} more." if more else ".")
@@ -254,7 +258,7 @@ def _made(
         lists.append([])
         vectors = space.vectors if len(places) == len(space.vectors) else space.vectors[places]
         index = ExactIndex(np.asarray(vectors, dtype=np.float32), request.metric)
-        stage = f"neighbours by {space.variant.label}"
+        stage = f"neighbors by {space.variant.label}"
         for start in range(0, len(asked), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             cancel.check()
@@ -285,7 +289,7 @@ def _quartets(index: ExactIndex, numbers: Int64, pool: Pool, rule: Rule) -> list
 
 
 def _lists(index: ExactIndex, numbers: Int64, pool: Pool, ranks: Sequence[int]) -> list[Int64]:
-    """The beginnings of the neighbor lists, down to the deepest rank if there are so many neighbours."""
+    """The beginnings of the neighbor lists, down to the deepest rank if there are so many neighbors."""
     deepest = max(ranks)
     most = len(index) - 1
     out: list[Int64] = []

@@ -27,12 +27,17 @@ COUNT_TOLERANCE = 500.0
 
 
 class Reason(StrEnum):
-    """Why there is no item."""
+    """Why there is no item; manifests of item sets have it as it is."""
 
     TOO_FEW = "too few neighbours"
     UNKNOWN = "frequency unknown"
     NO_INTRUDER = "no intruder of like frequency"
     SAME = "all variants give the same"
+
+
+def in_words(reason: str) -> str:
+    """The reason as people read it."""
+    return {str(Reason.TOO_FEW): "too few neighbors", str(Reason.SAME): "all models give the same"}.get(reason, reason)
 
 
 class Closeness(StrEnum):

@@ -1,4 +1,4 @@
-"""What the votes say of the variants: shares of votes for their own, and whether two of them differ.
+"""Scores of variants by the votes of raters: shares of votes for their own options, and tests between two variants.
 
 Intruder test (Schnabel et al. 2015, section 4): precision, micro-averaged, is votes for a variant's own intruder over
 votes on its items. Comparative task (section 3.3): the win ratio is the mean over items of votes for the variant's own

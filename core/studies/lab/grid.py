@@ -58,7 +58,10 @@ class Task:
             raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
         entry, kind = find_diagnostic(diagnostic), find_dataset(dataset).kind
         if entry.dataset_kind is not kind:
-            raise InputError(f"{diagnostic} does not run on '{dataset}', a {kind}", expected=f"a {entry.dataset_kind}")
+            raise InputError(
+                f"{diagnostic} does not run on '{dataset}', a {kind.in_words}",
+                expected=f"a {entry.dataset_kind.in_words}",
+            )
         return cls(diagnostic, dataset)
 
     @property
@@ -248,8 +251,8 @@ _FALLBACKS = {
 def stored_runs(requests: Sequence[RunRequest], repository: Repository) -> dict[RunRequest, RunRecord]:
     """The newest finished run of each request that has one.
 
-    A request on the common support of several encoders is also answered by a run over all items, if stored runs show
-    that all of these encoders cover every item.
+    A request on the texts that several encoders cover is also answered by a run over all texts, if stored runs show
+    that each of these encoders covers every text.
     """
     runs = repository.runs(variants=list({r.variant for r in requests}), state=RunState.DONE, current=True)
     exact: dict[RunRequest, RunRecord] = {}
@@ -292,6 +295,13 @@ class Scores:
     def only(self, keep: Sequence[int]) -> Scores:
         """Some of the settings, by their numbers."""
         return Scores(self.encoders, tuple(self.settings[i] for i in keep), self.values[:, list(keep)])
+
+    def without_gaps(self) -> Scores:
+        """Those encoders and settings that have a score at all."""
+        has = ~np.isnan(self.values)
+        rows, columns = np.flatnonzero(has.any(axis=1)).tolist(), np.flatnonzero(has.any(axis=0)).tolist()
+        kept = self.only(columns)
+        return Scores(tuple(self.encoders[i] for i in rows), kept.settings, kept.values[rows])
 
     @property
     def ranked(self) -> Scores:
@@ -343,23 +353,25 @@ class Change:
 def changes(
     requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], wanted: Sequence[Reading]
 ) -> list[Change]:
-    """Every stored score that is not an encoder's plain one and can be compared with it, of the first reading with any.
+    """Every stored score that is not an encoder's plain one and can be compared with it, reading by reading.
 
     Scores that describe a space count only where no other is there.
     """
-    for reading in sorted(wanted, key=lambda one: one.is_described):
-        own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
-        known = [r for r in own if r in found and reading.score in found[r].metrics]
-        first = metric_of(own[0]) if own else ""
-        plain = {r.variant.encoder: r for r in known if r.variant.transform == "none" and metric_of(r) == first}
-        out = [
-            Change(reading, _setting(reading, r), _setting(reading, before), found[r], found[before])
-            for r in known
-            if (before := plain.get(r.variant.encoder)) is not None and before != r
-        ]
-        if out:
-            return out
-    return []
+    own = [(reading, change) for reading in wanted for change in _changes(requests, found, reading)]
+    decisive = [change for reading, change in own if not reading.is_described]
+    return decisive or [change for _, change in own]
+
+
+def _changes(requests: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], reading: Reading) -> list[Change]:
+    own = [r for r in requests if Task(r.diagnostic, r.dataset) == reading.task]
+    known = [r for r in own if r in found and reading.score in found[r].metrics]
+    first = metric_of(own[0]) if own else ""
+    plain = {r.variant.encoder: r for r in known if r.variant.transform == "none" and metric_of(r) == first}
+    return [
+        Change(reading, _setting(reading, r), _setting(reading, before), found[r], found[before])
+        for r in known
+        if (before := plain.get(r.variant.encoder)) is not None and before != r
+    ]
 
 
 def _setting(reading: Reading, request: RunRequest) -> Setting:

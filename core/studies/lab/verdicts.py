@@ -99,7 +99,11 @@ class Flip:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The order of two encoders over the settings that both have; ``first`` leads in as many or more."""
+    """The order of two encoders over the settings that both have; ``first`` leads in as many or more.
+
+    Attributes:
+        choices: how many different settings these are if the score does not count: similarity, post-processing, size.
+    """
 
     first: str
     second: str
@@ -107,6 +111,7 @@ class Verdict:
     trails: int
     ties: int
     flips: tuple[Flip, ...]
+    choices: int
 
     @property
     def settings(self) -> int:
@@ -139,7 +144,8 @@ def _verdict(scores: Scores, a: int, b: int, signs: Float64) -> Verdict:
     if trails > leads:
         a, b, signs, leads, trails = b, a, -signs, trails, leads
     flips = tuple(_flips(scores.settings, signs))
-    return Verdict(scores.encoders[a], scores.encoders[b], leads, trails, int((signs == 0).sum()), flips)
+    choices = {Knob.READING.context(scores.settings[i]) for i in np.flatnonzero(~np.isnan(signs)).tolist()}
+    return Verdict(scores.encoders[a], scores.encoders[b], leads, trails, int((signs == 0).sum()), flips, len(choices))
 
 
 def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:

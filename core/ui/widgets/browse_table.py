@@ -196,7 +196,7 @@ class BrowseTable:
             if place is not None:
                 st.caption(f"{place + 1:,} of {len(found):,} in the table", width="content")
             if value is None:
-                st.caption(f"For details, choose a row above or type the number of a {self.unit}.", width="content")
+                st.caption("For details, choose a row above or type its number.", width="content")
         self._scroll_to_details()
         if value is None:
             return None

@@ -111,7 +111,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
             "dataset": [row.title for row in rows],
             "contents": [row.size for row in rows],
             "tests": [_used_by(row.kind) for row in rows],
-            "kind": [str(row.kind) for row in rows],
+            "kind": [row.kind.in_words for row in rows],
             "license": [row.licence for row in rows],
             "id": ["" if is_own(reference) else reference for reference in references],
         }
@@ -178,7 +178,11 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     """Labels and Markdown."""
     facts = [
         ("State", f"{SIGNS[row.state]} {row.state}"),
+<<<<<<< HEAD
         ("Kind", str(entry.kind) if entry.kind in OF_TEXTS else f"{entry.kind} of {entry.unit}s"),
+=======
+        ("Kind", entry.kind.in_words if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
+>>>>>>> main
         ("License", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
         ("Source", f"<{entry.url}>" if entry.url else ""),

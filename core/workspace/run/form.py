@@ -178,7 +178,7 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
     """Name chosen diagnostics without a dataset of their kind, and the other way round."""
     running = {r.diagnostic for r in expansion.requests}
     for entry in (find_diagnostic(name) for name in sweep.diagnostics if name not in running):
-        st.caption(f"Skipped: {entry.title} (no {entry.dataset_kind} selected)")
+        st.caption(f"Skipped: {entry.title} (no {entry.dataset_kind.in_words} selected)")
     used = {r.dataset for r in expansion.requests}
     for dataset in (name for name in sweep.datasets if name not in used):
         st.caption(f"Skipped: {as_text(title_of(dataset))} (no selected diagnostic runs on it)")

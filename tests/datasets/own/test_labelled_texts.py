@@ -209,8 +209,8 @@ HALVES = ["p", "q"] * 12
             "column 'label': 100 classes in 200 rows; expected fewer than 100 classes, each with examples to learn "
             "from; merge rare ones, or choose the column of the classes if this one holds ids, scores or texts",
         ),
-        (rows_of(HALVES[: MIN_ROWS - 1]), "has 19 labelled texts; expected at least 20: a classifier is trained"),
-        (rows_of(["p"]), "has 1 labelled text; expected at least 20"),
+        (rows_of(HALVES[: MIN_ROWS - 1]), "has 19 labeled texts; expected at least 20"),
+        (rows_of(["p"]), "has 1 labeled text; expected at least 20"),
         ([*rows_of(HALVES), {"text": " ", "label": "p"}], "line 26, column 'text': nothing there; expected a text"),
         ([*rows_of(HALVES), {"text": "x", "label": ""}], "line 26, column 'label': nothing there; expected a class"),
         (
@@ -299,7 +299,7 @@ def test_columns_can_be_asked_for(tmp_path: Path) -> None:
 def test_the_dataset_and_its_entry(tmp_path: Path, settings: Settings) -> None:
     path = given(tmp_path, rows_of(HALVES, split=["train", "train", "test", "test"] * 6), "mine.jsonl")
     entry = find_dataset(f"file:{path}")
-    assert (entry.kind, entry.size) == (DatasetKind.LABELLED_TEXTS, "24 labelled examples, 24 texts")
+    assert (entry.kind, entry.size) == (DatasetKind.LABELLED_TEXTS, "24 labeled examples, 24 texts")
     assert (entry.pairs, entry.texts, entry.is_split) == (24, 24, True)
     assert entry.description == "Texts of your own, of 2 classes. Their own split."
     data = fetch.load(entry, settings)

@@ -90,7 +90,7 @@ def test_every_number_of_subsets_is_computed_stored_and_listed(
             assert rows["original"].tolist() == [row["original"] for row in FIRST_ROWS]
     said = blindspot("runs")
     assert (said.code, said.err) == (0, "")
-    assert said.out.count("│ heros") == 11
+    assert said.out.count(f"│ {ENTRY.title}") == 11
     assert said.out.count("synonym>antonym") == sum({"synonym", "antonym"} <= set(SUBSETS[:n]) for n in range(2, 7))
     said = blindspot("run", "heros", "--encoder", "bigrams", "--dataset", f"file:{tmp_path / 'typo.csv'}")
     assert (said.code, said.err) == (0, "")

@@ -14,7 +14,7 @@ from core.runs import pipeline
 from core.runs.comparison import Difference
 from core.runs.requests import EncodeRequest
 from core.store.repository import Repository
-from core.studies.lab.grid import Grid, Reading, Scores, Task, requests, score_cells, stored_runs
+from core.studies.lab.grid import Grid, Reading, Scores, Task, changes, requests, score_cells, stored_runs
 from core.studies.lab.page.headline import sure
 from core.studies.lab.verdicts import effects, in_words, verdicts
 from core.ui import resources
@@ -72,17 +72,40 @@ def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp,
     gains = np.abs(mrr.values - plain[:, None])
     row, column = np.unravel_index(np.nanargmax(gains), gains.shape)
     (headline,) = (block.value for block in app.markdown if f"**{ENCODERS[row]}**" in block.value)
-    assert f"from {plain[row]:.3f} to **{mrr.values[row, column]:.3f}**" in headline
-    assert f"{np.isfinite(mrr.values).sum() - len(ENCODERS)}, not tested: " in headline, "there are too few pairs"
+    assert f"from {plain[row]:.4f} to **{mrr.values[row, column]:.4f}**" in headline
+    assert "not tested: " in headline, "there are too few pairs"
     found = verdicts(mrr.ranked)
-    assert f"{sum(v.is_stable for v in found)} of {len(found)}**" in headline
+    assert {v.choices for v in found} == {6, 8}, "each two models share the settings but those of one variant"
+    assert f"**{sum(v.is_stable for v in found)} of {len(found)} " in headline
+
+
+def test_every_score_has_its_largest_change(cache: Path) -> None:
+    settings = make_settings(cache)
+    asked = requests(GRID, settings)
+    found = stored_runs(asked, Repository.at(settings.store))
+    both = [Reading(TASKS[0], "mrr"), Reading(TASKS[0], "hits@1")]
+    for reading in both:
+        own = [one for one in changes(asked, found, both) if one.reading == reading]
+        assert own == changes(asked, found, [reading])
+        for one in own:
+            assert one.gain == one.run.metrics[reading.score] - one.plain.metrics[reading.score]
+    described = Reading(TASKS[1], "align")
+    assert changes(asked, found, [described]), "nothing else is there"
+    assert {one.reading for one in changes(asked, found, [described, both[0]])} == {both[0]}
+
+
+def test_two_models_with_one_setting_in_common_have_no_order_to_keep(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none"], "lab_metric": ["cos"]})
+    (one,) = {v.choices for v in verdicts(table(cache, "mrr").only([0]))}
+    assert one == 1
+    assert not any("pairs** of models" in block.value for block in app.markdown)
 
 
 @pytest.mark.parametrize(("p", "tried", "verdict"), [(0.01, 1, "; significant"), (0.01, 5, "; not significant")])
 def test_the_largest_of_many_changes_is_corrected_for_their_number(p: float, tried: int, verdict: str) -> None:
     found = Difference("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), p)
     said = sure(found, tried)
-    assert "+0.020 to +0.180" in said
+    assert "+0.0200 to +0.1800" in said
     assert verdict in said
 
 

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.datasets import uploads
 from core.datasets.catalog import find_dataset
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own.labelled_texts import OwnLabelledTexts
 from tests.conftest import make_settings
 from tests.support.data_page import keep, picker, rows, upload
@@ -49,7 +50,7 @@ def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_pat
     assert "affirmed" in said
     assert "71.4%" in said, "the baseline"
     assert not app.warning, "nothing repeats"
-    assert "set of labelled texts" in said
+    assert DatasetKind.LABELLED_TEXTS.in_words in said
     assert rows(app, "class") == ["affirmed"] * 10
     assert rows(app, "examples") == [1_000, 400]
     app.selectbox[next(i for i, b in enumerate(app.selectbox) if b.label == "Class")].set_value("negated").run()

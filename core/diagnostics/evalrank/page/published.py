@@ -31,7 +31,7 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
             [ALL, *kinds],
             "published",
             "What was done to the embeddings on top of the toolkit's own centering (and, for cosine, "
-            "normalising): none, abtt (all-but-the-top) or whitening. Not stated: the paper does not say.",
+            "normalizing): none, abtt (all-but-the-top) or whitening. Not stated: the paper does not say.",
         )
         kept = [row for row in rows if chosen in (ALL, row.post_processing)]
         same = [row for row in kept if row.metric == picks.metric]
@@ -47,7 +47,7 @@ def published(runs: Sequence[RunRecord], picks: Picks) -> None:
             st.info(f"None of these was published with the similarity {picks.metric}; the table has what was.")
         st.markdown(
             "Two rows are comparable where similarity **and** post-processing are the same; the table names both. "
-            "The toolkit centres in any case, so that `none` and `center` here are its *none*. The digits that its "
+            "The toolkit centers in any case, so that `none` and `center` here are its *none*. The digits that its "
             "rounding decides differ from machine to machine; take differences below a hundredth for that."
         )
         st.dataframe(_table(kept), hide_index=True, key="published_table", column_config=_COLUMNS)

@@ -1,4 +1,4 @@
-"""The view *neighbours* of the Frequency page: mean corpus rank of the k-th neighbor (Schnabel 2015, figure 4)."""
+"""The view *neighbors* of the Frequency page: mean corpus rank of the k-th neighbor (Schnabel 2015, figure 4)."""
 
 from __future__ import annotations
 

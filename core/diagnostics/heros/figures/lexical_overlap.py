@@ -14,7 +14,7 @@ ROW_HEIGHT = 30
 # Per measure its name, meaning and symbol, and its colors on light and on dark.
 MEASURES = {
     "rouge_1": ("R1", "words", "circle", {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#56B4E9"}),
-    "rouge_2": ("R2", "pairs of neighbouring words", "diamond", {Scheme.LIGHT: "#D55E00", Scheme.DARK: "#E69F00"}),
+    "rouge_2": ("R2", "pairs of neighboring words", "diamond", {Scheme.LIGHT: "#D55E00", Scheme.DARK: "#E69F00"}),
     "rouge_l": ("RL", "words in the same order", "cross-thin", {Scheme.LIGHT: "#1B1F24", Scheme.DARK: "#F0F3F6"}),
 }
 PUBLISHED = "published"

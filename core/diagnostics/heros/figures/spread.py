@@ -210,7 +210,7 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
         )
         figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"}, col=2)
         figure.update_xaxes(title=wrapped(ordering, 16), tickformat=".0%", tickvals=[0, 1], range=[-0.08, 1.08], col=2)
-    figure.update_xaxes(title="mean normalised<br>similarity", col=1)
+    figure.update_xaxes(title="mean normalized<br>similarity", col=1)
     figure.update_yaxes(range=[len(rows) - 0.5, -0.6], showgrid=True)
     figure.update_yaxes(tickvals=places, ticktext=[wrapped(r.chain) for r in rows], col=1)
     figure.update_layout(showlegend=True)

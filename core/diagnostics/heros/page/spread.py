@@ -24,7 +24,7 @@ from core.ui.resources import cached, repository, settings
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.work import run_button
 
-NORMALISED, RAW = "normalised", "raw cosine"
+NORMALIZED, RAW = "normalized", "raw cosine"
 MAX_VARIANTS = 8
 MAX_RIDGES = 64  # 128 places up and back each: 16,384 points
 LEAST_SPAN = 0.05  # of the axis, where all similarities are alike
@@ -34,9 +34,9 @@ def show(shown: HerosView) -> None:
     """The distribution of every subset, and how an encoder's profile moves from transform to transform."""
     scale = one_of(
         "Similarity on the axis",
-        (NORMALISED, RAW),
+        (NORMALIZED, RAW),
         "heros_scale",
-        "raw cosine: the model's own. normalised: rescaled so that unrelated sentences score 0 and the same "
+        "raw cosine: the model's own. normalized: rescaled so that unrelated sentences score 0 and the same "
         "direction 1, to compare models.",
     )
     near = st.toggle(

@@ -18,7 +18,7 @@ from core.studies.compare.costs import CostKind, about_speed, written
 from core.studies.compare.page import items, missing, several
 from core.studies.compare.page.reading import compared, costs_of
 from core.studies.compare.page.shown import CompareView
-from core.studies.compare.rows import Row, Verdict, headline, method_in_words
+from core.studies.compare.rows import Row, Verdict, headline, legend, method_in_words
 from core.studies.report.page import report_buttons
 from core.types import Variant
 from core.ui.markdown import as_text
@@ -98,12 +98,8 @@ def _forest(shown: CompareView) -> None:
     a, b = (shown.styles[variant] for variant in (shown.found.a, shown.found.b))
     figure = figures.forest(shown.found.rows, shown.names, (a, b), shown.scheme)
     st.plotly_chart(figure, key="forest", config={"displayModeBar": False})
-    st.caption(
-        "Filled, in the color and shape of the better model: significant after correction for the number of tests "
-        "(Holm). Hollow circle: no significant difference. Cross: measured, but there is no significance test for it. "
-        "Diamond: describes the embeddings and makes no model better, so it is not counted. Bars: 95% intervals. "
-        "Open a row's page:"
-    )
+    st.caption("  \n".join(map(as_text, legend(shown.found.rows, shown.names))))
+    st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
         for row in shown.found.rows[:LINKS]:
             entry = row.entry

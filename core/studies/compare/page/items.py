@@ -54,8 +54,8 @@ def show(shown: CompareView) -> None:
         frame,
         about,
         config,
-        hint=f"{len(listed):,} of {found.won if side == WON_BY_A else found.lost:,} listed. "
-        f"The diagnostics alternate; within each, the largest difference first, at most {MOST_ITEMS} each.",
+        hint=f"{len(listed):,} of {found.won if side == WON_BY_A else found.lost:,} listed: at most {MOST_ITEMS} of "
+        "each diagnostic, its largest difference first. The diagnostics alternate.",
     )
     chosen = TABLE.chosen(frame, about, range(len(listed)), "is not in the table")
     if chosen is not None:

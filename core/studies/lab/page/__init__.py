@@ -25,14 +25,13 @@ HOW = r"""
 Each cell is an ordinary run: one model, one post-processing, one similarity, one task. It appears on all other pages
 too. A grid is computed as one job; after a cancellation it continues where it stopped.
 
-- **Post-processing**: *center* subtracts the mean; *zscore* also divides by the standard deviation; *abtt:2* removes
-  the mean and the first 2 principal components; *pcr:1* the first one, without centering; *whiten* decorrelates,
-  *whiten:128* to 128 dimensions; *truncate:128* keeps the first 128 dimensions; *none* is the model unchanged.
+- **Post-processing**: a chain of steps, described below the pickers and in their help; *none* is the model unchanged.
 - A **setting** is everything a score depends on besides the model: the score itself, the similarity, the
   post-processing, the size. Models are ranked separately under each setting. Scores that are equal after rounding are
   ties and share the mean of their places.
-- The **headline** names the score that differs most from the same model's without post-processing, tested as the
-  diagnostic's own page does, with the p-value multiplied by the number of changes.
+- The **headline** names, for each score, the largest difference from the same model's score without post-processing,
+  tested as the diagnostic's own page does, with the p-value multiplied by the number of changes of all scores. Only a
+  pair of models with scores under two or more post-processings, similarities or sizes can keep or change its order.
 - **Agreement** of two settings is the rank correlation of the models, Kendall's $\tau_b$ or Spearman's $\rho$, over the
   models that both have. The effect of *one choice alone* is measured over pairs of settings that differ only in it.
 - A **verdict** on two models counts the settings in which either is ahead. It is *stable* if one of them is never

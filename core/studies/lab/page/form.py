@@ -17,7 +17,7 @@ from core.numerics.similarity import Similarity
 from core.runs.encoders_here import known_references
 from core.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
 from core.studies.lab.grid import entries as in_grids
-from core.transforms.chain import READY_CHAINS, TransformChain
+from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from core.types import Variant
 from core.ui.gone import readable_datasets, usable
 from core.ui.markdown import as_text
@@ -31,6 +31,15 @@ DEFAULT_ENCODERS = ("minilm", "minilm-cls", "minilm-first-last-avg", "minilm-sta
 DEFAULT_METRICS = (Similarity.COS.value, Similarity.L2.value)
 OWN_ITEMS = "each task's own items"  # in the address
 SEEN = 0.05  # a corpus with a larger share of the tested texts is not called held out
+IN_SHORT = {
+    "center": "subtracts the mean",
+    "zscore": "also divides by the standard deviation",
+    "abtt": "all but the top: removes the mean and the first K principal components",
+    "pcr": "removes the first K principal components, without centering",
+    "whiten": "makes dimensions uncorrelated, keeping K",
+    "pca": "keeps the K directions of largest variance",
+    "truncate": "keeps the first K dimensions",
+}  # the pickers' help has all of it
 TRIED = 8  # corpora that are compared to find one to offer
 
 
@@ -74,6 +83,8 @@ def form(picks: Picks) -> Grid | None:
     )
     shown = [tasks[name] for name in chosen] or list(usual)
     st.caption(as_text(f"Tasks: {', '.join(map(_called, shown))}. Change them under Options."))
+    if said := _in_short(typed):
+        st.caption(as_text(said))
     with place:
         metrics = st.pills(
             "Similarity",
@@ -100,6 +111,13 @@ def form(picks: Picks) -> Grid | None:
         shown,
         "" if fit_on == OWN_ITEMS else by_name.get(str(fit_on), ""),
     )
+
+
+def _in_short(chains: Sequence[str]) -> str:
+    """What the steps of some chains do, each once."""
+    steps = dict.fromkeys(step.partition(":")[0].strip() for chain in chains for step in chain.split("+"))
+    found = [f"{STEPS[name].usage} {IN_SHORT[name]}" for name in steps if name in IN_SHORT]
+    return f"Post-processing: {'; '.join(found)}." if found else ""
 
 
 def _fit_on(dataset: str) -> Callable[[], None]:

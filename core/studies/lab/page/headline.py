@@ -1,17 +1,18 @@
-"""Headline of the Lab: the choice that changes a model's score most, tested, and how many pairs keep their order."""
+"""Headline of the Lab: the largest change of every score, tested, and how many pairs of models keep their order."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 from core.datasets.catalog import title_of
 from core.diagnostic import find_diagnostic, named_function
 from core.errors import InputError
+from core.figures.grids import written
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.comparison import Difference
+from core.runs.finding_parts import number
 from core.store.records import RunRecord
-from core.studies.lab.grid import Change, Setting, changes
+from core.studies.lab.grid import Change, changes
 from core.studies.lab.page.progress import LabView
 from core.studies.lab.verdicts import verdicts
 from core.texts import counted
@@ -22,26 +23,41 @@ from core.ui.resources import cached, repository
 
 def show(shown: LabView) -> None:
     """The headline, as far as the grid is computed."""
-    said = [*_largest(shown), *_order(shown)]
-    headline.show(" ".join(said) or "Compute the grid below to see which choices change the scores and the ranking.")
+    said = [part for part in (_largest(shown), _order(shown)) if part]
+    headline.show("\n\n".join(said) or "Compute the grid below to see which choices change the scores and the ranking.")
 
 
-def _largest(shown: LabView) -> list[str]:
+def _largest(shown: LabView) -> str:
+    """How many scores change significantly, and the largest change of each."""
     found = changes(shown.requests, shown.found, shown.readings)
     if not found:
-        return []
-    most = max(found, key=lambda one: abs(one.gain))
-    if not most.gain:
-        return [f"None of {counted(len(found), 'change')} of the settings changes a score."]
-    reading, run, plain = most.reading, most.run, most.plain
-    before, after = plain.metrics[reading.score], run.metrics[reading.score]
-    verb = "raises" if after > before else "lowers"
-    tested = _tested(run, plain) if reading.score == reading.task.entry.headline else None
-    return [
-        f"Largest change: **{as_text(_setting(most))}** {verb} {as_text(reading.name)} of "
-        f"**{as_text(plain.plan.variant.label)}** on {as_text(title_of(reading.task.dataset))} from {before:.3f} to "
-        f"**{after:.3f}** ({sure(tested, len(found))})."
+        return ""
+    so_far = f"{len(shown.found):,} of {len(shown.requests):,} runs computed"
+    of_each = [
+        max((one for one in found if one.reading == reading), key=lambda one: abs(one.gain))
+        for reading in dict.fromkeys(one.reading for one in found)
     ]
+    tested = [_tested(one) for one in of_each]
+    scores = counted(len(of_each), "score")
+    significant = sum(is_significant(test, len(found)) for test in tested)
+    if all(test is None or test.p is None for test in tested):
+        lead = f"**Change of {scores}** with post-processing and similarity, not tested ({so_far})."
+    else:
+        lead = f"**{significant or 'None'} of {scores} change{'s' * (significant < 2)} significantly** ({so_far})."
+    lines = [_line(one, test, len(found)) for one, test in zip(of_each, tested, strict=True)]
+    return f"{lead} Largest change of each:\n\n" + "\n".join(f"- {line}" for line in lines)
+
+
+def _line(one: Change, tested: Difference | None, tried: int) -> str:
+    reading, before, after = one.reading, *(run.metrics[one.reading.score] for run in (one.plain, one.run))
+    what = f"{as_text(reading.name)}, {as_text(title_of(reading.task.dataset))}"
+    if before == after:
+        return f"{what}: none."
+    return (
+        f"{what}: **{as_text(_setting(one))}** {'raises' if after > before else 'lowers'} "
+        f"**{as_text(one.plain.plan.variant.label)}** from {written(before)} to **{written(after)}** "
+        f"({sure(tested, tried)})."
+    )
 
 
 def _setting(change: Change) -> str:
@@ -50,21 +66,27 @@ def _setting(change: Change) -> str:
     return " with ".join(parts)
 
 
+def is_significant(tested: Difference | None, tried: int) -> bool:
+    """Whether a change is, after correction (Bonferroni) for ``tried`` ones."""
+    return tested is not None and tested.p is not None and min(1.0, tested.p * tried) < ALPHA
+
+
 def sure(tested: Difference | None, tried: int) -> str:
-    """Interval and test of the change, which is the largest of ``tried`` ones."""
+    """Interval and test of a change that was chosen among ``tried`` ones."""
     if tested is None or tested.interval is None:
-        why = f": {tested.refusal}" if tested is not None and tested.refusal else ""
-        return f"the largest of {tried:,}, not tested{why}" if tried > 1 else f"not tested{why}"
-    interval = f"95% CI of the difference {tested.interval.low:+.3f} to {tested.interval.high:+.3f}"
+        return f"not tested{f': {tested.refusal}' if tested is not None and tested.refusal else ''}"
+    low, high = (number(end, "+.4f") for end in (tested.interval.low, tested.interval.high))
+    interval = f"95% CI of the difference {low} to {high}"
     if tested.p is None:
         return interval
-    verdict = "significant" if min(1.0, tested.p * tried) < ALPHA else "not significant"
+    verdict = "significant" if is_significant(tested, tried) else "not significant"
     among = f" after correction for {tried:,} changes" if tried > 1 else ""
     return f"{interval}; {verdict}{among}"
 
 
-def _tested(run: RunRecord, plain: RunRecord) -> Difference | None:
-    if run.plan.support_digest != plain.plan.support_digest:
+def _tested(one: Change) -> Difference | None:
+    run, plain = one.run, one.plain
+    if one.reading.score != one.reading.task.entry.headline or run.plan.support_digest != plain.plan.support_digest:
         return None
     return _difference(run, plain)
 
@@ -81,11 +103,18 @@ def _difference(run: RunRecord, plain: RunRecord) -> Difference | None:
     return None if math.isnan(found.value) else found
 
 
-def _order(shown: LabView) -> list[str]:
+def _order(shown: LabView) -> str:
     found = verdicts(shown.ranked, shown.decimals)
-    if not found or len(shown.ranked.settings) < 2:
-        return []
-    stable = sum(one.is_stable for one in found)
-    settings: Sequence[Setting] = shown.ranked.settings
-    computed = counted(len(settings), "computed setting")
-    return [f"Pairs of models in the same order under all {computed}: **{stable} of {len(found)}**."]
+    tried = [one for one in found if one.choices > 1]
+    if not found:
+        return ""
+    if not tried:
+        return (
+            "No two models have been computed under more than one post-processing or similarity, so nothing is known "
+            "yet about their order."
+        )
+    stable = sum(one.is_stable for one in tried)
+    return (
+        f"**{stable} of {counted(len(tried), 'pair')} of models** computed under two or more post-processings or "
+        f"similarities keep{'s' * (stable == 1)} the same order throughout."
+    )

@@ -38,14 +38,24 @@ def _one(shown: LabView, reading: Reading) -> None:
     if np.isnan(scores.values).all():
         st.caption("No runs yet: compute the grid above.")
         return
+    missing, cells = int(np.isnan(scores.values).sum()), scores.values.size
+    scores = scores.without_gaps()
     labels = [f"{setting.chain} · {setting.metric}" for setting in scores.settings]
     figure = grids.score_grid(scores.values, scores.encoders, labels, reading.direction, shown.scheme)
     st.plotly_chart(figure, key=f"lab_grid_{reading}")
     what = next((m.description for m in reading.task.entry.metrics if m.name == reading.score), "")
-    order = {1: "Higher is better.", -1: "Lower is better.", 0: "It describes the space; neither is better."}
-    missing = int(np.isnan(scores.values).sum())
-    dash = f" – : no score yet ({missing} of {scores.values.size} cells)." if missing else ""
-    st.caption(as_text(f"{what[:1].upper()}{what[1:]}. {order[reading.direction]}{dash}"))
+    order = {
+        1: "Higher is better: bluer.",
+        -1: "Lower is better: bluer.",
+        0: "It describes the space; neither is better.",
+    }
+    said = [f"{what[:1].upper()}{what[1:]}.", order[reading.direction]]
+    if not any(parameter.name == "metric" for parameter in reading.task.entry.parameters):
+        said.append("Cosine only.")
+    if missing:
+        dashes = " (–), rows and columns without a score left out" if cells > missing else ""
+        said.append(f"{missing} of {cells} cells not computed{dashes}.")
+    st.caption(as_text(" ".join(said)))
 
 
 def _numbers(scores: Scores) -> pd.DataFrame:

@@ -31,7 +31,7 @@ def spread(app: AppTest) -> dict[str, dict[str, Any]]:
     return {t["name"]: t for t in chart(app, 1)["data"] if "customdata" in t}
 
 
-@pytest.mark.parametrize(("scale", "column"), [("normalised", "similarity"), ("raw cosine", "cosine")])
+@pytest.mark.parametrize(("scale", "column"), [("normalized", "similarity"), ("raw cosine", "cosine")])
 def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: HerosWorld, scale: str, column: str) -> None:
     app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale, post="true")
     found = spread(app)
@@ -57,7 +57,7 @@ def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: HerosWorld
     assert whole[0] < 0 < near[0]
 
 
-@pytest.mark.parametrize("scale", ["normalised", "raw cosine"])
+@pytest.mark.parametrize("scale", ["normalized", "raw cosine"])
 def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: HerosWorld, scale: str) -> None:
     app = open_app(small.cache, "heros", data="alike", heros_view="spread", heros_scale=scale)
     (dots,) = spread(app).values()

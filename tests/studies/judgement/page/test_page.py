@@ -266,15 +266,15 @@ def test_a_link_to_an_unknown_set_says_so_and_offers_others(visit: OpenApp, stor
     assert app.text_input(key="nickname")
     assert not app.warning
     other = visit("intruder", set=COMPARATIVE.set_id)
-    (link,) = other.get("page_link")
-    assert f"set={COMPARATIVE.set_id}" in link.proto.query_string
+    assert any(f"set={COMPARATIVE.set_id}" in link.proto.query_string for link in other.get("page_link"))
 
 
 def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     app = visit("intruder", session="gone")
     assert "'gone'" in app.warning[0].value
-    assert [link.proto.label for link in app.get("page_link")] == ["team"]
+    links = [link.proto.query_string for link in app.get("page_link")]
+    assert [link for link in links if "session=" in link] == ["session=team"]
     app.button(key="judge_leave").click().run()
     assert app.text_input(key="nickname")
     assert "session" not in app.query_params
