@@ -66,7 +66,5 @@ def scores(dataset: RetrievalDataset, progress: Progress, cancel: CancelToken) -
 def _words(texts: tuple[str, ...]) -> list[list[str]]:
     from bm25s.tokenization import tokenize
 
-    tokens: list[list[str]] = tokenize(
-        list(texts), stopwords="en", return_ids=False, show_progress=False, allow_empty=False
-    )
+    tokens: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)
     return tokens

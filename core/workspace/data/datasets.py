@@ -178,11 +178,7 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     """Labels and Markdown."""
     facts = [
         ("State", f"{SIGNS[row.state]} {row.state}"),
-<<<<<<< HEAD
-        ("Kind", str(entry.kind) if entry.kind in OF_TEXTS else f"{entry.kind} of {entry.unit}s"),
-=======
-        ("Kind", entry.kind.in_words if entry.kind is DatasetKind.LABELLED_TEXTS else f"{entry.kind} of {entry.unit}s"),
->>>>>>> main
+        ("Kind", entry.kind.in_words if entry.kind in OF_TEXTS else f"{entry.kind} of {entry.unit}s"),
         ("License", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
         ("Source", f"<{entry.url}>" if entry.url else ""),
