@@ -16,6 +16,7 @@ from core.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
 _FILE = "file:"
+_OWN = (_FILE, "dir:")
 
 
 @dataclass(frozen=True)
@@ -225,12 +226,13 @@ def check_transform(chain: str, settings: Settings) -> None:
 
 def check_dataset(reference: str, settings: Settings) -> None:
     """Raise ``InputError`` for a file that is not the visitor's upload, on a demo; does not look at what it names."""
-    if not reference.startswith(_FILE) or of(settings).server_files:
+    if not reference.startswith(_OWN) or of(settings).server_files:
         return
     target = reference.removeprefix(_FILE)
     path = Path(os.path.normpath(target))
     names_columns = "?" in target.removeprefix(str(settings.uploads))  # an upload's are known; the path ends before it
-    if not settings.session or names_columns or settings.uploads not in path.parents:
+    is_folder = not reference.startswith(_FILE)
+    if is_folder or not settings.session or names_columns or settings.uploads not in path.parents:
         raise InputError(
             "files cannot be named on a hosted demo",
             expected="a dataset of the catalog, or a file that you uploaded in this session",

@@ -8,7 +8,7 @@ import typer
 
 from core.cli import output
 from core.cli.options import AsJson
-from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FORMS
+from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, OWN_FOLDER_FORMS, OWN_FORMS
 from core.diagnostic import all_diagnostics
 from core.encoders.catalog import ENCODERS, SCHEMES
 from core.errors import unknown
@@ -40,3 +40,4 @@ def list_catalogs(
             output.print_table("Encoders by reference", ["form", "description"], references)
     if "datasets" in wanted:
         print(f"Your own texts: {OWN_FILE}; {OWN_FORMS}.")
+        print(f"Your own retrieval: {OWN_FOLDER}; {OWN_FOLDER_FORMS}.")

@@ -11,8 +11,8 @@ from core.cli import output
 from core.cli.options import AsJson, names_columns, of_columns
 from core.datasets import fetch as downloads
 from core.datasets import uploads
-from core.datasets.catalog import DATASETS, OWN_FILE, find_dataset
-from core.datasets.kinds.base import Dataset
+from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, find_dataset
+from core.datasets.kinds.base import Dataset, DatasetKind
 from core.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
 from core.datasets.kinds.scored_pairs import ScoredPairs
@@ -54,7 +54,7 @@ SHOWN_ROWS = 5
 @app.command()
 @names_columns
 def show(
-    dataset: Annotated[str, typer.Argument(help=f"dataset id or {OWN_FILE}")],
+    dataset: Annotated[str, typer.Argument(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}")],
     rows: Annotated[int, typer.Option(min=0, max=1_000, help="number of rows to print")] = SHOWN_ROWS,
     as_json: AsJson = False,
     *,
@@ -76,6 +76,8 @@ def show(
     output.print_text(f"{entry.title}: {entry.description} ({entry.size}.)")
     if entry.own:
         output.print_text(f"read {entry.own.summary}")
+        if entry.own.doubt:
+            output.warn([f"{entry.own.doubt} {entry.own.instead(DatasetKind.RETRIEVAL)}"])
     if counts is not None:
         _print_classes(entry.id, counts)
     if first.cells:

@@ -17,7 +17,8 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets.catalog import OWN_FILE, find_dataset, title_of
+from core.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
+from core.datasets.kinds.base import DatasetKind
 from core.datasets.own.reference import NamedColumns
 from core.diagnostic import FIT_ON, find_diagnostic
 from core.diagnostics.evalrank import training_overlap
@@ -33,7 +34,7 @@ def run(
     *,
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
-    dataset: Annotated[list[str], typer.Option(help=f"dataset id or {OWN_FILE}; repeat for several")],
+    dataset: Annotated[list[str], typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")],
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     params: dict[str, str],
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
@@ -51,6 +52,8 @@ def run(
         for e in encoder
         for t in transform or ["none"]
     ]
+    own = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := find_dataset(asked).own)]
+    output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in own if one.doubt)
     repository = Repository.at(settings.store)
     outcomes = []
     for request in dict.fromkeys(requests):
@@ -79,9 +82,8 @@ def run(
         stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
         same = "" if stored_as == asked.dataset else f" as a run on {stored_as}, which has the same pairs"
         print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
-    for asked_id in dict.fromkeys(r.dataset for r in requests):
-        if pairs := find_dataset(asked_id).own:
-            print(f"read {pairs.summary}")
+    for one in own:
+        print(f"read {one.summary}")
 
 
 def _column(record: RunRecord) -> str:

@@ -22,7 +22,7 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets.catalog import OWN_FILE, find_dataset, title_of
+from core.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
 from core.datasets.own.reference import NamedColumns
 from core.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
 from core.errors import BlindspotError, DataMissing, InputError
@@ -87,7 +87,9 @@ def sweep(
     file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; repeat for several")] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
-    dataset: Annotated[list[str] | None, typer.Option(help=f"dataset id or {OWN_FILE}; repeat for several")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")
+    ] = None,
     diagnostic: Annotated[list[str] | None, typer.Option(help="diagnostic id; repeat for several")] = None,
     params: dict[str, list[str]],
     support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; default: common")] = None,

@@ -14,6 +14,7 @@ from core.datasets.entries import (
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
+from core.datasets.own import retrieval_folder
 from core.datasets.own.columns import OwnSource
 from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.reference import ROLES, OwnReference
@@ -29,6 +30,8 @@ from core.settings import ASSETS
 __all__ = [
     "DATASETS",
     "OWN_FILE",
+    "OWN_FOLDER",
+    "OWN_FOLDER_FORMS",
     "OWN_FORMS",
     "OWN_PREFIX",
     "SOURCES",
@@ -42,9 +45,15 @@ __all__ = [
 
 OWN_PREFIX = own.PREFIX  # how the reference of a user's file begins
 OWN_FILE = f"{own.PREFIX}PATH"  # as help texts name it
+OWN_FOLDER = f"{own.FOLDER_PREFIX}PATH"
 OWN_FORMS = (
     f"a .csv, .tsv, .jsonl or .parquet of {', of '.join(kind.form for kind in OWN_KINDS.values())}. "
     f"Columns of other names: {OWN_FILE}?query=NAME&mate=NAME, with {', '.join(ROLES)} for the roles"
+)
+OWN_FOLDER_FORMS = (
+    "a folder of queries, documents and judgments in the format of BEIR (corpus.jsonl, queries.jsonl, qrels/*.tsv) or "
+    f"TREC. Other judgments than those in test: {OWN_FOLDER}?split=NAME. To leave out what is not judged or not there: "
+    f"{OWN_FOLDER}?missing=skip"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _DEMO_SCORED = ASSETS / "demo" / "scored_pairs.tsv"
@@ -136,7 +145,7 @@ DATASETS = {
             texts=140,
             licence="Apache-2.0",
             citation="Written and judged by Blindspot's authors, in the format of Thakur et al. 2021 (BEIR)",
-            load=lambda dataset_id, _: retrieval.demo_retrieval(dataset_id, _DEMO_RETRIEVAL),
+            load=lambda dataset_id, _: retrieval_folder.read(_DEMO_RETRIEVAL).loaded(dataset_id),
         ),
         DatasetEntry(
             id="demo-vocabulary",
@@ -369,7 +378,7 @@ def canonical_dataset(reference: str) -> str:
 
 
 def _own_entry(file: OwnSource, reference: str) -> DatasetEntry:
-    """The entry of a user's file. It keeps the content that was read, so that it agrees with the revision."""
+    """The entry of a user's file or folder. It keeps the content that was read, so that it agrees with the revision."""
     return DatasetEntry(
         id=reference,
         title=names.current().dataset(reference),

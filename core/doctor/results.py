@@ -109,9 +109,10 @@ def _of_other_versions(runs: Iterable[RunRecord]) -> Iterator[Finding]:
 
 def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
     """Users' files and folders, named by runs or pickers, that are gone or unusable."""
-    named = {run.plan.dataset for run in facts.runs if own.is_own(run.plan.dataset)}
-    named |= {run.plan.variant.encoder for run in facts.runs} | set(facts.references)
-    paths = {name: path for name in sorted(named) if (path := _path_of(name)) is not None}
+    datasets = {run.plan.dataset for run in facts.runs if own.is_own(run.plan.dataset)}
+    encoders = {run.plan.variant.encoder for run in facts.runs} | set(facts.references)  # a dir: may be either
+    paths = {name: own.path_of(name) for name in sorted(datasets)}
+    paths |= {name: path for name in sorted(encoders) if (path := _path_of_encoder(name)) is not None}
     remedy = "put them back to run them again; stored scores stay"
     if gone := [name for name, path in paths.items() if not path.exists()]:
         shown = ", ".join(gone[:NAMES_SHOWN])
@@ -119,17 +120,14 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
         yield note(STORE, "files", f"not there any more: {shown}{more}", remedy)
     for name in sorted(paths.keys() - set(gone)):
         try:
-            find_dataset(name) if own.is_own(name) else resolve_encoder(name, settings)
+            find_dataset(name) if name in datasets else resolve_encoder(name, settings)
         except BlindspotError as error:
             what = f"{name} cannot be used any more: {error.what}"
             yield note(STORE, "files", what, f"{error.remedy or 'see what is wrong with it'}; stored scores stay")
 
 
-def _path_of(reference: str) -> Path | None:
+def _path_of_encoder(reference: str) -> Path | None:
     """Path of a user's file or folder; None for other references."""
-    if own.is_own(reference):
-        path = own.path_of(reference)
-    else:
-        scheme, _, rest = reference.partition(":")
-        path = Path(rest.partition("?")[0] if scheme in {"dir", "vectors", "table"} else "")
+    scheme, _, rest = reference.partition(":")
+    path = Path(rest.partition("?")[0] if scheme in {"dir", "vectors", "table"} else "")
     return path if path.is_absolute() else None

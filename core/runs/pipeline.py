@@ -70,6 +70,7 @@ def request(
         raise InputError(
             f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind.in_words}",
             expected=f"a {entry.dataset_kind.in_words}",
+            remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
         )
     reference = canonical_encoder(encoder)
     resolved = resolve_encoder(reference, settings)

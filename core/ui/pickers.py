@@ -13,7 +13,8 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.datasets import uploads
-from core.datasets.catalog import DATASETS, OWN_PREFIX, title_of
+from core.datasets.catalog import DATASETS, title_of
+from core.datasets.own.files import is_own
 from core.diagnostic import Picker
 from core.numerics.similarity import Similarity
 from core.types import Variant
@@ -279,7 +280,7 @@ def known_datasets() -> list[str]:
         return list(DATASETS)
     own = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
-        own += [name for name in repository().datasets() if name.startswith(OWN_PREFIX)]
+        own += [name for name in repository().datasets() if is_own(name)]
     return [*DATASETS, *dict.fromkeys(own)]
 
 

@@ -141,9 +141,19 @@ class OwnSource(ABC):
         """How it was read: one line for people."""
 
     @property
-    def question(self) -> str:
-        """What to ask the user about the reading: one line; "" for nothing."""
+    def doubt(self) -> str:
+        """Why it may be of another kind, as a question to the user; "" for no doubt."""
         return ""
+
+    def columns_as(self, kind: DatasetKind) -> str:  # noqa: ARG002 - of some kinds
+        """The end of the reference that reads it as another kind, such as ``query=NAME&document=NAME``; "" if it
+        cannot be."""
+        return ""
+
+    def instead(self, kind: DatasetKind) -> str:
+        """What to do to read it as another kind; "" if it cannot be."""
+        columns = self.columns_as(kind)
+        return f'to read it as a {kind}: "file:{self.path}?{columns}"' if columns else ""
 
     @abstractmethod
     def as_manifest(self) -> dict[str, Any]:

@@ -12,13 +12,12 @@ from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import retrieval_folder
 from core.datasets.own.columns import OwnFile, OwnSource
 from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.reference import PREFIX, NamedColumns, OwnReference, is_own, path_of
-from core.datasets.own.retrieval_folder import FolderOptions
+from core.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
 from core.errors import InputError
 from core.files import tables
 from core.files.tables import FileTable
 
-__all__ = ["PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
+__all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
 _PERMISSIONS = "check the path and its permissions"
 
@@ -84,4 +83,4 @@ def _read_once(reference: OwnReference, _state: tuple[int, int, int]) -> OwnFile
 
 @lru_cache(maxsize=2)
 def _read_folder_once(reference: OwnReference, _state: tuple[tuple[str, int, int, int], ...]) -> OwnSource:
-    return retrieval_folder.read(reference.path, reference.options or FolderOptions())
+    return retrieval_folder.read(reference.path, reference.options)

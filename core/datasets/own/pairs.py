@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from shlex import quote
+from statistics import median
 from typing import Any
+from urllib.parse import quote as percent_encoded
 
 from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.pairs import PairSet
@@ -29,6 +31,12 @@ from core.files.tables import ColumnKind, FileTable
 from core.texts import column_key
 
 WORDS_OF_A_SENTENCE = 6
+# When queries and matches are taken for texts of different kinds.
+LEAST_PAIRS = 10
+MOST_ON_BOTH_SIDES = 0.1  # of the distinct queries
+MUCH_LONGER = 2.5
+SHARED = 0.5  # at most so many distinct matches per distinct query
+QUESTIONS = 0.8
 
 # Names that mean (query, match), compared by letters and digits only: "Sentence 1" is sentence1. The first pair wins.
 KNOWN_NAMES = (
@@ -153,6 +161,15 @@ class OwnPairs(OwnFile):
             counts.append(f"{self.self_pairs:,} pairs of a text with itself")
         return tuple(counts)
 
+    @cached_property
+    def doubt(self) -> str:
+        why = _two_kinds_of_text(self.pairs)
+        return f"are these queries and documents ({why})?" if why else ""
+
+    def columns_as(self, kind: DatasetKind) -> str:
+        names = (percent_encoded(column.name, safe="") for column in (self.query, self.mate))
+        return "query={}&document={}".format(*names) if kind is DatasetKind.RETRIEVAL else ""
+
     def as_manifest(self) -> dict[str, Any]:
         return {
             "query": self.query.name,
@@ -183,6 +200,26 @@ def known_columns(table: FileTable) -> tuple[int, int] | None:
         if keys.count(query) == keys.count(mate) == 1:
             return keys.index(query), keys.index(mate)
     return None
+
+
+def _two_kinds_of_text(pairs: Sequence[tuple[str, str]]) -> str:
+    """Why queries and matches seem to be texts of different kinds; "" if they do not.
+
+    They are not if many texts are on both sides. Otherwise they are if matches are much longer, if many queries share
+    a match, or if queries are questions and matches are not.
+    """
+    queries, mates = ({pair[side] for pair in pairs} for side in (0, 1))
+    if len(pairs) < LEAST_PAIRS or len(queries & mates) > MOST_ON_BOTH_SIDES * len(queries):
+        return ""
+    short, long = (median(map(len, texts)) for texts in (queries, mates))
+    if long >= MUCH_LONGER * short:
+        return f"the matches have {long:,.0f} characters, the queries {short:,.0f}, by their medians"
+    if len(mates) <= SHARED * len(queries):
+        return f"{len(queries):,} queries share {len(mates):,} matches"
+    asked, answered = (sum(text.rstrip().endswith("?") for text in texts) / len(texts) for texts in (queries, mates))
+    if asked >= QUESTIONS and answered <= 1 - QUESTIONS:
+        return f"{asked:.0%} of the queries end with a question mark, {answered:.0%} of the matches"
+    return ""
 
 
 def _listed(table: FileTable, found: guess.PairGuess) -> str:

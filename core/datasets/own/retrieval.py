@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import quote
 
 from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
@@ -156,6 +157,13 @@ class OwnRetrieval(OwnFile):
     @property
     def notes(self) -> tuple[str, ...]:
         return tuple(self._counts.split("; "))
+
+    def columns_as(self, kind: DatasetKind) -> str:
+        document = self.used[DOCUMENT]
+        if kind is not DatasetKind.PAIR_SET or document.kind is not ColumnKind.TEXT or RELEVANCE in self.used:
+            return ""
+        names = (quote(column.name, safe="") for column in (self.used[QUERY], document))
+        return "query={}&mate={}".format(*names)
 
     def as_manifest(self) -> dict[str, Any]:
         return super().as_manifest() | {"documents": len(self.documents), "judgements": len(self.judgements)}

@@ -152,8 +152,8 @@ def state_of(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     return tuple(found)
 
 
-def read(folder: Path, options: FolderOptions) -> OwnRetrievalFolder:
-    """Read a folder.
+def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFolder:
+    """Read a folder; without options its test part, or only part.
 
     Raises:
         InputError: a file is missing or wrong; in one line with the file and the row.
@@ -161,6 +161,7 @@ def read(folder: Path, options: FolderOptions) -> OwnRetrievalFolder:
     if not folder.is_dir():
         what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
         raise InputError(what, expected="a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv")
+    options = options or FolderOptions()
     corpus = _one(folder, CORPUS, CORPUS_PATTERNS, "documents", "corpus.jsonl")
     asked = _one(folder, QUERIES, QUERIES_PATTERNS, "queries", "queries.jsonl")
     splits = _qrels(folder)

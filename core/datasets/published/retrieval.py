@@ -74,26 +74,6 @@ def retrieval_dataset(
     )
 
 
-def demo_retrieval(dataset_id: str, folder: Path) -> RetrievalDataset:
-    """The built-in queries and documents; queries are grouped by what their near misses differ in."""
-    corpus, asked, qrels = (folder / name for name in ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv"))
-    documents = _documents(corpus)
-    rows = parsed(asked, lines(asked), json.loads, "a query in JSON")
-    queries = [Query(row["_id"], row["text"]) for row in rows]
-    of_query, of_document = numbers(queries), numbers(documents)
-
-    def parse(line: str) -> Judgement:
-        query, document, grade = line.split("\t")
-        return Judgement(of_query[query], of_document[document], int(grade))
-
-    judgements = parsed(qrels, lines(qrels)[1:], parse, "ids of a query and a document, and a grade")
-    kinds = [row["metadata"]["near miss"] for row in rows]
-    values = tuple(dict.fromkeys(kinds))
-    codes = np.array([values.index(kind) for kind in kinds], dtype=np.uint8)
-    column = OwnColumn("near miss", values, codes)
-    return retrieval_dataset(dataset_id, queries, documents, judgements, own_columns=(column,))
-
-
 def limit(dataset_id: str, corpus: Path, asked: Path, qrels: Path) -> RetrievalDataset:
     """LIMIT: BEIR's files, with the judgments as JSON lines."""
     documents = _documents(corpus)

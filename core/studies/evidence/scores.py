@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.catalog import DATASETS, OWN_PREFIX, title_of
+from core.datasets.catalog import DATASETS, title_of
+from core.datasets.own.files import is_own
 from core.diagnostic import Reading, all_diagnostics, find_diagnostic
 from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
 from core.encoders.catalog import ENCODERS
@@ -88,7 +89,7 @@ class Measure:
     @property
     def source(self) -> str:
         """The dataset's short name; of a user's file its file name."""
-        return self.dataset.rpartition("/")[2] if self.dataset.startswith(OWN_PREFIX) else self.dataset
+        return self.dataset.rpartition("/")[2] if is_own(self.dataset) else self.dataset
 
     @property
     def label(self) -> str:

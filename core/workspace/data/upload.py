@@ -113,6 +113,13 @@ def _confirm(file: UploadedFile) -> None:
         return
     if contents is None:
         return
+    if contents.doubt:
+        retrieval = OWN_KINDS[DatasetKind.RETRIEVAL].title
+        doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
+        st.info(
+            f"{doubt} Then read them as {retrieval}: as pairs, a match is ranked among all texts, other queries too.",
+            icon=":material/help:",
+        )
     _SHOWN.get(contents.kind, _show)(contents)
     st.button(
         "Add dataset",
