@@ -25,11 +25,26 @@ TREC = {
     "hits@5": "success_5",
     "hits@10": "success_10",
 }
-THINGS = ("apple", "boat", "castle", "desk", "engine", "forest", "garden", "harbor", "island", "jacket")
+THINGS = (
+    "apple",
+    "boat",
+    "castle",
+    "desk",
+    "engine",
+    "forest",
+    "garden",
+    "harbor",
+    "island",
+    "jacket",
+    "kettle",
+    "ladder",
+    "mirror",
+    "needle",
+)
 
 
 def dataset() -> RetrievalDataset:
-    """Twelve queries and 32 documents.
+    """Sixteen queries and their documents.
 
     Ids that sort otherwise as strings than as numbers, documents of the same text, a query with the text of a document,
     near-duplicate queries, a negative grade, a query without relevant documents, and one without judgments.
