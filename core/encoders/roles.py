@@ -1,7 +1,7 @@
 """Prompts by role: a model that declares prompts for queries and for documents gets them, each before its texts.
 
-The names are those that sentence-transformers' ``encode_query`` and ``encode_document`` look for; the first that the model
-has a prompt of counts.
+The names are those that sentence-transformers' ``encode_query`` and ``encode_document`` look for; the first that the
+model has a prompt of counts.
 """
 
 from __future__ import annotations
