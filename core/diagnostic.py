@@ -426,6 +426,7 @@ MODULES = (
     "geometry.definition",
     "frequency.definition",
     "transfer.definition",
+    "retrieval.definition",
 )
 
 

@@ -43,6 +43,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Geometry": "diagnostics/geometry.md",
         "Frequency": "diagnostics/frequency.md",
         "Transfer": "diagnostics/transfer.md",
+        "Retrieval": "diagnostics/retrieval.md",
     },
     "Reference": {
         "Command line": "reference/cli.md",

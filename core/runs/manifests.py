@@ -37,7 +37,7 @@ def manifest_of(
         "blindspot": core.__version__,
         "python": platform.python_version(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
-        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers")),
+        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
         "encoder": {
             **asdict(encoder.identity),
             "device": embedded.facts.device,

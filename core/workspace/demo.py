@@ -23,6 +23,7 @@ VARIANTS = (*UNTRANSFORMED, CENTERED)
 OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
 OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
 OF_WORDS = (("analogy", "demo-analogies"), ("categorization", "demo-categories"))
+RETRIEVAL = ("retrieval", "demo-retrieval")
 FREQUENCY = ("frequency", "demo-vocabulary")  # takes seconds per model, so only the two that differ most
 OF_FREQUENCY = (FIRST, STATIC)
 QUERIES = 40  # of each set of items: a rater's quarter of an hour
@@ -49,6 +50,7 @@ def requests(settings: Settings) -> list[RunRequest]:
         *first_requests(settings),
         *_requests(OF_PAIRS, VARIANTS[1:], settings),
         *(found for one in OF_TEXTS for found in _requests([one], VARIANTS, settings)),
+        *_requests([RETRIEVAL], UNTRANSFORMED, settings),
         *_requests(OF_WORDS, UNTRANSFORMED, settings),
         *_requests([FREQUENCY], OF_FREQUENCY, settings),
     ]

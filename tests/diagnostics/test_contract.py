@@ -235,6 +235,7 @@ NUMBERS: Mapping[DatasetKind, tuple[str, ...]] = {
     DatasetKind.PAIR_SET: ("queries", "mates"),
     DatasetKind.SCORED_PAIRS: ("firsts", "seconds"),
     DatasetKind.ANALOGIES: ("questions", "answers"),
+    DatasetKind.RETRIEVAL: ("queries", "documents"),
 }
 
 

@@ -45,11 +45,13 @@ from tests.support.small_world import GramEncoder, register_encoder
 CORE = ROOT / "core"
 MECHANISM = CORE / "ui" / "widgets" / "downloads.py"
 SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(12))
+ANSWERS = b"query,document\n" + b"".join(b"where is cat %d?,the cat %d is on mat %d\n" % (i, i, i) for i in range(12))
 TEXTS = {
     "evalrank": ("own_pairs.csv", (ASSETS / "demo" / "own_pairs.csv").read_bytes()),
     "heros": ("own_minimal.tsv", (ASSETS / "demo" / "own_minimal.tsv").read_bytes()),
     "similarity": ("scores.csv", SCORED),
     "transfer": ("own_labelled.csv", (ASSETS / "demo" / "own_labelled.csv").read_bytes()),
+    "retrieval": ("answers.csv", ANSWERS),
 }
 INTRUDER, COMPARATIVE = intruder_set(queries=2), comparative_set(queries=1)
 KEY = "the-facilitators-key"
@@ -72,6 +74,7 @@ PLACES = (
     Place("heros", "heros", (("heros_view", "sentences"),)),
     Place("similarity", "similarity", (("similarity_view", "pairs"),)),
     Place("transfer", "transfer", (("transfer_view", "items"),)),
+    Place("retrieval", "retrieval", (("retrieval_view", "queries"),)),
     Place("map", "evalrank", (("picture", "pca"),)),
     Place("run", "evalrank"),
     Place("findings", "evalrank"),

@@ -38,6 +38,7 @@ from core.diagnostics.frequency.page import neighbours
 from core.diagnostics.frequency.page.shown import FrequencyView
 from core.diagnostics.heros.orderings import Cosines
 from core.diagnostics.heros.page.shown import HerosView
+from core.diagnostics.retrieval.outcomes import QueryTable
 from core.diagnostics.similarity.learned import Learned
 from core.diagnostics.similarity.pairs import ScoredTable
 from core.diagnostics.transfer.outcomes import Outcomes
@@ -55,7 +56,7 @@ from core.studies.judgement.types import ItemSet
 from core.types import Variant
 from core.ui.resources import KEYS, cached
 from core.ui.widgets.texts.why_similar import Asked
-from tests.support import store_samples
+from tests.support import retrieval_world, store_samples
 from tests.support.judgement_samples import intruder_set
 
 REFUSED = {np.ndarray, np.memmap, pd.DataFrame, pd.Series}
@@ -156,6 +157,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             Analogies("a", texts, ("s",), ("",), ZEROS, np.tile(np.arange(3, dtype=np.int32), (2, 1)), answers, 4)
             for answers in (ZEROS, ONES)
         ],
+        RetrievalDataset: [retrieval_world.made("a", ["x"], ["y", "z"], [grades]) for grades in ({0: 1}, {1: 1})],
         Categories: [Categories("a", texts, ("x", "y"), np.arange(2, dtype=np.int32), n) for n in (ZEROS, ONES)],
         OwnTable: [
             table,
@@ -170,6 +172,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             Sample(("0", "2"), ("mrr",), np.arange(2), np.arange(2), {}),
             Sample(("0", "1"), ("hits@1",), np.arange(2), np.arange(2), {}),
         ],
+        QueryTable: [part(QueryTable, rows={run_id: frame}) for run_id in ("0", "1")],
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
         Basis: [part(Basis, run=one) for one in (run, other)],
         neighbours._Asked: [part(neighbours._Asked, counts=digest) for digest in ("a", "b")],

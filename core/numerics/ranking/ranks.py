@@ -47,6 +47,7 @@ def rank_pairs(
     progress: Progress,
     cancel: CancelToken,
     tau: float = TAU,
+    candidates: int | None = None,
 ) -> RankCounts:
     """Count, for every pair, the items more similar to the query than its match, and the ties.
 
@@ -54,6 +55,8 @@ def rank_pairs(
         matrix: ``[n, d] float32`` embeddings of the items; may be memory-mapped.
         queries: ``[m]`` item index of each pair's query.
         matches: ``[m]`` item index of each pair's match.
+        candidates: number of first items that are ranked, with all matches among them; all if None. A query is never
+            its own candidate.
 
     Memory beyond the inputs: the queries' vectors, and two tiles per thread, whatever n is.
 
@@ -63,9 +66,9 @@ def rank_pairs(
     """
     matrix = np.asarray(matrix)
     if len(queries) * len(matrix) * matrix.shape[1] < FEWEST_PRODUCTS:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads=1)
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates, threads=1)
     with one_blas_thread() as threads:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads)
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates, threads)
 
 
 def _rank_pairs(
@@ -76,9 +79,11 @@ def _rank_pairs(
     progress: Progress,
     cancel: CancelToken,
     tau: float,
+    candidates: int | None,
     threads: int,
 ) -> RankCounts:
     """``rank_pairs`` on so many threads."""
+    ranked = len(matrix) if candidates is None else candidates
     problem = prepare(matrix, queries, mates, metric, tau, threads, slack_of_float32(matrix.shape[1]))
     caller, own, all_counts = threading.get_ident(), threading.local(), []
     screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
@@ -92,7 +97,7 @@ def _rank_pairs(
 
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
-            progress("ranking", items.start, len(matrix))
+            progress("ranking", items.start, ranked)
         if not hasattr(own, "memory"):  # the first tile of a thread is its largest
             own.memory = room_for_scores(at_once * (items.stop - items.start))
             own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
@@ -108,8 +113,8 @@ def _rank_pairs(
 
     most = min(widest, max(1, SCORES_AT_ONCE // (threads * at_once)))
     within = coarse.one_thread if screening else nullcontext
-    in_threads(shrinking(len(matrix), most, threads), rank_tile, threads, within)
-    progress("ranking", len(matrix), len(matrix))
+    in_threads(shrinking(ranked, most, threads), rank_tile, threads, within)
+    progress("ranking", ranked, ranked)
     greater, ties = np.sum(all_counts, axis=0)
     return problem.counts(greater, ties)
 

@@ -1,0 +1,82 @@
+"""Whether two retrieval runs differ by more than chance, tested on the queries that both evaluated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.diagnostics.retrieval.definition import ENTRY
+from core.diagnostics.retrieval.outcomes import Side, lost, query_table
+from core.errors import InputError
+from core.numerics.ranking.graded import NAMES
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.intervals import ALPHA, holm
+from core.runs.comparison import Comparison, ends
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+    """See ``core.runs.comparison.Compare``; p-values are corrected after Holm over all scores."""
+    if filtered:
+        raise InputError("retrieval has no filtered ranks", expected="--ranks only with runs of evalrank")
+    for name in ("metric", "ties"):
+        one, other = first.plan.params[name], second.plan.params[name]
+        if one != other:
+            raise InputError(
+                f"run {first.run_id} has {name} {one}, run {second.run_id} {other}", expected="the same parameters"
+            )
+    table = query_table(ENTRY, [first.run_id, second.run_id], repository)
+    a, b = Side(first.run_id), Side(second.run_id)
+    known = table.known
+    values = [(table.scores(a, name), table.scores(b, name)) for name in NAMES]
+    paired = np.column_stack([one - other for one, other in values])
+    p = statistics.p_values(paired, known)
+    corrected = p if known.refusal else holm(p)
+    smallest = statistics.smallest_detectable(paired, known, len(NAMES), ALPHA)
+    found = [statistics.difference(one, other, known) for one, other in values]
+    means = [(float(one.mean()), float(other.mean())) for one, other in values]
+    names = first.plan.variant.label, second.plan.variant.label
+    better = [name for name, d, q in zip(NAMES, found, corrected, strict=True) if q < ALPHA and d.value > 0]
+    worse = [name for name, d, q in zip(NAMES, found, corrected, strict=True) if q < ALPHA and d.value < 0]
+    parts = [
+        f"significantly {word} in {', '.join(some)}" for word, some in (("better", better), ("worse", worse)) if some
+    ]
+    verdict = "; ".join(parts) or (known.refusal and f"not tested: {known.refusal}") or "no significant difference"
+    seen = lost(table, a, b)
+    said = [
+        f"{names[0]} against {names[1]}: {verdict}.",
+        f"From A to B, {seen.losing:,} of {len(table):,} queries lose a relevant document from the top ten and "
+        f"{seen.gaining:,} gain one; {seen.first:,} have another first document; the top tens share "
+        f"{seen.overlap:.0%}.",
+        f"From {known.independent}.",
+    ]
+    return Comparison(
+        f"Retrieval on {first.plan.dataset}: A is {names[0]}, B is {names[1]}",
+        ["score", "A", "B", "A - B", "95% interval", "p", "p (Holm)", "smallest detectable"],
+        [
+            [
+                name,
+                *(f"{mean:.4f}" for mean in means[i]),
+                f"{found[i].value:+.4f}",
+                "–" if (ci := found[i].interval) is None else f"[{ci.low:+.4f}, {ci.high:+.4f}]",
+                *("–" if np.isnan(q[i]) else f"{q[i]:.4f}" for q in (p, corrected)),
+                "–" if np.isnan(smallest[i]) else f"{smallest[i]:.4f}",
+            ]
+            for i, name in enumerate(NAMES)
+        ],
+        said,
+        {
+            "queries": len(table),
+            "metrics": [
+                {"metric": name, "first": means[i][0], "second": means[i][1], "difference": found[i].value}
+                | ends(found[i].interval)
+                | {
+                    key: None if np.isnan(numbers[i]) else float(numbers[i])
+                    for key, numbers in (("p_value", p), ("p_corrected", corrected), ("smallest_detectable", smallest))
+                }
+                for i, name in enumerate(NAMES)
+            ],
+            "top_ten": {"losing": seen.losing, "gaining": seen.gaining, "overlap": seen.overlap, "first": seen.first},
+            "verdict": said,
+        },
+    )

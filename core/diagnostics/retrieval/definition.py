@@ -1,0 +1,306 @@
+"""Retrieval: whether a model finds the documents that people judged relevant to a query, beside keyword search.
+
+Documents are ranked by their similarity to the query among all documents of the dataset; scores have trec_eval's
+meaning (``core.numerics.ranking.graded``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostic import (
+    Column,
+    Cost,
+    DiagnosticEntry,
+    DiagnosticResult,
+    GridRole,
+    Overview,
+    Page,
+    Parameter,
+    Picker,
+    Reading,
+    Score,
+)
+from core.diagnostics.retrieval import bm25
+from core.errors import BlindspotError, InputError
+from core.numerics.ranking import graded
+from core.numerics.ranking.judged import (
+    Judged,
+    Places,
+    Top,
+    order_of_ids,
+    rank_by_scores,
+    rounded_similarities,
+    search,
+)
+from core.numerics.similarity import Similarity, row_norms
+from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
+
+EXPECTED, TREC_EVAL = "expected", "trec_eval"
+BM25 = "bm25."  # prefix of keyword search's scores
+SHOWN = 10  # documents that a searcher looks at: the top ten
+DECIMALS = 6  # of stored similarities
+
+TITLES = {
+    "ndcg@10": "nDCG@10",
+    "ndcg@100": "nDCG@100",
+    "recall@10": "Recall@10",
+    "recall@100": "Recall@100",
+    "mrr": "MRR",
+    "mrr@10": "MRR@10",
+    "map": "MAP",
+    "p@10": "Precision@10",
+    **{f"hits@{k}": f"Hits@{k}" for k in graded.HITS_AT},
+}
+MEANINGS = {
+    "ndcg@10": "nDCG of the top 10, gains are the grades",
+    "ndcg@100": "nDCG of the top 100, gains are the grades",
+    "recall@10": "share of the relevant documents in the top 10",
+    "recall@100": "share of the relevant documents in the top 100",
+    "mrr": "1 divided by the rank of the first relevant document",
+    "mrr@10": "the same, 0 if that rank is above 10",
+    "map": "average precision: mean of the precision at the rank of each relevant document",
+    "p@10": "relevant documents among the top 10, divided by 10",
+    **{f"hits@{k}": f"whether a relevant document is in the top {k}" for k in graded.HITS_AT},
+}
+
+
+def column_of(score: str) -> str:
+    """The column with a score of each query; of a keyword search's score, too."""
+    return score.replace("@", "_").replace(".", "_")
+
+
+def compute(
+    embeddings: Float32 | Float64,
+    dataset: RetrievalDataset,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> DiagnosticResult:
+    """Rank all documents for every query; see ``core.diagnostic.Compute``. A row per query that has judgments.
+
+    Raises:
+        InputError: no query has a judgment.
+        BlindspotError: the embeddings are not all finite.
+    """
+    in_order = params["ties"] == TREC_EVAL
+    evaluated = np.flatnonzero(np.diff(dataset.offsets) > 0).astype(np.int64)
+    if not len(evaluated):
+        raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
+    judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
+    cancel.check()
+    found, best = _ranked(
+        embeddings, dataset, evaluated, judged, Similarity(params["metric"]), in_order, progress, cancel
+    )
+    keywords = bm25.search(dataset, evaluated, in_order, progress, cancel)
+    of_queries = dict(graded.score(judged, found, dataset.grades))
+    of_queries |= {f"{BM25}{name}": values for name, values in keywords.scores.items()}
+    unjudged, bm25_unjudged = (_unjudged(found_top, judged) for found_top in (best, keywords.top))
+    shown = min(SHOWN, len(dataset.documents))
+    relevant = dataset.relevant_counts[evaluated]
+    metrics = {name: float(values.mean()) for name, values in of_queries.items()} | {
+        "unjudged@10": float(unjudged.mean() / shown),
+        f"{BM25}unjudged@10": float(bm25_unjudged.mean() / shown),
+        "queries": float(len(evaluated)),
+        "unanswerable": float(np.count_nonzero(relevant == 0)),
+        "documents": float(len(dataset.documents)),
+        "relevant": float(dataset.relevant.sum()),
+        "tied": float(_tied(found, judged, dataset.relevant).sum()),
+    }
+    items = {column_of(name): values for name, values in of_queries.items()} | {
+        "relevant": relevant.astype(np.int32),
+        "unjudged_10": unjudged.astype(np.int32),
+        "bm25_unjudged_10": bm25_unjudged.astype(np.int32),
+        "judged": _judgments(dataset, found, judged),
+        "top": _as_json(best, dataset),
+        "bm25_top": _as_json(keywords.top, dataset),
+    }
+    return DiagnosticResult(
+        metrics=metrics,
+        items=pa.table(items, schema=ENTRY.schema),
+        coverage=dataset.coverage(np.ones(len(dataset.items), dtype=np.bool_)),
+        item_numbers=evaluated,
+    )
+
+
+def _ranked(
+    embeddings: Float32 | Float64,
+    dataset: RetrievalDataset,
+    evaluated: Int64,
+    judged: Judged,
+    metric: Similarity,
+    in_order: bool,
+    progress: Progress,
+    cancel: CancelToken,
+) -> tuple[Places, Top]:
+    vectors = np.asarray(embeddings, dtype=np.float32)
+    queries = dataset.queries[evaluated]
+    if not in_order:
+        matrix = vectors[np.concatenate([dataset.documents, queries])]
+        return search(matrix, judged, metric, progress, cancel)
+    broken = int(np.count_nonzero(~np.isfinite(row_norms(vectors))))
+    if broken:
+        raise BlindspotError(
+            f"{broken} of {len(vectors)} embeddings have NaN or infinite values",
+            expected="finite numbers",
+            remedy="use another encoder or transform",
+        )
+    blocks = rounded_similarities(vectors[dataset.documents], vectors[queries], metric, cancel, progress)
+    return rank_by_scores(blocks, judged, order_of_ids(dataset.document_ids))
+
+
+def _unjudged(best: Top, judged: Judged) -> Int64:
+    """How many of each query's top ten nobody has judged, ``[q]``."""
+    shown = best.documents[:, :SHOWN]
+    known = [
+        np.isin(line, judged.documents[start:stop])
+        for line, start, stop in zip(shown, judged.starts[:-1], judged.starts[1:], strict=True)
+    ]
+    return np.asarray((~np.array(known)).sum(axis=1), dtype=np.int64)
+
+
+def _tied(found: Places, judged: Judged, relevant: Bool) -> Bool:
+    """Whether a query has a relevant document that is tied with another document, ``[q]``."""
+    out = np.zeros(len(judged.starts) - 1, dtype=np.bool_)
+    out[judged.queries[relevant & (found.ties > 0)]] = True
+    return out
+
+
+def _judgments(dataset: RetrievalDataset, found: Places, judged: Judged) -> list[str]:
+    """Per query the judged documents as JSON: id, grade, documents above it, documents tied with it."""
+    ids = [dataset.document_ids[i] for i in dataset.judged.tolist()]
+    rows = list(zip(ids, dataset.grades.tolist(), found.greater.tolist(), found.ties.tolist(), strict=True))
+    ends = judged.starts.tolist()
+    return [json.dumps(rows[start:stop]) for start, stop in pairwise(ends)]
+
+
+def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
+    """Per query the top documents as JSON: id and score."""
+    ids = dataset.document_ids
+    lines = zip(best.documents.tolist(), np.round(best.scores, DECIMALS).tolist(), strict=True)
+    return [json.dumps([(ids[d], s) for d, s in zip(documents, scores, strict=True)]) for documents, scores in lines]
+
+
+ENTRY = DiagnosticEntry(
+    id="retrieval",
+    version=1,
+    title="Retrieval",
+    question="Which model finds the relevant documents, and is it better than keyword search?",
+    how=r"""
+All documents are ranked by their similarity to the query, cosine or $1/(1+\lVert x-y\rVert)$ for `l2`. A document of
+grade 1 or more is relevant. Scores mean what they mean in `trec_eval`, and are means over the queries that have
+judgments:
+
+$$\text{nDCG@}k = \frac{\sum_{i \le k} g_i / \log_2(i+1)}{\text{the same for the best possible ranking}}$$
+
+with the grade $g_i$ of the document at rank $i$, 0 for an unjudged one.
+
+- **Recall@k**: share of the relevant documents in the top k. **Precision@10**: share of the top 10 that is relevant.
+- **MRR**: mean of 1/rank of the first relevant document; **MRR@10** counts 0 beyond rank 10. **Hits@k**: share of
+  queries with a relevant document in the top k.
+- **MAP**: mean over the relevant documents of the precision at their ranks, then over the queries.
+- **Ties**: two similarities within $10^{-6}$ are tied, and every score is its expected value over all orders of tied
+  documents (McSherry and Najork 2008). With `ties` = `trec_eval`, similarities are rounded to six decimals, and of
+  equal ones the document with the later id is first, as `trec_eval` sorts them.
+- Ranks are exact, among all documents.
+- A query whose judged documents are all irrelevant scores 0; a query without judgments does not count.
+
+**Keyword search.** BM25 (`bm25s`: Lucene's variant, $k_1 = 1.5$, $b = 0.75$; English stop words left out, no stemming)
+ranks the same documents for the same queries.
+
+**Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group; groups are
+independent. 95% intervals of scores are Wilson's with the effective number of queries, of differences a t interval of
+the paired differences. Two models, or a model and BM25, are compared by a permutation test that flips the signs of
+whole groups. Below eight independent groups there is neither interval nor test.
+""",
+    how_to_read="""
+- **nDCG@10** is 1 where the best documents are at the top in the order of their grades. Read it beside BM25's: a model
+  that is not above keyword search has no use for this search.
+- **Recall@100** says what a second stage (a reranker, a language model) could still find.
+- A score belongs to its documents: more of them make it lower. Compare models on one dataset.
+- Look at the queries that a model loses to BM25 or to another model, and read both top tens side by side.
+""",
+    limits="""
+- An unjudged document counts as irrelevant. If judgments were collected from other systems' results, a new model's
+  relevant finds are missing from them: see the share of *unjudged* documents in its top ten.
+- Long documents are cut off where the model's input ends; what follows cannot be found.
+- BM25 here is a plain one: no stemming, English stop words, no tuning.
+- Models that declare prompts for queries and documents get them, unless the reference decides the prompt. A text that
+  is a query and a document is encoded as a query.
+""",
+    citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
+    "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Robertson "
+    "and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 and Beyond; Thakur et al. 2021, BEIR",
+    dataset_kind=DatasetKind.RETRIEVAL,
+    parameters=(
+        Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
+        Parameter(
+            "ties",
+            (EXPECTED, TREC_EVAL),
+            EXPECTED,
+            "tied documents: expected score over all their orders, or trec_eval's order, the later id first",
+            f"of retrieval, tied documents: {EXPECTED} score over all their orders, or {TREC_EVAL}'s order",
+        ),
+    ),
+    columns=(
+        *(Column(column_of(name), pa.float64(), f"{MEANINGS[name]}") for name in graded.NAMES),
+        *(Column(column_of(f"{BM25}{name}"), pa.float64(), f"by BM25: {MEANINGS[name]}") for name in graded.NAMES),
+        Column("relevant", pa.int32(), "relevant documents"),
+        Column("unjudged_10", pa.int32(), "documents in the top 10 that nobody judged"),
+        Column("bm25_unjudged_10", pa.int32(), "documents in BM25's top 10 that nobody judged"),
+        Column("judged", pa.string(), "JSON: id, grade, documents above, documents tied, of each judged document"),
+        Column("top", pa.string(), "JSON: id and similarity of the 100 most similar documents"),
+        Column("bm25_top", pa.string(), "JSON: id and BM25 score of its first 100 documents"),
+    ),
+    metrics=(
+        *(Score(name, f"mean over queries: {MEANINGS[name]}", True) for name in graded.NAMES),
+        *(Score(f"{BM25}{name}", f"by BM25, mean over queries: {MEANINGS[name]}", None) for name in graded.NAMES),
+        Score("unjudged@10", "share of the top 10 that nobody judged", None),
+        Score(f"{BM25}unjudged@10", "share of BM25's top 10 that nobody judged", None),
+        Score("queries", "queries with judgments", None, is_count=True),
+        Score("unanswerable", "of these, queries without a relevant document: they score 0", None, is_count=True),
+        Score("documents", "documents that are ranked", None, is_count=True),
+        Score("relevant", "relevant documents, summed over the queries", None, is_count=True),
+        Score("tied", "queries with a relevant document that is tied with another document", None, is_count=True),
+    ),
+    headline="ndcg@10",
+    overview=Overview(
+        "nDCG@10 (higher is better)",
+        {
+            "ndcg@10": "nDCG@10",
+            "recall@100": "Recall@100",
+            "mrr@10": "MRR@10",
+            "map": "MAP",
+            "bm25.ndcg@10": "nDCG@10 of BM25",
+        },
+        "See which queries they lose",
+        counted=("queries", "queries"),
+    ),
+    page=Page(
+        "retrieval",
+        "Retrieval",
+        ":material/search:",
+        (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE, Picker.SIMILARITY),
+    ),
+    readings=(Reading("ndcg@10", "Retrieval nDCG@10"),),
+    grid=GridRole.TASK,
+    ignores_order=True,
+    compare="core.diagnostics.retrieval.comparison.compare",
+    difference="core.diagnostics.retrieval.versus.difference",
+    changed="core.diagnostics.retrieval.versus.changed",
+    findings="core.diagnostics.retrieval.findings.findings",
+    cost=Cost(
+        units=lambda work: float(work.pairs) * work.texts * work.dimension,
+        units_of_run=lambda run: run.metrics.get("queries", 0.0) * run.metrics.get("documents", 0.0) * run.dimension,
+        seconds_per_unit={EXPECTED: 5e-10, TREC_EVAL: 2e-9},
+        way="ties",
+    ),
+    compute=compute,
+)

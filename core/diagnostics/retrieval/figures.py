@@ -1,0 +1,58 @@
+"""Figures of the page Retrieval: scores beside keyword search, and query by query A against B."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from core.figures.theme import Scheme, Style, apply_layout, faint, ink
+from core.types import Float64, Variant
+
+KEYWORDS = Variant("BM25", "none")  # as a row of dots
+
+
+def keyword_style(scheme: Scheme) -> Style:
+    """The look of keyword search, which is no model: hollow, in the color of text that steps back."""
+    return Style(colour=faint(scheme), symbol="diamond-open", dash="dot")
+
+
+def against(
+    a: Float64, b: Float64, numbers: Sequence[int], chosen: int | None, names: tuple[str, str], title: str,
+    scheme: Scheme, style: Style,
+) -> go.Figure:  # fmt: skip
+    """Every query's score in A and in B, ``[m]`` each, with a ring around the chosen number.
+
+    Queries with the same scores share a dot, larger for more of them.
+
+    Args:
+        names: of A and B, escaped.
+        title: of the score.
+    """
+    points = np.round(np.stack([a, b], axis=1), 3)
+    places, first, counts = np.unique(points, axis=0, return_index=True, return_counts=True)
+    figure = go.Figure()
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line={"color": ink(scheme), "width": 1, "dash": "dot"},
+                       hoverinfo="skip", opacity=0.6)  # fmt: skip
+    figure.add_scatter(
+        x=places[:, 0],
+        y=places[:, 1],
+        mode="markers",
+        marker={"color": style.colour, "size": np.minimum(6 + 2 * np.sqrt(counts), 30), "opacity": 0.65},
+        customdata=np.stack([counts, np.asarray(numbers)[first]], axis=1),
+        hovertemplate="A %{x:.3f}, B %{y:.3f}<br>%{customdata[0]} queries, such as %{customdata[1]}<extra></extra>",
+    )
+    if chosen is not None and chosen in numbers:
+        at = list(numbers).index(chosen)
+        figure.add_scatter(
+            x=[a[at]],
+            y=[b[at]],
+            mode="markers",
+            marker={"color": "rgba(0,0,0,0)", "size": 18, "line": {"color": ink(scheme), "width": 3}},
+            hoverinfo="skip",
+        )
+    figure.update_xaxes(title=f"{title} in A: {names[0]}", range=[-0.04, 1.04])
+    figure.update_yaxes(title=f"{title} in B: {names[1]}", range=[-0.04, 1.04])
+    figure.update_layout(showlegend=False)
+    return apply_layout(figure, scheme, height=380)

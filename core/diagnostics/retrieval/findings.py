@@ -1,0 +1,142 @@
+"""Findings on retrieval: is a model better than keyword search, and can its score be believed?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from core.diagnostics.retrieval.definition import BM25, ENTRY, TITLES
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from core.diagnostics.retrieval.versus import TEST, first_found
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.intervals import ALPHA
+from core.runs.baselines import AgainstBaseline, against_baselines, findings_of
+from core.runs.finding_parts import ci, clipped, coverage, finding, in_test, number, together
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.store.records import RunRecord
+from core.texts import counted
+from core.types import Float64
+
+MORE_UNJUDGED = 0.1  # share of a model's top ten, beyond BM25's
+TITLE = TITLES[ENTRY.headline]
+
+
+def findings(material: Material) -> list[Finding]:
+    """See ``core.runs.findings.FindingsOf``."""
+    out = coverage(ENTRY, material.runs)
+    for found in together(material):
+        supports: dict[str, list[RunRecord]] = {}
+        for run in found.every:  # runs on other parts rank other documents
+            supports.setdefault(run.plan.support_digest, []).append(run)
+        for some in supports.values():
+            table = query_table(ENTRY, [run.run_id for run in some], material.repository)
+            out += _of_runs([r for r in found.runs if r in some], [r for r in found.baselines if r in some], table)
+    return out
+
+
+def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: QueryTable) -> list[Finding]:
+    out: list[Finding] = []
+    for run in runs:
+        out += [*_against_bm25(run, table), *_unjudged(run)]
+    values = {r.run_id: table.scores(Side(r.run_id), ENTRY.headline) for r in (*runs, *baselines)}
+    for one in against_baselines(runs, baselines, values, table.known):
+        out += _against_baseline(one)
+    return out
+
+
+def _against_bm25(run: RunRecord, table: QueryTable) -> list[Finding]:
+    known, sides = table.known, (Side(run.run_id), Side(run.run_id, is_bm25=True))
+    own, other = (table.scores(side, ENTRY.headline) for side in sides)
+    p = float(statistics.p_values((own - other)[:, np.newaxis], known)[0])
+    if np.isnan(p):
+        return []
+    found = statistics.difference(own, other, known)
+    below = found.value < 0
+    said = (
+        f"than keyword search (BM25) at finding relevant documents: {TITLE} is {number(own.mean())} against "
+        f"{number(other.mean())} over {counted(len(table), 'query', 'queries')}, a difference of "
+        f"{number(found.value, '+.2f')}{ci(found.interval, '+.2f')}."
+    )
+    common: dict[str, Any] = {"value": found.value, "interval": found.interval, "n": found.units}
+    common |= _telling(run, table, own - other)
+    out = [
+        finding(
+            ENTRY,
+            [run],
+            kind="worse-than-bm25" if below else "better-than-bm25",
+            level=Level.BLIND_SPOT if below else Level.STRENGTH,
+            sentence=f"{{A}} is {'worse' if below else 'better'} {said}",
+            p=p,
+            test=in_test(TEST, found),
+            severity=clipped(abs(found.value)),
+            **common,
+        )
+    ]
+    if p >= ALPHA:
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                kind="no-better-than-bm25",
+                level=Level.CAUTION,
+                sentence=f"{{A}} is not significantly better {said}",
+                test=f"not significant: {in_test(TEST, found)}, p = {p:.2g}",
+                severity=clipped(1 - float(own.mean())),
+                **common,
+            )
+        )
+    return out
+
+
+def _telling(run: RunRecord, table: QueryTable, gain: Float64) -> dict[str, Any]:
+    """Examples and address: the queries on which BM25 is ahead most."""
+    address = {"retrieval_view": "queries", "retrieval_a": str(run.plan.variant), "with": "bm25"}
+    worst = [int(row) for row in np.argsort(gain, kind="stable")[:MOST_EXAMPLES] if gain[row] < 0]
+    if not worst:
+        return {"address": address}
+    examples = tuple(
+        Example(
+            (("query", str(table.about["query"].iloc[row])),),
+            f"{TITLE} {number(gain[row], '+.2f')} against BM25; {first_found(table, Side(run.run_id), row)}",
+        )
+        for row in worst
+    )
+    return {"address": address | {"query": str(int(table.numbers[worst[0]]))}, "examples": examples}
+
+
+def _against_baseline(one: AgainstBaseline) -> list[Finding]:
+    said = (
+        f"{TITLE} is {number(one.score)} against {number(one.reached)}, a difference of "
+        f"{number(one.difference.value, '+.2f')}{ci(one.difference.interval, '+.2f')}"
+    )
+    address = {
+        "retrieval_view": "queries",
+        "retrieval_a": str(one.run.plan.variant),
+        "retrieval_b": str(one.best.plan.variant),
+    }
+    test = in_test(TEST, one.difference)
+    return findings_of(ENTRY, one, "at finding relevant documents", said, test, address)
+
+
+def _unjudged(run: RunRecord) -> list[Finding]:
+    own, other = run.metrics["unjudged@10"], run.metrics[f"{BM25}unjudged@10"]
+    if own - other < MORE_UNJUDGED:
+        return []
+    queries = int(run.metrics["queries"])
+    return [
+        finding(
+            ENTRY,
+            [run],
+            kind="unjudged",
+            level=Level.CAUTION,
+            sentence=f"Nobody judged {own:.0%} of the documents in {{A}}'s top ten, against {other:.0%} of BM25's: "
+            "unjudged documents count as irrelevant, so its scores may be too low.",
+            value=own,
+            test=f"counted over the top ten of {counted(queries, 'query', 'queries')}",
+            n=queries,
+            severity=clipped(own - other),
+            address={"retrieval_view": "queries", "retrieval_a": str(run.plan.variant)},
+        )
+    ]

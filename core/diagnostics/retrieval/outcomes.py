@@ -1,0 +1,155 @@
+"""Queries with the scores of several runs, and the documents that each ranked first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.retrieval.definition import BM25, SHOWN, column_of
+from core.errors import InputError
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.outcomes import Outcomes
+from core.numerics.statistics.pairs import Dependence
+from core.store.repository import Repository
+from core.texts import near_duplicate_key
+from core.types import Float64, Int64
+
+
+@dataclass(frozen=True)
+class Side:
+    """A ranking to compare: a run's, or the keyword search beside it (``is_bm25``)."""
+
+    run_id: str
+    is_bm25: bool = False
+
+    def column(self, score: str) -> str:
+        return column_of(f"{BM25}{score}" if self.is_bm25 else score)
+
+    @property
+    def top(self) -> str:
+        """The column with its top documents."""
+        return "bm25_top" if self.is_bm25 else "top"
+
+
+@dataclass(frozen=True)
+class Judgment:
+    """A judged document of a query; ``greater`` documents are above it, ``ties`` tied with it."""
+
+    document: str
+    grade: int
+    greater: int
+    ties: int
+
+
+@dataclass(frozen=True, eq=False)
+class QueryTable:
+    """Queries that all of some runs evaluated among the same documents.
+
+    Attributes:
+        about: columns ``item_no`` (number of the query in the dataset), ``query_id``, ``query``, ``relevant``; a row
+            per query.
+        rows: by run id the stored columns, in the order of ``about``.
+    """
+
+    about: pd.DataFrame
+    rows: Mapping[str, pd.DataFrame]
+
+    def __len__(self) -> int:
+        return len(self.about)
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        return tuple(self.rows)
+
+    @property
+    def numbers(self) -> Int64:
+        return self.about["item_no"].to_numpy(dtype=np.int64)
+
+    def scores(self, side: Side, score: str) -> Float64:
+        """A score of every query, ``[m]``."""
+        return self.rows[side.run_id][side.column(score)].to_numpy(dtype=np.float64)
+
+    @cached_property
+    def known(self) -> Dependence:
+        """What is independent: groups of near-duplicate queries."""
+        return Dependence.of_groups(groups(self.about["query"].tolist()), Unit.QUERIES)
+
+    def top(self, side: Side, row: int) -> list[tuple[str, float]]:
+        """Ids and scores of a query's first 100 documents, best first."""
+        return [(document, score) for document, score in json.loads(self.rows[side.run_id][side.top].iloc[row])]
+
+    def judged(self, run_id: str, row: int) -> list[Judgment]:
+        """The judged documents of a query, with their places in a run."""
+        return [Judgment(*one) for one in json.loads(self.rows[run_id]["judged"].iloc[row])]
+
+    def in_top_ten(self, side: Side) -> list[frozenset[str]]:
+        """Ids of each query's top ten."""
+        return [
+            frozenset(document for document, _ in json.loads(top)[:SHOWN])
+            for top in self.rows[side.run_id][side.top].tolist()
+        ]
+
+
+def groups(queries: Sequence[str]) -> Int64:
+    """A number per query, ``[m]``: near-duplicates share it."""
+    keys = [near_duplicate_key(text) or text for text in queries]
+    return np.asarray(pd.factorize(np.array(keys, dtype=object))[0], dtype=np.int64)
+
+
+def query_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> QueryTable:
+    """The stored queries of runs over one dataset.
+
+    Raises:
+        InputError: the runs did not evaluate the same queries.
+    """
+    stored = repository.items(entry, run_ids, texts=True)
+    rows = {run_id: stored[stored["run_id"] == run_id].reset_index(drop=True) for run_id in run_ids}
+    first, *others = rows.values()
+    if any(not np.array_equal(first["item_no"], other["item_no"]) for other in others):
+        raise InputError(
+            "the runs evaluated different queries, since their encoders cover different texts",
+            expected="runs over the same texts",
+            remedy="run these encoders together, with --support common",
+        )
+    return QueryTable(first[["item_no", "query_id", "query", "relevant"]], rows)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """Relevant documents that B lost from A's top ten, and found anew.
+
+    Attributes:
+        losing, gaining: queries with such a document.
+        overlap: mean share of A's top ten that is in B's.
+        first: queries with another first document.
+    """
+
+    losing: int
+    gaining: int
+    overlap: float
+    first: int
+
+
+def lost(table: QueryTable, a: Side, b: Side) -> Lost:
+    """What a searcher sees of a switch from A to B."""
+    one, other = table.in_top_ten(a), table.in_top_ten(b)
+    judged = table.rows[a.run_id]["judged"].tolist()
+    relevant = [{document for document, grade, *_ in json.loads(text) if grade >= 1} for text in judged]
+    firsts = [table.rows[side.run_id][side.top].map(lambda text: json.loads(text)[0][0]) for side in (a, b)]
+    return Lost(
+        sum(bool((x - y) & z) for x, y, z in zip(one, other, relevant, strict=True)),
+        sum(bool((y - x) & z) for x, y, z in zip(one, other, relevant, strict=True)),
+        float(np.mean([len(x & y) / len(x) for x, y in zip(one, other, strict=True)])),
+        int((firsts[0].to_numpy() != firsts[1].to_numpy()).sum()),
+    )
+
+
+def became(table: QueryTable, a: Side, b: Side) -> Outcomes:
+    """What became of each query from A to B: right is a relevant document in the top ten, more likely than not."""
+    return Outcomes.of_right(*(table.scores(side, "hits@10") > 0.5 for side in (a, b)))

@@ -1,0 +1,85 @@
+"""The page Retrieval: the runs that it shows, and its views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from core import ui
+from core.datasets.catalog import title_of
+from core.diagnostics.retrieval.definition import ENTRY, EXPECTED, TREC_EVAL
+from core.diagnostics.retrieval.page import queries, scores
+from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
+from core.ui.options import options
+from core.ui.pickers import Picks, pick_dataset
+from core.ui.resources import scheme
+from core.ui.variant_looks import variant_styles
+from core.ui.widgets import missing_runs, tables
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.views import View, choose_view
+
+OFFERED = ("demo-retrieval", "cranfield")
+MAX_SHOWN = 10
+
+# The keys are also in the address; the first is the default.
+VIEWS: Mapping[str, View[RetrievalView]] = {
+    "scores": View("How well does each model find documents, beside keyword search?", scores.show),
+    "queries": View("On which queries does one lose to another, or to keyword search?", queries.show),
+}
+
+
+def show() -> None:
+    """The page."""
+    picks = ui.page("Retrieval", ENTRY.question)
+    with ui.errors_shown():
+        if shown := _selected(picks):
+            scores.show_headline(shown)
+            choose_view(shown, VIEWS, "Look closer", key="retrieval_view")
+    ui.how_computed(ENTRY)
+
+
+def _selected(picks: Picks) -> RetrievalView | None:
+    dataset = missing_runs.dataset_shown(ENTRY, picks)
+    if not dataset:
+        _other_kind(picks.dataset)
+        return None
+    picks = replace(picks, dataset=dataset)
+    with options():
+        ties = one_of(
+            "Ties",
+            (EXPECTED, TREC_EVAL),
+            "ties",
+            "Tied documents. expected: the mean score over all their orders. trec_eval: its order, the later id first.",
+        )
+    params = {"metric": picks.metric, "ties": ties}
+    found = missing_runs.stored(ENTRY, picks, dataset, params)
+    runs = sorted(tables.on_one_support(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
+    missing_runs.offer(ENTRY, picks, runs, dataset, params, "retrieval scores")
+    if not runs:
+        return None
+    if len(runs) > MAX_SHOWN:
+        st.caption(f"{MAX_SHOWN} of {len(runs):,} models, the best. Pick others in the sidebar.")
+        runs = runs[:MAX_SHOWN]
+    covered = runs[0].coverage
+    if covered["queries_covered"] < covered["queries"]:
+        st.info(
+            f"**Coverage:** scores are over the {covered['queries_covered']:,} of {covered['queries']:,} queries that "
+            "all models cover with their relevant documents.",
+            icon=":material/balance:",
+        )
+    return RetrievalView(picks, runs, table_of(runs), variant_styles(r.plan.variant for r in runs), scheme())
+
+
+def _other_kind(dataset: str) -> None:
+    with st.container(border=True, key="no_retrieval"):
+        st.markdown(
+            f"{tables.dataset_title(dataset)} has no queries with judged documents. Pick a retrieval dataset, or add "
+            "your own on the page *Data*."
+        )
+        with st.container(horizontal=True):
+            for name in OFFERED:
+                st.button(
+                    title_of(name), key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:"
+                )

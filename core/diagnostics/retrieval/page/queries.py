@@ -1,0 +1,300 @@
+"""The view *queries* of the page Retrieval: query by query A against B, and a query's top tens side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostics.retrieval import figures, outcomes
+from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
+from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
+from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from core.figures.html_tables import Column, Html, folded, html_table
+from core.numerics.statistics.outcomes import Outcomes
+from core.store.records import RunRecord
+from core.texts import same_text
+from core.types import Bool
+from core.ui.markdown import as_text
+from core.ui.resources import cached, load
+from core.ui.widgets import downloads, own_columns
+from core.ui.widgets.addressed import names_of_variants, one_named
+from core.ui.widgets.browse_table import BrowseTable
+from core.ui.widgets.choices import one_of
+from core.ui.widgets.downloads import Holds
+from core.ui.widgets.outcome_tabs import outcome_tabs
+from core.ui.widgets.texts import long_texts
+from core.ui.widgets.two_variants import two_variants
+
+KEYS = ("retrieval_a", "retrieval_b")
+QUERY, TEXT, DIFFERENCE, RELEVANT = "query", "text", "A − B", "relevant"
+HEAD = ENTRY.headline
+TABLE = BrowseTable("retrieval_queries", key="query", unit="query", number=QUERY)
+BM25_TITLE = "BM25 (keyword search)"
+MEANING_OF_TABS = (
+    "Right: a relevant document is in the top ten.\n\n- **Fixed**: in B, not in A\n- **Broken**: in A, not in B\n"
+    "- **Both wrong**, **Both right**: alike"
+)
+
+
+class With(StrEnum):
+    """What a model is compared with; the values are part of addresses."""
+
+    MODEL = "model"
+    BM25 = "bm25"
+
+
+class Order(StrEnum):
+    """Which queries come first; the values are part of addresses."""
+
+    LOST = "B loses most"
+    WON = "B wins most"
+    WORST = "A is worst"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A and B: their names, rankings, and the run of each."""
+
+    names: Mapping[str, str]
+    sides: Mapping[str, Side]
+    runs: Mapping[str, RunRecord]
+
+
+def show(shown: RetrievalView) -> None:
+    """What changes from A to B, the scatter, the list of queries, and the chosen one."""
+    compared = _compared(shown)
+    a, b = compared.sides["A"], compared.sides["B"]
+    rows = _described(shown.table, a, b)
+    became = _became(shown.table, a, b)
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    with left:
+        names = tuple(escape(compared.names[side], quote=False) for side in "AB")
+        figure = figures.against(
+            rows["A"].to_numpy(),
+            rows["B"].to_numpy(),
+            rows[QUERY].tolist(),
+            TABLE.wanted(shown.picks.dataset),
+            (names[0], names[1]),
+            TITLES[HEAD],
+            shown.scheme,
+            shown.styles[compared.runs["A"].plan.variant],
+        )
+        st.plotly_chart(figure, key="retrieval_scatter")
+    with right:
+        _say(compared, _lost(shown.table, a, b), rows)
+        st.caption("A dot is a query, a larger one several. Below the diagonal, A ranks its documents better.")
+    keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
+    keep &= own_columns.only_rows(
+        own_columns.columns_of(shown.runs[0]), rows[QUERY].to_numpy(), on_change=TABLE.to_first_page
+    )
+    listed = _filtered(rows, keep)
+    if listed.empty:
+        st.info("No queries match. Remove a filter or shorten the search.")
+    else:
+        _list(listed, shown)
+    left_out = f"is not among the {len(rows):,} shown: it has no judgments, or a model has no vector for it"
+    chosen = TABLE.chosen(listed, shown.picks.dataset, set(rows[QUERY].tolist()), left_out)
+    if chosen is not None:
+        _look_into(shown, compared, int(np.flatnonzero(rows[QUERY].to_numpy() == chosen)[0]))
+    if not listed.empty:
+        _downloads(listed, shown, compared)
+
+
+# --- A and B
+
+
+def _compared(shown: RetrievalView) -> Compared:
+    ways = list(With) if len(shown.runs) > 1 else [With.BM25]
+    way = one_of("Compare with", ways, "with", "another model, or keyword search (BM25)")
+    if way is With.MODEL:
+        found = two_variants(shown.runs, KEYS)
+        if found.b is not None:
+            runs = {"A": found.a, "B": found.b}
+            names = {side: run.plan.variant.label for side, run in runs.items()}
+            return Compared(names, {side: Side(run.run_id) for side, run in runs.items()}, runs)
+        run = found.a
+    else:
+        by_name = {str(run.plan.variant): run for run in shown.runs}
+        usual = str(shown.picks.baseline) if str(shown.picks.baseline) in by_name else next(iter(by_name))
+        options = list(by_name)
+        chosen = one_named("A", options, key=KEYS[0], name=names_of_variants(options), index=options.index(usual))
+        run = by_name[chosen or usual]
+    sides = {"A": Side(run.run_id), "B": Side(run.run_id, is_bm25=True)}
+    return Compared({"A": run.plan.variant.label, "B": BM25_TITLE}, sides, {"A": run, "B": run})
+
+
+def _say(compared: Compared, seen: Lost, rows: pd.DataFrame) -> None:
+    a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
+    higher, lower = (int((rows[DIFFERENCE] * sign > 0).sum()) for sign in (-1, 1))
+    st.markdown(
+        f"On **{seen.losing:,}** of {len(rows):,} queries {b} (B) loses a relevant document from the top ten that {a} "
+        f"(A) has, on **{seen.gaining:,}** it gains one. {TITLES[HEAD]} of B is higher on {higher:,} queries, lower on "
+        f"{lower:,}."
+    )
+    st.caption(
+        f"From A to B, {seen.first:,} queries have another first document, and the top tens share {seen.overlap:.0%} "
+        "of their documents."
+    )
+
+
+@cached(16, "Comparing top tens …", keys=BY_RUNS)
+def _lost(table: QueryTable, a: Side, b: Side) -> Lost:
+    return outcomes.lost(table, a, b)
+
+
+@cached(16, keys=BY_RUNS)
+def _became(table: QueryTable, a: Side, b: Side) -> Outcomes:
+    return outcomes.became(table, a, b)
+
+
+@cached(16, "Comparing queries …", keys=BY_RUNS)
+def _described(table: QueryTable, a: Side, b: Side) -> pd.DataFrame:
+    """A row per query: number, id, text, relevant documents, nDCG@10 of A and B and their difference, unjudged."""
+    frame = pd.DataFrame({QUERY: table.numbers, TEXT: table.about["query"], RELEVANT: table.about["relevant"]})
+    frame["A"], frame["B"] = table.scores(a, HEAD), table.scores(b, HEAD)
+    frame[DIFFERENCE] = frame["A"] - frame["B"]
+    for letter, side in (("A", a), ("B", b)):
+        column = "bm25_unjudged_10" if side.is_bm25 else "unjudged_10"
+        frame[f"unjudged {letter}"] = table.rows[side.run_id][column]
+    frame["id"] = table.about["query_id"]
+    return frame
+
+
+# --- the list
+
+
+def _filtered(rows: pd.DataFrame, keep: Bool) -> pd.DataFrame:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        wanted = st.text_input(
+            "Search", key="retrieval_search", persist_state="session", placeholder="part of a query", width=240
+        ).strip()
+        order = one_of("Order", Order, "retrieval_order", "By nDCG@10.")
+    if wanted:
+        folded_wanted = same_text(wanted)
+        keep = keep & np.array([folded_wanted in same_text(text) for text in rows[TEXT]], dtype=np.bool_)
+    found = rows[keep]
+    by = {
+        Order.LOST: -found[DIFFERENCE],
+        Order.WON: found[DIFFERENCE],
+        Order.WORST: found["A"],
+        Order.NUMBER: found[QUERY],
+    }
+    return found.loc[by[order].sort_values(kind="stable").index]
+
+
+def _list(listed: pd.DataFrame, shown: RetrievalView) -> None:
+    column = st.column_config
+    config = {
+        QUERY: column.NumberColumn(width="small", help="Number of the query in the dataset"),
+        TEXT: column.TextColumn(width=420),
+        RELEVANT: column.NumberColumn(width="small", help="Relevant documents"),
+        "A": column.NumberColumn(f"{TITLES[HEAD]} A", format="%.3f"),
+        "B": column.NumberColumn(f"{TITLES[HEAD]} B", format="%.3f"),
+        DIFFERENCE: column.NumberColumn(format="%+.3f"),
+        "unjudged A": column.NumberColumn(help="Documents in A's top ten that nobody judged"),
+        "unjudged B": column.NumberColumn(help="Documents in B's top ten that nobody judged"),
+        "id": None,
+    }
+    TABLE.show(listed, shown.picks.dataset, config, hint=f"{len(listed):,} queries. Choose one to read its top tens.")
+
+
+def _downloads(listed: pd.DataFrame, shown: RetrievalView, compared: Compared) -> None:
+    rows = listed.rename(columns={side: f"{HEAD} of {compared.names[side]}" for side in "AB"})
+    downloads.tables(
+        lambda: rows,
+        Holds(shown.picks.dataset, tuple(dict.fromkeys(run.run_id for run in compared.runs.values()))),
+        stem=downloads.stem_of("retrieval", shown.picks.dataset, "queries"),
+        key="retrieval_download",
+        help=f"All {len(listed):,} queries in the table's order.",
+    )
+
+
+# --- one query
+
+
+@cached(4, shared=True)
+def _numbers(dataset: RetrievalDataset) -> dict[str, int]:
+    """Numbers of the documents by their ids."""
+    return {document: number for number, document in enumerate(dataset.document_ids)}
+
+
+def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
+    dataset = load(find_dataset(shown.picks.dataset))
+    if not isinstance(dataset, RetrievalDataset):
+        raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
+    numbers, about = _numbers(dataset), shown.table.about.iloc[row]
+    judged = {one.document: one for one in shown.table.judged(compared.runs["A"].run_id, row)}
+    relevant = sum(one.grade >= 1 for one in judged.values())
+    with st.container(border=True, key="retrieval_query"):
+        long_texts.show(str(about["query"]))
+        st.caption(f"Query {as_text(str(about['query_id']))}: relevant documents {relevant:,}, judged {len(judged):,}.")
+        tops = {side: shown.table.top(compared.sides[side], row) for side in "AB"}
+        for place, side in zip(st.columns(2), "AB", strict=True):
+            other = {document for document, _ in tops["B" if side == "A" else "A"][:SHOWN]}
+            with place:
+                st.markdown(f"**{side}: {as_text(compared.names[side])}**")
+                st.html(_top_ten(dataset, numbers, tops[side][:SHOWN], judged, other, shown, compared.names[side]))
+                _missing(shown.table, compared.sides[side], row, tops[side], judged)
+        st.caption("● relevant, with its grade · ○ judged irrelevant · ? not judged · ◆ only in this top ten")
+
+
+def _top_ten(
+    dataset: RetrievalDataset,
+    numbers: Mapping[str, int],
+    top: list[tuple[str, float]],
+    judged: Mapping[str, Judgment],
+    other: set[str],
+    shown: RetrievalView,
+    name: str,
+) -> str:
+    columns = [Column.numbers(""), Column("", style="white-space:nowrap"), Column("document"), Column.numbers("score")]
+    rows: list[list[str]] = []
+    for rank, (document, score) in enumerate(top, start=1):
+        only = "" if document in other else " ◆"
+        text = _document(dataset, numbers.get(document), document)
+        rows.append([str(rank), f"{_mark(judged.get(document))}{only}", text, f"{score:.3f}"])
+    tinted = [i for i, (document, _) in enumerate(top) if document in judged and judged[document].grade >= 1]
+    return html_table(columns, rows, shown.scheme, f"Top ten of {name}", tinted=tinted)
+
+
+def _document(dataset: RetrievalDataset, number: int | None, document_id: str) -> str:
+    """Title and text of a document, as HTML; its id where the dataset no longer has it."""
+    if number is None:
+        return document_id
+    title = dataset.titles[number]
+    text = dataset.document_texts[number].removeprefix(title).lstrip()
+    return Html(f"<b>{escape(title)}</b><br>{folded(text)}") if title else folded(text)
+
+
+def _mark(judgment: Judgment | None) -> str:
+    if judgment is None:
+        return "?"
+    return f"● {judgment.grade}" if judgment.grade >= 1 else "○"
+
+
+def _missing(
+    table: QueryTable, side: Side, row: int, top: list[tuple[str, float]], judged: Mapping[str, Judgment]
+) -> None:
+    """Where the relevant documents are that the top ten lacks."""
+    relevant = [document for document, one in judged.items() if one.grade >= 1]
+    ranks = {document: rank for rank, (document, _) in enumerate(top, start=1)}
+    if not side.is_bm25:
+        ranks = {one.document: one.greater + 1 for one in table.judged(side.run_id, row)}
+    below = sorted(ranks.get(document, 0) or len(top) + 1 for document in relevant)
+    below = [rank for rank in below if rank > SHOWN]
+    if below:
+        said = ", ".join(
+            f"{rank:,}" if rank <= len(top) or not side.is_bm25 else f"beyond {len(top):,}" for rank in below
+        )
+        st.caption(f"Relevant documents below the top ten, at rank: {said}")
+    elif not relevant:
+        st.caption("No document is relevant to this query.")

@@ -1,0 +1,119 @@
+"""The view *scores* of the page Retrieval, and its headline: every model beside keyword search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.diagnostics.retrieval import figures
+from core.diagnostics.retrieval.definition import BM25, ENTRY, MEANINGS, TITLES
+from core.diagnostics.retrieval.outcomes import QueryTable, Side
+from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from core.figures.dots import DOT, dot, dots
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import ALPHA
+from core.runs.finding_parts import ci, number
+from core.store.records import RunRecord
+from core.texts import counted
+from core.ui import headline
+from core.ui.markdown import as_text
+from core.ui.resources import cached
+
+SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
+HEAD = ENTRY.headline
+SCALE = "nDCG@10 is 1 where the best documents are first, and 0 where no relevant one is in the top ten."
+
+
+def show(shown: RetrievalView) -> None:
+    """Scores with intervals, and all of them as a table."""
+    rows = [
+        dot(run.plan.variant, TITLES[name], estimate.value, estimate.interval)
+        for run in shown.runs
+        for name, estimate in _estimates(shown.table, run.run_id, False).items()
+        if name in SHOWN
+    ]
+    keywords = _estimates(shown.table, shown.runs[0].run_id, True)
+    rows += [dot(figures.KEYWORDS, TITLES[name], keywords[name].value, keywords[name].interval) for name in SHOWN]
+    rows.sort(key=lambda row: list(TITLES.values()).index(str(row["name"])))
+    styles = dict(shown.styles) | {figures.KEYWORDS: figures.keyword_style(shown.scheme)}
+    figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="score (higher is better)")
+    st.plotly_chart(figure, key="retrieval_scores")
+    known = shown.table.known
+    bars = f"Bars: 95% CI from {known.independent}." if not known.refusal else f"No intervals: {known.refusal}."
+    unjudged = shown.runs[0].metrics[f"{BM25}unjudged@10"]
+    documents = int(shown.runs[0].metrics["documents"])
+    st.caption(
+        f"{counted(len(shown.table), 'query', 'queries')}, {counted(documents, 'document')}. {bars} "
+        f"Nobody judged {unjudged:.0%} of BM25's top ten; unjudged documents count as irrelevant."
+    )
+    _table(shown)
+
+
+def show_headline(shown: RetrievalView) -> None:
+    """The baseline's nDCG@10 beside BM25's, and how the other models differ from it."""
+    runs = headline.baseline_first(shown.runs, shown.picks.baseline)
+    own = _estimates(shown.table, runs[0].run_id, False)[HEAD]
+    difference, p = _against_bm25(shown.table, runs[0].run_id)
+    if np.isnan(p):
+        verdict = "not tested against"
+    elif p >= ALPHA:
+        verdict = "not significantly different from"
+    else:
+        verdict = f"significantly {'better' if difference.value > 0 else 'worse'} than"
+    said = (
+        f"**{as_text(runs[0].plan.variant.label)}** finds relevant documents with {TITLES[HEAD]} = "
+        f"**{number(own.value, '.3f')}**{ci(own.interval, '.3f')} over "
+        f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
+        f"{number(own.value - difference.value, '.3f')}, a difference of {number(difference.value, '+.3f')}"
+        f"{ci(difference.interval, '+.3f')}"
+    )
+    said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
+    headline.show(f"{said} {SCALE}")
+
+
+@cached(64, "Computing intervals …", keys=BY_RUNS)
+def _estimates(table: QueryTable, run_id: str, is_bm25: bool) -> dict[str, Estimate]:
+    side = Side(run_id, is_bm25)
+    return {name: statistics.share(table.scores(side, name), table.known) for name in TITLES}
+
+
+@cached(64, "Comparing with BM25 …", keys=BY_RUNS)
+def _against_bm25(table: QueryTable, run_id: str) -> tuple[Estimate, float]:
+    """The run's nDCG@10 less BM25's, and the p-value of the test; NaN without one."""
+    own, other = (table.scores(Side(run_id, is_bm25), HEAD) for is_bm25 in (False, True))
+    p = statistics.p_values((own - other)[:, np.newaxis], table.known)
+    return statistics.difference(own, other, table.known), float(p[0])
+
+
+def _table(shown: RetrievalView) -> None:
+    def line(label: str, run: RunRecord, is_bm25: bool) -> dict[str, object]:
+        out: dict[str, object] = {"model": label}
+        found = _estimates(shown.table, run.run_id, is_bm25)
+        for name, title in TITLES.items():
+            out[title] = found[name].value
+        difference, p = _against_bm25(shown.table, run.run_id)
+        out["nDCG@10 − BM25"] = None if is_bm25 else difference.value
+        out["95% CI"] = "" if is_bm25 or difference.interval is None else f"{difference.interval:.3f}"
+        out["p"] = None if is_bm25 or np.isnan(p) else p
+        out["unjudged in top 10"] = run.metrics[f"{BM25 if is_bm25 else ''}unjudged@10"]
+        return out
+
+    rows = [line(run.plan.variant.label, run, False) for run in shown.runs]
+    rows.append(line("BM25 (keyword search)", shown.runs[0], True))
+    numbers = {title: st.column_config.NumberColumn(format="%.4f", help=MEANINGS[n]) for n, title in TITLES.items()}
+    with st.expander("All scores as a table", icon=":material/table:"):
+        st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            key="retrieval_table",
+            placeholder="–",
+            column_config={
+                **numbers,
+                "nDCG@10 − BM25": st.column_config.NumberColumn(format="%+.4f"),
+                "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
+                "p": st.column_config.NumberColumn(format="%.3g", help="Permutation test, uncorrected"),
+                "unjudged in top 10": st.column_config.NumberColumn(format="percent"),
+            },
+        )

@@ -1,0 +1,37 @@
+"""The runs that the page Retrieval shows, and the queries that they evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.diagnostics.retrieval.definition import ENTRY
+from core.diagnostics.retrieval.outcomes import QueryTable, query_table
+from core.figures.theme import Scheme, Style
+from core.store.records import RunRecord
+from core.types import Variant
+from core.ui.pickers import Picks
+from core.ui.resources import Keys, cached, repository
+
+BY_RUNS: Keys = {QueryTable: lambda table: table.run_ids}  # a finished run never changes
+
+
+@dataclass(frozen=True, eq=False)
+class RetrievalView:
+    """One run per variant on the picked dataset among the same documents, the best first, and their queries."""
+
+    picks: Picks
+    runs: Sequence[RunRecord]
+    table: QueryTable
+    styles: Mapping[Variant, Style]
+    scheme: Scheme
+
+
+def table_of(runs: Sequence[RunRecord]) -> QueryTable:
+    """The queries of runs among the same documents."""
+    return _table(tuple(r.run_id for r in runs))
+
+
+@cached(8, "Reading queries …", shared=True)
+def _table(run_ids: tuple[str, ...]) -> QueryTable:
+    return query_table(ENTRY, run_ids, repository())

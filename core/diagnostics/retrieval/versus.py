@@ -1,0 +1,74 @@
+"""A against B: the paired difference of nDCG@10, and the queries that one of two runs answers better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from core.diagnostics.retrieval.definition import ENTRY, TITLES
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.outcomes import Outcome
+from core.runs.comparison import Change, Changes, Difference, largest
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+TEST = "sign flips of groups of near-duplicate queries"
+
+
+def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    """See ``core.runs.comparison.DifferencesOf``."""
+    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
+    table = query_table(ENTRY, ids, repository)
+    metric, known = ENTRY.headline, table.known
+    values = {run_id: table.scores(Side(run_id), metric) for run_id in ids}
+    both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
+    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known)
+    return [
+        Difference.of(
+            ENTRY,
+            metric,
+            f"Mean {TITLES[metric]}",
+            statistics.share(one, known),
+            statistics.share(other, known),
+            statistics.difference(one, other, known),
+            float(p[i]),
+            TEST,
+            wins=int(np.count_nonzero(one > other)),
+            losses=int(np.count_nonzero(one < other)),
+            address={"retrieval_view": "queries"} | sides_in_address(first, second),
+        )
+        for i, ((first, second), (one, other)) in enumerate(zip(pairs, both, strict=True))
+    ]
+
+
+def sides_in_address(first: RunRecord, second: RunRecord) -> dict[str, str]:
+    return {"retrieval_a": str(first.plan.variant), "retrieval_b": str(second.plan.variant)}
+
+
+def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
+    """See ``core.runs.comparison.ChangesOf``. An item is a query, its score nDCG@10."""
+    table = query_table(ENTRY, [first.run_id, second.run_id], repository)
+    a, b = Side(first.run_id), Side(second.run_id)
+    scores = [table.scores(side, ENTRY.headline) for side in (a, b)]
+    gain = scores[0] - scores[1]
+    outcomes = became(table, a, b)
+    tabs = {place: str(tab) for tab in Outcome for place in np.flatnonzero(outcomes.of(tab)).tolist()}
+    rows = []
+    for place in np.concatenate(largest(gain, most)).tolist():
+        number = int(table.numbers[place])
+        texts = (("query", str(table.about["query"].iloc[place])),)
+        said = [f"{TITLES[ENTRY.headline]} {score[place]:.2f}, {first_found(table, side, place)}" for side, score in
+                zip((a, b), scores, strict=True)]  # fmt: skip
+        address = {"retrieval_view": "queries", "query": str(number), "outcome": tabs[place]}
+        address |= sides_in_address(first, second)
+        rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
+    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    return Changes("queries", "ranks relevant documents higher", won, lost, len(gain) - won - lost, tuple(rows))
+
+
+def first_found(table: QueryTable, side: Side, row: int) -> str:
+    """Place of the first relevant document of a run's query, in words."""
+    ranks = [one.greater + 1 for one in table.judged(side.run_id, row) if one.grade >= 1]
+    return f"first relevant document at rank {min(ranks):,}" if ranks else "no relevant document"

@@ -1,0 +1,287 @@
+"""Ranks of the judged documents of queries among all documents.
+
+Documents with equal scores have no order. Two answers: how many documents are above a judged one and how many are tied
+with it, from which expected values over all orders follow (``graded``); or trec_eval's order, in which the document
+with the later id, compared by bytes, is first (``form_res_rels.c``).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.numerics.neighbours.exact import SPARE, ExactIndex
+from core.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
+from core.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
+from core.numerics.ranking.tiles import Tile, query_tiles, room_for_scores
+from core.numerics.similarity import Similarity, row_norms
+from core.numerics.threads import in_threads, one_blas_thread, shrinking
+from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
+
+# Of similarities in trec_eval's order: copies of a text tie, whatever the last bits of their products. trec_eval keeps
+# scores in float32, which tells numbers of six decimals up to 1 apart.
+DECIMALS = 6
+SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whose scores stay in the cache, as in ``neighbours.exact``
+TOP = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Documents judged for q queries: those of query i are ``documents[starts[i]:starts[i + 1]]``.
+
+    Attributes:
+        starts: ``[q + 1]``.
+        documents: ``[j]``, numbers of the documents; distinct within a query.
+    """
+
+    starts: Int32 | Int64
+    documents: Int32 | Int64
+
+    @property
+    def queries(self) -> Int64:
+        """Number of the query of each judgment, ``[j]``."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Per judgment, ``[j] int64``: documents above it, and others tied with it."""
+
+    greater: Int64
+    ties: Int64
+
+
+@dataclass(frozen=True, eq=False)
+class Top:
+    """The best documents of q queries, best first.
+
+    Attributes:
+        documents: ``[q, k] int64``.
+        scores: ``[q, k] float64``.
+    """
+
+    documents: Int64
+    scores: Float64
+
+
+def order_of_ids(ids: Sequence[str]) -> Int64:
+    """Places of n documents at a tie in trec_eval's order, ``[n]`` from 0: the last id first, by its UTF-8 bytes."""
+    keys = [document_id.encode() for document_id in ids]
+    out = np.empty(len(ids), dtype=np.int64)
+    out[sorted(range(len(ids)), key=keys.__getitem__, reverse=True)] = np.arange(len(ids))
+    return out
+
+
+# --- by similarity
+
+
+def places(
+    matrix: Float32,
+    judged: Judged,
+    metric: Similarity,
+    progress: Progress,
+    cancel: CancelToken,
+    tau: float = TAU,
+) -> Places:
+    """Exact counts of documents above each judged one and tied with it, as a float64 loop would count them.
+
+    Args:
+        matrix: ``[n + q, d] float32``, the documents, then the queries.
+        tau: two similarities no further apart are tied.
+
+    Raises:
+        Cancelled: between two tiles.
+        BlindspotError: the embeddings are not all finite.
+    """
+    n, asked, found = _pairs(matrix, judged)
+    counts = rank_pairs(matrix, asked, found, metric, progress, cancel, tau, candidates=n)
+    return Places(counts.greater, counts.ties)
+
+
+def top(matrix: Float32, queries: int, metric: Similarity, k: int = TOP) -> Top:
+    """The k most similar documents of every query, or all if there are fewer: exact, compared in float64; among equally
+    similar ones the lower number first.
+
+    Args:
+        matrix: as for ``places``; its last ``queries`` rows are those of the queries.
+    """
+    n = len(matrix) - queries
+    nearest = ExactIndex(matrix[:n], metric).of_vectors(matrix[n:], min(k, n))
+    return Top(nearest.rows, nearest.similarity)
+
+
+def search(
+    matrix: Float32,
+    judged: Judged,
+    metric: Similarity,
+    progress: Progress,
+    cancel: CancelToken,
+    tau: float = TAU,
+    k: int = TOP,
+) -> tuple[Places, Top]:
+    """``places`` and ``top`` from the same float32 products, which take most of the time; by l2 one after the other.
+
+    Every query needs a judgment. Memory beyond the inputs: two tiles, and 116 scores per query, for each thread.
+    """
+    if metric is Similarity.L2:
+        found = places(matrix, judged, metric, progress, cancel, tau)
+        cancel.check()
+        return found, top(matrix, len(judged.starts) - 1, metric, k)
+    if np.prod([*matrix.shape, len(judged.starts) - 1], dtype=np.float64) < FEWEST_PRODUCTS:
+        return _search(matrix, judged, progress, cancel, tau, k, threads=1)
+    with one_blas_thread() as threads:
+        return _search(matrix, judged, progress, cancel, tau, k, threads)
+
+
+def _pairs(matrix: Float32, judged: Judged) -> tuple[int, Int32, Int32]:
+    """The number of documents, and the rows of every judgment's query and document."""
+    n = len(matrix) - (len(judged.starts) - 1)
+    return n, (n + judged.queries).astype(np.int32), judged.documents.astype(np.int32)
+
+
+class _Kept:
+    """Counts and best documents of one thread.
+
+    Attributes:
+        memory: for a tile of scores.
+        counts: ``[2, judgments]``, above and tied.
+        scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places.
+    """
+
+    def __init__(self, room: int, judgments: int, queries: int, width: int) -> None:
+        self.memory = room_for_scores(room)
+        self.counts = np.zeros((2, judgments), dtype=np.int64)
+        self.scores = np.full((queries, width), -np.inf, dtype=np.float32)
+        self.documents = np.zeros((queries, width), dtype=np.int64)
+        self.seen = 0
+
+
+def _search(
+    matrix: Float32, judged: Judged, progress: Progress, cancel: CancelToken, tau: float, k: int, threads: int
+) -> tuple[Places, Top]:
+    """``search`` by cosine, on so many threads."""
+    from core.numerics.kernels import keep_highest
+
+    n, asked, found = _pairs(matrix, judged)
+    slack = slack_of_float32(matrix.shape[1])
+    problem = prepare(matrix, asked, found, Similarity.COS, tau, threads, slack)
+    queries, width = len(problem.left), min(k + SPARE, n)
+    at_once = min(QUERIES_PER_TILE, queries)
+    tiles = list(query_tiles(problem, at_once))
+    caller, own, every = threading.get_ident(), threading.local(), list[_Kept]()
+    none = np.empty(0, dtype=np.float32)
+
+    def rank_tile(items: slice) -> None:
+        if threading.get_ident() == caller:
+            progress("ranking", items.start, n)
+        if not hasattr(own, "kept"):  # the first tile of a thread is its largest
+            own.kept = _Kept(at_once * (items.stop - items.start), len(asked), queries, width)
+            every.append(own.kept)
+        kept: _Kept = own.kept
+        tile = Tile(problem, items, tau, kept.memory)
+        for some in tiles:
+            cancel.check()
+            tile.count(some, *kept.counts)
+            rows = some.rows.stop - some.rows.start
+            scores = kept.memory[: rows * len(tile.right)].reshape(rows, -1)  # that ``count`` left there
+            keep_highest(scores, none, items.start, kept.scores[some.rows], kept.documents[some.rows], kept.seen)
+        kept.seen = min(kept.seen + len(tile.right), width)
+
+    in_threads(shrinking(n, ITEMS_PER_TILE, threads), rank_tile, threads)
+    progress("ranking", n, n)
+    counts = problem.counts(*np.sum([kept.counts for kept in every], axis=0))
+    return Places(counts.greater, counts.ties), _best_of(problem, every, width, min(k, n), slack)
+
+
+def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float) -> Top:
+    """The k most similar documents, compared in float64, from what the threads kept.
+
+    A document that none kept has at most the lowest kept score. Where it could still belong to the best, all documents
+    are compared.
+    """
+    from core.numerics.kernels import take_most_similar
+
+    scores = np.concatenate([kept.scores[:, : kept.seen] for kept in every], axis=1)
+    documents = np.concatenate([kept.documents[:, : kept.seen] for kept in every], axis=1)
+    highest = np.argpartition(-scores, width - 1, axis=1)[:, :width]
+    lowest = np.take_along_axis(scores, highest, axis=1).min(axis=1)
+    queries, n = len(scores), len(problem.matrix) - len(scores)
+    rows, similarity = np.empty((queries, k), dtype=np.int64), np.empty((queries, k))
+    candidates = np.ascontiguousarray(np.take_along_axis(documents, highest, axis=1))
+    vectors, nobody = np.ascontiguousarray(problem.matrix[n:]), np.full(queries, -1, dtype=np.int64)
+    take_most_similar(problem.matrix, problem.norms, vectors, candidates, nobody, True, rows, similarity)
+    unsure = np.flatnonzero(similarity[:, k - 1] - lowest <= 2 * slack) if width < n else np.empty(0, dtype=np.int64)
+    if len(unsure):
+        again = ExactIndex(problem.matrix[:n], Similarity.COS).of_vectors(vectors[unsure], k)
+        rows[unsure], similarity[unsure] = again.rows, again.similarity
+    return Top(rows, similarity)
+
+
+def rounded_similarities(
+    documents: Float32, queries: Float32, metric: Similarity, cancel: CancelToken, progress: Progress = no_progress
+) -> Iterator[Float64]:
+    """Similarities of the queries to all documents in float64, rounded to six decimals, as blocks ``[some, n]``."""
+    cosine = metric is Similarity.COS
+    right = _unit(documents) if cosine else documents.astype(np.float64)
+    squares = row_norms(documents) ** 2
+    at_once = max(1, SCORES_AT_ONCE // max(1, len(documents)))
+    for start in range(0, len(queries), at_once):
+        cancel.check()
+        progress("ranking", start, len(queries))
+        some = queries[start : start + at_once]
+        if cosine:
+            yield np.round(_unit(some) @ right.T, DECIMALS)
+            continue
+        left = some.astype(np.float64)
+        squared = (row_norms(some) ** 2)[:, np.newaxis] + squares - 2 * (left @ right.T)
+        yield np.round(1.0 / (1.0 + np.sqrt(np.maximum(squared, 0.0))), DECIMALS)
+
+
+def _unit(matrix: Float32) -> Float64:
+    norms = row_norms(matrix)[:, np.newaxis]
+    return np.divide(matrix, norms, out=np.zeros(matrix.shape), where=norms > 0)
+
+
+# --- by any score
+
+
+def rank_by_scores(
+    scores: Iterable[Float64] | Iterable[Float32], judged: Judged, order: Int64 | None = None, k: int = TOP
+) -> tuple[Places, Top]:
+    """Places and top documents by the scores of all documents, higher is better; only equal scores tie.
+
+    Args:
+        scores: of the queries in their order, in blocks ``[some, n]``.
+        order: ``[n]``, distinct places at a tie, such as ``order_of_ids``: then there are no ties. If None, ties are
+            counted, and the top documents have the lower number first.
+    """
+    greater, ties = np.zeros((2, len(judged.documents)), dtype=np.int64)
+    documents, values = [], []
+    for query, line in enumerate(line for block in scores for line in block):
+        for at in range(int(judged.starts[query]), int(judged.starts[query + 1])):
+            document = judged.documents[at]
+            own = line[document]
+            greater[at] = np.count_nonzero(line > own)
+            same = line == own
+            if order is None:
+                ties[at] = np.count_nonzero(same) - 1
+            else:
+                greater[at] += np.count_nonzero(order[same] < order[document])
+        best = _best(line, order, k)
+        documents.append(best)
+        values.append(line[best])
+    return Places(greater, ties), Top(np.array(documents, dtype=np.int64), np.array(values, dtype=np.float64))
+
+
+def _best(line: Float64 | Float32, order: Int64 | None, k: int) -> Int64:
+    """Numbers of the k highest scores, highest first."""
+    if k < len(line):
+        candidates = np.flatnonzero(line >= np.partition(line, len(line) - k)[len(line) - k])
+    else:
+        candidates = np.arange(len(line))
+    at_tie = candidates if order is None else order[candidates]
+    return np.asarray(candidates[np.lexsort((at_tie, -line[candidates]))[:k]])

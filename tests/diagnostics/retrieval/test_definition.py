@@ -1,0 +1,163 @@
+"""Retrieval runs: trec_eval's scores of the same similarities, BM25's of bm25s, what a row holds, and bad inputs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import bm25s
+import numpy as np
+import pytest
+
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostic import DiagnosticResult
+from core.diagnostics.retrieval import bm25
+from core.diagnostics.retrieval.definition import BM25, ENTRY, column_of
+from core.errors import BlindspotError, InputError
+from core.numerics.ranking.graded import NAMES
+from core.types import CancelToken, Float32, Float64, no_progress
+from tests.support import retrieval_world as toy
+from tests.support.retrieval_world import by_trec_eval
+
+
+def compute(data: RetrievalDataset, vectors: Float32, **params: str) -> DiagnosticResult:
+    return ENTRY.compute(vectors, data, ENTRY.check_params(params), no_progress, CancelToken())
+
+
+def vectors_of(data: RetrievalDataset, seed: int = 3) -> Float32:
+    """Random vectors of whole numbers: many similarities are equal."""
+    return np.random.default_rng(seed).integers(-2, 3, (len(data.items), 5)).astype(np.float32)
+
+
+def similarities(data: RetrievalDataset, vectors: Float32, metric: str) -> Float64:
+    """All similarities, one by one, in float64."""
+    out = np.zeros((len(data.queries), len(data.documents)))
+    for q, x in enumerate(vectors[data.queries].astype(np.float64)):
+        for d, y in enumerate(vectors[data.documents].astype(np.float64)):
+            if metric == "l2":
+                out[q, d] = 1 / (1 + np.sqrt(((x - y) ** 2).sum()))
+            elif (lengths := np.sqrt((x**2).sum()) * np.sqrt((y**2).sum())) > 0:
+                out[q, d] = (x * y).sum() / lengths
+    return out
+
+
+@pytest.mark.parametrize("metric", ["cos", "l2"])
+def test_in_its_order_scores_are_those_of_trec_eval(metric: str) -> None:
+    data = toy.dataset()
+    result = compute(data, vectors_of(data), metric=metric, ties="trec_eval")
+    expected = by_trec_eval(data, np.round(similarities(data, vectors_of(data), metric), 6))
+    check(result, expected, "")
+
+
+def check(result: DiagnosticResult, expected: dict[str, dict[int, float]], prefix: str) -> None:
+    rows = result.items.to_pandas()
+    assert result.item_numbers is not None
+    for name, of_queries in expected.items():
+        assert list(of_queries) == result.item_numbers.tolist()
+        assert rows[column_of(f"{prefix}{name}")].tolist() == pytest.approx(list(of_queries.values()), abs=1e-9), name
+        assert result.metrics[f"{prefix}{name}"] == pytest.approx(np.mean(list(of_queries.values())), abs=1e-9)
+
+
+def test_expected_scores_are_means_over_the_orders_of_ties() -> None:
+    """trec_eval's scores, with ties broken at random many times."""
+    data, random = toy.dataset(), np.random.default_rng(5)
+    similarity = np.round(similarities(data, vectors_of(data), "cos"), 6)
+    orders = [
+        by_trec_eval(data, np.round(similarity + 1e-4 * random.random(similarity.shape), 9)) for _ in range(1_500)
+    ]
+    result = compute(data, vectors_of(data))
+    for name in toy.TREC:
+        values = [np.mean(list(order[name].values())) for order in orders]
+        error = np.std(values) / np.sqrt(len(values))
+        assert result.metrics[name] == pytest.approx(np.mean(values), abs=5 * error + 1e-6), name
+    assert result.metrics["tied"] > 0
+
+
+def test_without_ties_both_ways_agree() -> None:
+    data = toy.dataset()
+    vectors = np.random.default_rng(2).standard_normal((len(data.items), 8)).astype(np.float32)
+    kept = [i for i in range(len(data.documents)) if i < len(data.documents) - 2]  # without the copies
+    assert len({data.documents[i] for i in kept}) == len(kept)
+    data = toy.made(
+        "distinct",
+        data.query_texts,
+        [data.document_texts[i] for i in kept],
+        [
+            {int(d): int(g) for d, g in zip(*data.judgements_of(q), strict=True) if d in kept}
+            for q in range(len(data.queries))
+        ],
+    )
+    one, other = (compute(data, vectors[: len(data.items)], ties=ties) for ties in ("expected", "trec_eval"))
+    assert {n: one.metrics[n] for n in NAMES} == pytest.approx({n: other.metrics[n] for n in NAMES}, abs=1e-9)
+    assert one.items["top"].to_pylist() == other.items["top"].to_pylist()
+
+
+def test_keyword_search_is_bm25s_by_hand() -> None:
+    data = toy.dataset()
+    corpus = bm25s.tokenize(list(data.document_texts), stopwords="en", show_progress=False)
+    index = bm25s.BM25()
+    index.index(corpus, show_progress=False)
+    expected = np.zeros((len(data.queries), len(data.documents)), dtype=np.float32)
+    for q, text in enumerate(data.query_texts):
+        (words,) = bm25s.tokenize([text], stopwords="en", return_ids=False, show_progress=False)
+        expected[q] = index.get_scores(words)
+    found = np.concatenate(list(bm25.scores(data, np.arange(len(data.queries)), no_progress, CancelToken())))
+    assert found.tolist() == expected.tolist()
+    check(compute(data, vectors_of(data), ties="trec_eval"), by_trec_eval(data, expected), BM25)
+
+
+@pytest.mark.parametrize(("query", "document"), [("the and of", "an apple"), ("apple", "the of"), ("!!", "??")])
+def test_queries_or_documents_without_words_are_found_by_chance(query: str, document: str) -> None:
+    data = toy.made("wordless", [query], [document, "the the"], [{0: 1}])
+    result = compute(data, vectors_of(data))
+    assert result.metrics["bm25.hits@1"] == 1 / 2
+
+
+def test_a_row_has_its_judgments_and_its_top_documents() -> None:
+    data = toy.dataset()
+    result = compute(data, vectors_of(data))
+    similarity = similarities(data, vectors_of(data), "cos")
+    assert result.item_numbers is not None
+    for row, q in zip(result.items.to_pylist(), result.item_numbers.tolist(), strict=True):
+        places, grades = data.judgements_of(q)
+        for (document, grade, greater, ties), d, g in zip(json.loads(row["judged"]), places, grades, strict=True):
+            assert (document, grade) == (data.document_ids[d], g)
+            assert greater == (similarity[q] > similarity[q, d] + 1e-6).sum()
+            assert ties == (abs(similarity[q] - similarity[q, d]) <= 1e-6).sum() - 1
+        top = json.loads(row["top"])
+        assert [score for _, score in top] == pytest.approx(sorted(similarity[q], reverse=True), abs=1e-6)
+        judged = {data.document_ids[d] for d in places}
+        assert row["unjudged_10"] == sum(document not in judged for document, _ in top[:10])
+        assert row["relevant"] == (grades >= 1).sum()
+    assert 9 not in result.item_numbers  # without judgments
+    assert result.metrics["queries"] == 15
+    assert result.metrics["unanswerable"] == 1
+
+
+def test_a_part_of_the_documents_keeps_their_ids() -> None:
+    data = toy.dataset()
+    support = np.ones(len(data.items), dtype=np.bool_)
+    support[data.documents[5]] = False
+    gone = {data.document_ids[d] for d in np.flatnonzero(data.documents == data.documents[5])}
+    part = data.part(support)
+    whole, some = compute(data, vectors_of(data)), compute(part.dataset, vectors_of(data)[part.items])
+    assert whole.item_numbers is not None
+    assert some.item_numbers is not None
+    tops = dict(zip(whole.item_numbers.tolist(), whole.items["top"].to_pylist(), strict=True))
+    left = part.rows[some.item_numbers].tolist()
+    assert 5 < len(left) < len(tops)
+    for query, top in zip(left, some.items["top"].to_pylist(), strict=True):
+        assert sorted(one for one in json.loads(tops[query]) if one[0] not in gone) == sorted(json.loads(top))
+
+
+def test_what_cannot_be_ranked_is_said() -> None:
+    data = toy.dataset()
+    none = replace(data, offsets=np.zeros_like(data.offsets), judged=data.judged[:0], grades=data.grades[:0])
+    with pytest.raises(InputError, match="no query"):
+        compute(none, vectors_of(data))
+    broken: Any = vectors_of(data)
+    broken[3, 0] = np.nan
+    for ties in ("expected", "trec_eval"):
+        with pytest.raises(BlindspotError, match="NaN"):
+            compute(data, broken, ties=ties)
