@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from core.runs import pipeline
 from core.settings import Mode, Settings, prepare_runtime
@@ -15,6 +17,10 @@ from core.store.repository import Repository
 from core.workspace import demo
 
 pytest_plugins = [f"tests.support.{name}" for name in ("pages", "commands", "world", "transfer_world")]
+
+# No test is timed: on a busy machine every one is slow.
+hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("untimed")
 
 SLOWEST = "test_pipeline_realdata.py"  # it embeds 25,000 sentences: five minutes and more
 

@@ -1,4 +1,4 @@
-"""Whether two retrieval runs differ by more than chance, tested on the queries that both evaluated."""
+"""Test of the difference between two retrieval runs, on the queries that both evaluated."""
 
 from __future__ import annotations
 
