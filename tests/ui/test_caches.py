@@ -56,7 +56,7 @@ from core.studies.judgement.types import ItemSet
 from core.types import Variant
 from core.ui.resources import KEYS, cached
 from core.ui.widgets.texts.why_similar import Asked
-from tests.support import retrieval_world, store_samples
+from tests.support import store_samples
 from tests.support.judgement_samples import intruder_set
 
 REFUSED = {np.ndarray, np.memmap, pd.DataFrame, pd.Series}
@@ -157,7 +157,6 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             Analogies("a", texts, ("s",), ("",), ZEROS, np.tile(np.arange(3, dtype=np.int32), (2, 1)), answers, 4)
             for answers in (ZEROS, ONES)
         ],
-        RetrievalDataset: [retrieval_world.made("a", ["x"], ["y", "z"], [grades]) for grades in ({0: 1}, {1: 1})],
         Categories: [Categories("a", texts, ("x", "y"), np.arange(2, dtype=np.int32), n) for n in (ZEROS, ONES)],
         OwnTable: [
             table,
