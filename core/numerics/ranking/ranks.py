@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from core.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_flo
 from core.numerics.ranking.tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
 from core.numerics.similarity import Similarity, similarity_of_pairs
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
 # Products of codes are so fast that tiles must stay in the core's cache. Rows fill cache lines, but their length is not
@@ -37,6 +38,13 @@ class Exclusions:
 
     pairs: Int64
     items: Int64
+
+    def among(self, candidates: Bool | None) -> Exclusions:
+        """Those that name a candidate (``[n] bool``; None: every item is one)."""
+        if candidates is None:
+            return self
+        kept = candidates[self.items]
+        return Exclusions(self.pairs[kept], self.items[kept])
 
 
 def rank_pairs(
@@ -117,6 +125,45 @@ def _rank_pairs(
     progress("ranking", ranked, ranked)
     greater, ties = np.sum(all_counts, axis=0)
     return problem.counts(greater, ties)
+
+
+class RankPairs(Protocol):
+    def __call__(
+        self,
+        matrix: Float32,
+        queries: Int32,
+        mates: Int32,
+        metric: Similarity,
+        progress: Progress,
+        cancel: CancelToken,
+        *,
+        candidates: int | None = None,
+    ) -> RankCounts:
+        """``rank_pairs``, there or on a device."""
+        ...
+
+
+def rank_among(
+    candidates: Bool | None,
+    matrix: Float32,
+    queries: Int32,
+    mates: Int32,
+    metric: Similarity,
+    progress: Progress,
+    cancel: CancelToken,
+    rank: RankPairs = rank_pairs,
+) -> RankCounts:
+    """``rank_pairs`` among the ``candidates [n] bool``, with all matches among them; among all items if None.
+
+    A copy of the rows of candidates and queries is made, unless every item is a candidate.
+    """
+    if candidates is None or candidates.all():
+        return rank(matrix, queries, mates, metric, progress, cancel)
+    first = np.flatnonzero(candidates)
+    order = np.concatenate([first, np.setdiff1d(queries, first)])
+    place = np.zeros(len(matrix), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return rank(matrix[order], place[queries], place[mates], metric, progress, cancel, candidates=len(first))
 
 
 def without(
