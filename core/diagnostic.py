@@ -29,6 +29,8 @@ class Parameter:
     """A choice that changes a diagnostic's numbers.
 
     ``option`` is the command line's help ("": the description). Diagnostics share an option by name: the first counts.
+    ``is_added``: runs were stored before there was a choice. A run with the default then does not name the parameter,
+    so that it keeps the id from before, and a stored run without it has the default (``value_in``).
     """
 
     name: str
@@ -36,6 +38,11 @@ class Parameter:
     default: str
     description: str
     option: str = ""
+    is_added: bool = False
+
+    def value_in(self, params: Mapping[str, str]) -> str:
+        """The value in a run's parameters."""
+        return params.get(self.name, self.default)
 
     def check(self, value: str) -> str:
         """``value`` if it is one of the choices, otherwise ``InputError`` with the nearest one."""
@@ -380,14 +387,22 @@ class DiagnosticEntry:
         return pa.schema([(column.name, column.type) for column in self.columns])
 
     def check_params(self, given: Mapping[str, str]) -> dict[str, str]:
-        """All parameters, defaults filled in; raises ``InputError`` for an unknown parameter or value."""
+        """All parameters as a run names them: defaults filled in, but for a default of a parameter that ``is_added``.
+
+        Raises ``InputError`` for an unknown parameter or value.
+        """
         known = {parameter.name: parameter for parameter in self.parameters}
         for name in given:
             if not known:
                 raise InputError(f"{self.id} has no parameters, but '{name}' is given", remedy=f"leave {name} out")
             if name not in known:
                 raise unknown(f"parameter of {self.id}", name, known)
-        return {name: parameter.check(given.get(name, parameter.default)) for name, parameter in known.items()}
+        checked = {name: parameter.check(parameter.value_in(given)) for name, parameter in known.items()}
+        return {
+            name: value
+            for name, value in checked.items()
+            if not (known[name].is_added and value == known[name].default)
+        }
 
 
 def named_function(path: str) -> Any:
@@ -412,7 +427,8 @@ def result_table(diagnostic: str, version: int) -> str:
 
 def in_words(params: Mapping[str, str]) -> str:
     """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
-    own = [value for name, value in params.items() if name != FIT_ON]
+    added = {name for name, parameter in parameters().items() if parameter.is_added}
+    own = [f"{name} {value}" if name in added else value for name, value in params.items() if name != FIT_ON]
     return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
 
 

@@ -17,6 +17,7 @@ from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own.files import is_own, path_of
 from core.diagnostic import find_diagnostic, in_words
 from core.diagnostics.evalrank import training_overlap, uncertainty
+from core.diagnostics.evalrank.definition import CANDIDATES
 from core.diagnostics.evalrank.kinds import FEW_PAIRS, Kind, grouping, scores_by_kind
 from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources, find_sources
@@ -24,6 +25,7 @@ from core.diagnostics.evalrank.training_overlap import TrainingSet
 from core.diagnostics.evalrank.trust import (
     Choice,
     choices,
+    other_candidates,
     other_protocol,
     other_support,
     pairs_of,
@@ -116,11 +118,15 @@ def trust(
     for about, other in (
         ("protocol", other_protocol(run, entry, repository)),
         ("support", other_support(run, entry, repository) if run.plan.support_digest else None),
+        ("candidates", other_candidates(run, entry, repository)),
     ):
         if other is not None:
-            way = (
-                other.plan.params["protocol"] if about == "protocol" else "own" if other.plan.own_support else "common"
-            )
+            ways = {
+                "protocol": other.plan.params["protocol"],
+                "support": "own" if other.plan.own_support else "common",
+                "candidates": CANDIDATES.value_in(other.plan.params),
+            }
+            way = ways[about]
             score = score_of_run(other, entry, repository, filtered=filtered)
             found.append(Choice(about, way, score, f"Run {other.run_id}, {other.plan.variant.label}."))
     shown = found[0].score

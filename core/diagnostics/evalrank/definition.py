@@ -33,15 +33,32 @@ from core.diagnostic import (
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from core.numerics.ranking.gpu import rank_pairs_on
 from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.ranking.ranks import (
+    Exclusions,
+    RankPairs,
+    expected_hit,
+    expected_reciprocal_rank,
+    rank_among,
+    rank_pairs,
+    without,
+)
 from core.numerics.similarity import Similarity
 from core.texts import near_duplicate_key
 from core.transforms import toolkit
 from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import CancelToken, Float32, Float64, Int64, Progress
+from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"
+ALL, MATES = "all", "mates"
+CANDIDATES = Parameter(
+    "candidates",
+    (ALL, MATES),
+    ALL,
+    "texts that a match is ranked among: all of the dataset, as in the paper, or only texts that match some query",
+    f"of evalrank, texts that a match is ranked among: {ALL}, or only {MATES}, which match some query",
+    is_added=True,
+)
 RANKS = (1.0, math.inf)
 _LAST_EXCLUSIONS: dict[str, Exclusions] = {}
 
@@ -77,6 +94,15 @@ def _find_exclusions(dataset: PairSet) -> Exclusions:
         pairs += [pair] * len(out)
         items += sorted(out)
     return Exclusions(np.array(pairs, dtype=np.int64), np.array(items, dtype=np.int64))
+
+
+def candidates_of(dataset: PairSet, params: Mapping[str, str]) -> Bool | None:
+    """The items that matches are ranked among, ``[n] bool``; None for all. The query itself never is a candidate."""
+    if CANDIDATES.value_in(params) == ALL:
+        return None
+    out = np.zeros(len(dataset.items), dtype=np.bool_)
+    out[dataset.mates] = True
+    return out
 
 
 def ceilings(dataset: PairSet) -> dict[str, float]:
@@ -123,18 +149,19 @@ def compute_on(
     ``toolkit.prepare`` leaves them, in float32 or float64, and all is computed on the CPU.
     """
     queries, mates, metric = dataset.queries, dataset.mates, Similarity(params["metric"])
-    exclusions = exclusions_of(dataset)
+    among = candidates_of(dataset, params)
+    exclusions = exclusions_of(dataset).among(among)
     of_toolkit = {}
     if params["protocol"] == TOOLKIT:
         device = CPU
         raw, filtered, above_itself = rank_pairs_as_toolkit(
-            embeddings, queries, mates, metric, exclusions, progress, cancel
+            embeddings, queries, mates, metric, exclusions, progress, cancel, among
         )
         of_toolkit = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
         vectors = np.asarray(embeddings, dtype=np.float32)
-        rank = rank_pairs if device == CPU else partial(rank_pairs_on, device)
-        raw = rank(vectors, queries, mates, metric, progress, cancel)
+        rank: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device)
+        raw = rank_among(among, vectors, queries, mates, metric, progress, cancel, rank)
         filtered = without(raw, exclusions, vectors, queries, metric)
     metrics = (
         scores(raw)
@@ -146,7 +173,7 @@ def compute_on(
             "tied_pairs": float(np.count_nonzero(raw.ties)),
             "self_pairs": float(np.count_nonzero(queries == mates)),
             "pairs": float(len(queries)),
-            "background": float(len(dataset.items)),
+            "background": float(len(dataset.items) if among is None else np.count_nonzero(among)),
         }
         | of_toolkit
     )
@@ -180,7 +207,7 @@ def _without_ties(ranks: Int64) -> RankCounts:
 
 def _metrics() -> tuple[Score, ...]:
     ways = {
-        "": "expected under random tie order, among all items",
+        "": "expected under random tie order, among all candidates",
         "_filtered": "other matches and near-duplicates left out",
         "_optimistic": "ties resolved in favor of the match",
         "_pessimistic": "ties resolved against the match",
@@ -230,6 +257,9 @@ $$\text{rank} = 1 + \#\{\text{texts more similar to the query than the match}\}$
   differ from query or match only in case, Unicode form, spaces or punctuation: ranking these high is no mistake.
   Accents, vowel signs, symbols and punctuation that is read aloud count, so
   `C++` is not `C`, `-5` not `5`, nor `a≠b` `a=b`.
+- **Candidates**: by the paper's definition `all` texts of the dataset compete, other queries and background included.
+  With `mates` only texts that are a match of some query do: for questions and passages, the other questions do not
+  outrank a passage because they resemble a question.
 - The **ceiling** is what a perfect model could reach on raw ranks: where a query has several matches,
   only one of them can rank first.
 - Ranks are exact: products are computed quantized to 8 bits or in float32; texts too close to the match are
@@ -265,7 +295,8 @@ comes from a separate product, which is rounded differently, so a match often ou
 - The only right answer is the dataset's match. A text that means the same but is not labeled counts as a
   mistake; filtered ranks remove only near-duplicates.
 - Every text of the dataset competes, other queries included. Where queries and matches are different kinds of
-  text (questions and passages), a low score may only mean that questions resemble questions.
+  text (questions and passages), a low score may only mean that questions resemble questions: *trust* has the score
+  among matches only.
 - A model that was trained on the pairs can score well without understanding them: see *trust*.
 """,
     citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
@@ -285,6 +316,7 @@ comes from a separate product, which is rounded differently, so a match often ou
             "how ranks are counted: the paper's definition, or the published toolkit's arithmetic",
             f"how ranks are counted: {DEFINITION} or {TOOLKIT}",
         ),
+        CANDIDATES,
     ),
     columns=(
         Column("similarity", pa.float64(), "similarity of query and match"),

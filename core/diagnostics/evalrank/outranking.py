@@ -15,15 +15,16 @@ import numpy as np
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.diagnostics.evalrank.pairs import ranked_vectors
+from core.diagnostics.evalrank.pairs import candidates_of, ranked_vectors
 from core.errors import BlindspotError
+from core.numerics.ranking.ranks import rank_pairs
 from core.numerics.similarity import Similarity, row_norms, unit_vectors
-from core.settings import Settings
+from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
 from core.transforms.toolkit import DEFINITION
-from core.types import Float32, Int64
+from core.types import Bool, CancelToken, Float32, Int64, no_progress
 
 PRODUCTS = 2_000_000_000  # pairs x items x dimensions that a run may take: a tenth of a second on two cores
 FEWEST = 100  # pairs, however large the rest is
@@ -102,19 +103,24 @@ def _first_ranked(_run_id: str, asked: _Asked) -> FirstRanked:
     affordable = max(FEWEST, PRODUCTS // vectors.size)
     if len(missed) > affordable:
         missed = missed[np.linspace(0, len(missed) - 1, affordable).astype(np.int64)]
+    candidates = candidates_of(asked.run, items, asked.repository)
     nearest = _nearest_above(
         np.asarray(vectors, dtype=np.float32),
         np.searchsorted(items, pairs.query_no[missed]),
         np.searchsorted(items, pairs.mate_no[missed]),
         Similarity(asked.run.plan.params["metric"]),
+        np.isin(items, candidates),
     )
     numbers = np.where(nearest >= 0, items[np.maximum(nearest, 0)], -1)
     texts = asked.repository.texts(asked.run.plan.dataset_digest, np.unique(numbers[numbers >= 0]).tolist())
-    return FirstRanked(missed, _first_mistake(pairs, missed, numbers, texts), texts, len(items))
+    return FirstRanked(missed, _first_mistake(pairs, missed, numbers, texts), texts, len(candidates))
 
 
-def _nearest_above(vectors: Float32, queries: Int64, mates: Int64, metric: Similarity) -> Int64:
-    """Per query the ``DEPTH`` most similar rows that are above its mate, the nearest first, then -1: ``[q, DEPTH]``."""
+def _nearest_above(vectors: Float32, queries: Int64, mates: Int64, metric: Similarity, candidates: Bool) -> Int64:
+    """Per query the ``DEPTH`` most similar ``candidates [n] bool`` that are above its mate, the nearest first, then -1.
+
+    ``[q, DEPTH]``.
+    """
     n = len(vectors)
     if metric is Similarity.COS:
         rows, halves = unit_vectors(vectors), np.zeros(n, dtype=np.float32)
@@ -131,6 +137,7 @@ def _nearest_above(vectors: Float32, queries: Int64, mates: Int64, metric: Simil
         scores = rows[queries[some]] @ rows.T - halves
         row = np.arange(len(scores))
         own = scores[row, mates[some]].copy()
+        scores[:, ~candidates] = -np.inf
         scores[row, queries[some]] = -np.inf
         scores[row, mates[some]] = -np.inf
         nearest = np.argpartition(scores, n - depth, axis=1)[:, n - depth :]
@@ -156,6 +163,59 @@ def _first_mistake(pairs: Pairs, places: Int64, numbers: Int64, texts: Mapping[i
                 out[row] = number
                 break
     return out
+
+
+# --- other queries
+
+
+@dataclass(frozen=True)
+class QueriesAbove:
+    """How many of the ``pairs`` that were looked at have another query ``above`` the match."""
+
+    pairs: int
+    above: int
+
+
+def only_queries(query_no: Int64, mate_no: Int64) -> Int64:
+    """Numbers of the texts that are queries and no query's match; none where some pair also occurs reversed.
+
+    These are of another kind than the matches (questions and passages): what a query is near to need not be a match.
+    """
+    two = query_no != mate_no
+    pairs = set(zip(query_no[two].tolist(), mate_no[two].tolist(), strict=True))
+    if any((mate, query) in pairs for query, mate in pairs):
+        return np.empty(0, dtype=np.int64)
+    return np.setdiff1d(query_no, mate_no)
+
+
+def queries_above(
+    run: RunRecord, query_no: Int64, mate_no: Int64, settings: Settings, repository: Repository
+) -> QueriesAbove:
+    """In how many pairs a text of ``only_queries`` other than the query is more similar to it than the match.
+
+    Exact ranks, of evenly spaced pairs where they are many.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has the run's embeddings.
+        ValueError: the run is of the toolkit's protocol, which prepares embeddings its own way.
+    """
+    if run.plan.params["protocol"] != DEFINITION:
+        raise ValueError("only runs by definition are ranked again")
+    prepare_runtime(settings)
+    items, vectors = ranked_vectors(run, settings, repository)
+    matches, others = np.unique(mate_no), only_queries(query_no, mate_no)
+    order = np.concatenate([matches, others])
+    affordable = max(FEWEST, PRODUCTS // (len(order) * vectors.shape[1]))
+    some = np.unique(np.linspace(0, len(query_no) - 1, min(affordable, len(query_no))).astype(np.int64))
+    place = np.zeros(int(items[-1]) + 1, dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    rows = np.asarray(vectors[np.searchsorted(items, order)], dtype=np.float32)
+    metric = Similarity(run.plan.params["metric"])
+    among_both, among_matches = (
+        rank_pairs(rows, place[query_no[some]], place[mate_no[some]], metric, no_progress, CancelToken(), candidates=n)
+        for n in (len(order), len(matches))
+    )
+    return QueriesAbove(len(some), int(np.count_nonzero(among_both.greater > among_matches.greater)))
 
 
 # --- what a text is to another

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from core.diagnostic import DiagnosticEntry
+from core.diagnostics.evalrank.definition import ALL, CANDIDATES, ENTRY
 from core.numerics.ranking.problem import TAU, RankCounts, Relation
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from core.numerics.similarity import Similarity, similarity_to_all
@@ -52,6 +53,14 @@ def ranked_vectors(run: RunRecord, settings: Settings, repository: Repository) -
     return items, fitted_chain(run, settings, items).apply(vectors)
 
 
+def candidates_of(run: RunRecord, items: Int64, repository: Repository) -> Int64:
+    """Numbers of the items that a run ranked matches among, ascending: all its ``items``, or the matches."""
+    if CANDIDATES.value_in(run.plan.params) == ALL:
+        return items
+    rows = repository.items(ENTRY, [run.run_id], texts=True)
+    return np.unique(rows["mate_no"].to_numpy(dtype=np.int64))
+
+
 def around_mate(
     run: RunRecord,
     query_no: int,
@@ -73,6 +82,7 @@ def around_mate(
     similarity[items] = among
     mate_similarity = similarity[mate_no]
     order = items[np.argsort(-among, kind="stable")]
+    order = order[np.isin(order, candidates_of(run, items, repository))]
     order = order[(order != query_no) & (order != mate_no)]
     # Among the tied, the mate comes first: what is listed above it is surely above it.
     above = order[similarity[order] > mate_similarity + TAU]

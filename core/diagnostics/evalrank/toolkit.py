@@ -26,11 +26,14 @@ def rank_pairs_as_toolkit(
     exclusions: Exclusions,
     progress: Progress,
     cancel: CancelToken,
+    candidates: Bool | None = None,
 ) -> tuple[RankCounts, RankCounts, Bool]:
     """Rank = number of items, the query included, that score strictly above the mate; 0 becomes 1.
 
     Args:
         matrix: ``[n, d]``, unit rows for cosine; its precision is that of all products.
+        exclusions: of candidates.
+        candidates: ``[n] bool``, the items that count, all matches among them; all if None. The query always counts.
 
     Returns:
         Raw and filtered counts, which know no ties, and whether a pair's mate counted above itself, ``[m] bool``.
@@ -53,7 +56,9 @@ def rank_pairs_as_toolkit(
         if query != scores_of:
             scores, scores_of = _scores(matrix, query, metric), query
         one = _score_of_one(matrix[query], matrix[mate], metric)
-        above = int(np.count_nonzero(scores > one))
+        above = int(np.count_nonzero(scores > one if candidates is None else scores[candidates] > one))
+        if candidates is not None and not candidates[query]:
+            above += int(scores[query] > one)
         left_out = int(np.count_nonzero(scores[exclusions.items[first[pair] : last[pair]]] > one))
         similarity[pair] = one
         greater[pair], filtered[pair] = max(above, 1) - 1, max(above - left_out, 1) - 1

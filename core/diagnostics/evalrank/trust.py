@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +11,9 @@ import pandas as pd
 
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import exclusions_of
+from core.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of
 from core.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
-from core.numerics.ranking.ranks import rank_pairs, without
+from core.numerics.ranking.ranks import rank_among, without
 from core.numerics.similarity import Similarity
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
 from core.settings import Settings, prepare_runtime
@@ -174,6 +174,19 @@ def other_support(run: RunRecord, entry: DiagnosticEntry, repository: Repository
     return next((r for r in others if r.plan.own_support != run.plan.own_support), None)
 
 
+def with_other_candidates(params: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of the run among matches only, for one among all texts; and the reverse."""
+    others = {name: value for name, value in params.items() if name != CANDIDATES.name}
+    return others if CANDIDATES.value_in(params) == MATES else {**others, CANDIDATES.name: MATES}
+
+
+def other_candidates(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
+    """The newest run of the same on the same texts, with other candidates, if any."""
+    plan, params = run.plan, with_other_candidates(run.plan.params)
+    found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
+    return next((r for r in found if r.plan.support_digest == plan.support_digest), None)
+
+
 def score_of_run(run: RunRecord, entry: DiagnosticEntry, repository: Repository, *, filtered: bool) -> MeanScore:
     return rows_of_runs(entry, [run.run_id], repository)[run.run_id].score(filtered)
 
@@ -210,6 +223,7 @@ def with_first_items(
         np.searchsorted(kept, pairs["mate_no"]).astype(np.int32),
     )
     metric = Similarity(run.plan.params["metric"])
-    raw = rank_pairs(vectors, dataset.queries, dataset.mates, metric, no_progress, CancelToken())
-    filtered = without(raw, exclusions_of(dataset), vectors, dataset.queries, metric)
+    among = candidates_of(dataset, run.plan.params)
+    raw = rank_among(among, vectors, dataset.queries, dataset.mates, metric, no_progress, CancelToken())
+    filtered = without(raw, exclusions_of(dataset).among(among), vectors, dataset.queries, metric)
     return RunRows(pairs["item_no"].to_numpy(dtype=np.int64), raw, filtered)

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.diagnostics.evalrank.definition import ENTRY
+from core.diagnostics.evalrank.definition import CANDIDATES, ENTRY
 from core.diagnostics.evalrank.pairs import PairTable, pair_table
 from core.errors import InputError
 from core.numerics.ranking.ranks import expected_hit
@@ -358,6 +358,12 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
             f"run {first.run_id} is by the protocol {first.plan.params['protocol']}, "
             f"run {second.run_id} by {second.plan.params['protocol']}",
             expected="two runs by one protocol: ranks are counted differently",
+        )
+    among = [CANDIDATES.value_in(run.plan.params) for run in (first, second)]
+    if among[0] != among[1]:
+        raise InputError(
+            f"run {first.run_id} has {among[0]} as candidates, run {second.run_id} {among[1]}",
+            expected="two runs with the same candidates: matches are ranked among other texts",
         )
     ids = [first.run_id, second.run_id]
     table = pair_table(ENTRY, ids, repository)

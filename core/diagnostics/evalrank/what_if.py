@@ -17,10 +17,10 @@ import pandas as pd
 from core import policy
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import exclusions_of, scores
+from core.diagnostics.evalrank.definition import candidates_of, exclusions_of, scores
 from core.diagnostics.evalrank.pairs import RunRows
 from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_among, without
 from core.numerics.similarity import Similarity
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.pairs import Dependence, difference
@@ -49,7 +49,8 @@ class Basis:
         items: ``[k] int64``, the numbers of the part's items in the whole dataset.
         pairs: a row per pair with ``item_no, query_no, mate_no`` (numbers in the whole dataset), ``query, mate``.
         rows: the stored counts of the pairs.
-        exclusions: what filtered ranks leave out.
+        candidates: ``[k] bool``, the items that matches are ranked among; None for all.
+        exclusions: what filtered ranks leave out of them.
         sample: ``[s] int64``, the rows of ``pairs`` that are ranked again, ascending.
     """
 
@@ -58,6 +59,7 @@ class Basis:
     items: Int64
     pairs: pd.DataFrame
     rows: RunRows
+    candidates: Bool | None
     exclusions: Exclusions
     sample: Int64
 
@@ -82,13 +84,15 @@ def basis(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> Bas
         numbers[rows["query_no"].to_numpy()],
         numbers[rows["mate_no"].to_numpy()],
     )
+    among = candidates_of(dataset, plan.params)
     return Basis(
         run=run,
         dataset=dataset,
         items=items,
         pairs=rows[["item_no", "query_no", "mate_no", "query", "mate"]],
         rows=RunRows.of(rows),
-        exclusions=exclusions_of(dataset),
+        candidates=among,
+        exclusions=exclusions_of(dataset).among(among),
         sample=sample(len(rows), len(items), run.dimension or UNKNOWN_DIMENSION),
     )
 
@@ -177,7 +181,7 @@ def what_if(
     cancel = cancel or CancelToken()
     vectors = transformed(base, transform, settings, cancel)
     queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
-    raw = rank_pairs(vectors, queries, mates, metric, no_progress, cancel)
+    raw = rank_among(base.candidates, vectors, queries, mates, metric, no_progress, cancel)
     excluded = np.isin(base.exclusions.pairs, base.sample)
     exclusions = Exclusions(
         np.searchsorted(base.sample, base.exclusions.pairs[excluded]), base.exclusions.items[excluded]

@@ -54,6 +54,7 @@ def rank_pairs_on(
     cancel: CancelToken,
     precision: Precision = "float32",
     tau: float = TAU,
+    candidates: int | None = None,
 ) -> RankCounts:
     """``core.numerics.ranking.ranks.rank_pairs`` on a torch device; the counts are the same.
 
@@ -73,13 +74,14 @@ def rank_pairs_on(
         slice(start, min(start + QUERIES_AT_ONCE, len(problem.left)))
         for start in range(0, len(problem.left), QUERIES_AT_ONCE)
     ]
-    total = len(queries_at_once) * len(matrix)
+    ranked = len(matrix) if candidates is None else candidates
+    total = len(queries_at_once) * ranked
     with torch.inference_mode(), _full_precision():
         for part, rows in enumerate(queries_at_once):
             asked = _Asked(problem, rows, torch.device(device), precision)
-            for first in range(0, len(matrix), ITEMS_PER_TILE):
-                progress("ranking", part * len(matrix) + first, total)
-                items = slice(first, min(first + ITEMS_PER_TILE, len(matrix)))
+            for first in range(0, ranked, ITEMS_PER_TILE):
+                progress("ranking", part * ranked + first, total)
+                items = slice(first, min(first + ITEMS_PER_TILE, ranked))
                 asked.count(items, tau, cancel)
             greater[asked.pairs], ties[asked.pairs] = asked.greater.cpu().numpy(), asked.ties.cpu().numpy()
     progress("ranking", total, total)

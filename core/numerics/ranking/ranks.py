@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from core.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_flo
 from core.numerics.ranking.tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
 from core.numerics.similarity import Similarity, similarity_of_pairs
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
 # Products of codes are so fast that tiles must stay in the core's cache. Rows fill cache lines, but their length is not
@@ -38,6 +39,13 @@ class Exclusions:
     pairs: Int64
     items: Int64
 
+    def among(self, candidates: Bool | None) -> Exclusions:
+        """Those that name a candidate (``[n] bool``; None: every item is one)."""
+        if candidates is None:
+            return self
+        kept = candidates[self.items]
+        return Exclusions(self.pairs[kept], self.items[kept])
+
 
 def rank_pairs(
     matrix: Float32,
@@ -47,6 +55,7 @@ def rank_pairs(
     progress: Progress,
     cancel: CancelToken,
     tau: float = TAU,
+    candidates: int | None = None,
 ) -> RankCounts:
     """Count, for every pair, the items more similar to the query than its match, and the ties.
 
@@ -54,6 +63,8 @@ def rank_pairs(
         matrix: ``[n, d] float32`` embeddings of the items; may be memory-mapped.
         queries: ``[m]`` item index of each pair's query.
         matches: ``[m]`` item index of each pair's match.
+        candidates: number of first items that are ranked, with all matches among them; all if None. A query is never
+            its own candidate.
 
     Memory beyond the inputs: the queries' vectors, and two tiles per thread, whatever n is.
 
@@ -63,9 +74,9 @@ def rank_pairs(
     """
     matrix = np.asarray(matrix)
     if len(queries) * len(matrix) * matrix.shape[1] < FEWEST_PRODUCTS:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads=1)
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates, threads=1)
     with one_blas_thread() as threads:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads)
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates, threads)
 
 
 def _rank_pairs(
@@ -76,9 +87,11 @@ def _rank_pairs(
     progress: Progress,
     cancel: CancelToken,
     tau: float,
+    candidates: int | None,
     threads: int,
 ) -> RankCounts:
     """``rank_pairs`` on so many threads."""
+    ranked = len(matrix) if candidates is None else candidates
     problem = prepare(matrix, queries, mates, metric, tau, threads, slack_of_float32(matrix.shape[1]))
     caller, own, all_counts = threading.get_ident(), threading.local(), []
     screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
@@ -92,7 +105,7 @@ def _rank_pairs(
 
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
-            progress("ranking", items.start, len(matrix))
+            progress("ranking", items.start, ranked)
         if not hasattr(own, "memory"):  # the first tile of a thread is its largest
             own.memory = room_for_scores(at_once * (items.stop - items.start))
             own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
@@ -108,10 +121,49 @@ def _rank_pairs(
 
     most = min(widest, max(1, SCORES_AT_ONCE // (threads * at_once)))
     within = coarse.one_thread if screening else nullcontext
-    in_threads(shrinking(len(matrix), most, threads), rank_tile, threads, within)
-    progress("ranking", len(matrix), len(matrix))
+    in_threads(shrinking(ranked, most, threads), rank_tile, threads, within)
+    progress("ranking", ranked, ranked)
     greater, ties = np.sum(all_counts, axis=0)
     return problem.counts(greater, ties)
+
+
+class RankPairs(Protocol):
+    def __call__(
+        self,
+        matrix: Float32,
+        queries: Int32,
+        mates: Int32,
+        metric: Similarity,
+        progress: Progress,
+        cancel: CancelToken,
+        *,
+        candidates: int | None = None,
+    ) -> RankCounts:
+        """``rank_pairs``, there or on a device."""
+        ...
+
+
+def rank_among(
+    candidates: Bool | None,
+    matrix: Float32,
+    queries: Int32,
+    mates: Int32,
+    metric: Similarity,
+    progress: Progress,
+    cancel: CancelToken,
+    rank: RankPairs = rank_pairs,
+) -> RankCounts:
+    """``rank_pairs`` among the ``candidates [n] bool``, with all matches among them; among all items if None.
+
+    A copy of the rows of candidates and queries is made, unless every item is a candidate.
+    """
+    if candidates is None or candidates.all():
+        return rank(matrix, queries, mates, metric, progress, cancel)
+    first = np.flatnonzero(candidates)
+    order = np.concatenate([first, np.setdiff1d(queries, first)])
+    place = np.zeros(len(matrix), dtype=np.int32)
+    place[order] = np.arange(len(order), dtype=np.int32)
+    return rank(matrix[order], place[queries], place[mates], metric, progress, cancel, candidates=len(first))
 
 
 def without(

@@ -45,14 +45,14 @@ def _value(parameter: Parameter, picks: Picks) -> str:
 
 def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
     """Name the values of parameters that have no picker."""
-    chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params]
+    chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params and not p.is_added]
     if chosen:
         st.caption(f"All with {', '.join(chosen)}. For other values, open the page linked above.")
 
 
 def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
     """Per dataset the best of the picked variants, the picked dataset first."""
-    params = {p.name: _value(p, picks) for p in entry.parameters}
+    params = entry.check_params({p.name: _value(p, picks) for p in entry.parameters})
     wanted = [*entry.overview.columns, "pairs", "background", entry.overview.counted[0]]
     stored = repository().variants()
     kept = asked_for(picks, stored)
@@ -67,7 +67,7 @@ def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
 def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     """There are runs, but none for these picks."""
     said = {"metric": "similarity"}
-    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters]
+    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.is_added]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
     st.info(f"No {entry.title} results{asked} for these models. Change the selection in the sidebar.")
 

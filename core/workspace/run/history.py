@@ -353,6 +353,7 @@ def _link(run: RunRecord) -> None:
     address = link_to(
         uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
     ) | {"protocol": plan.params.get("protocol", "definition")}
+    address |= {p.name: plan.params[p.name] for p in entry.parameters if p.is_added and p.name in plan.params}
     st.page_link(
         f"pages/{entry.page.stem}.py",
         label=f"Open in {entry.title}",

@@ -48,6 +48,16 @@ def test_ranks_equal_the_float64_loop(
     np.testing.assert_allclose(counts.similarity, [pair.similarity for pair in expected], rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("metric", Similarity)
+def test_counts_among_the_first_items_are_those_of_the_processor(metric: Similarity) -> None:
+    matrix = np.random.default_rng(6).standard_normal((900, 16)).astype(np.float32)
+    queries, mates = np.arange(300, 900, dtype=np.int32), np.arange(600, dtype=np.int32) % 400
+    problem = (matrix, queries, mates, metric, no_progress, CancelToken())
+    ours, expected = rank_pairs_on(DEVICE, *problem, candidates=400), rank_pairs(*problem, candidates=400)
+    assert greater_and_ties(ours) == greater_and_ties(expected)
+    assert greater_and_ties(ours) != greater_and_ties(rank_pairs(*problem))
+
+
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("metric", Similarity)
 def test_counts_are_those_of_the_processor(metric: Similarity, precision: Precision) -> None:

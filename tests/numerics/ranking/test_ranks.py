@@ -7,7 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -23,7 +23,14 @@ from core.numerics.ranking import problem as rank_problem
 from core.numerics.ranking import ranks as ranking
 from core.numerics.ranking import tiles as rank_tiles
 from core.numerics.ranking.problem import TAU, RankCounts
-from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_pairs, without
+from core.numerics.ranking.ranks import (
+    Exclusions,
+    expected_hit,
+    expected_reciprocal_rank,
+    rank_among,
+    rank_pairs,
+    without,
+)
 from core.numerics.similarity import Similarity, row_norms, similarity_of_pairs
 from core.settings import ROOT
 from core.types import CancelToken, Float32, no_progress
@@ -257,6 +264,25 @@ def test_more_items_and_queries_than_a_tile_holds(metric: Similarity) -> None:
         assert (counts.greater[pair], counts.ties[pair]) == (expected_greater, expected_ties), (query, mate)
 
 
+@given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
+@hypothesis_settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+def test_ranks_among_some_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
+    """Queries may be candidates or not; matches always are."""
+    item = st.integers(0, len(matrix) - 1)
+    pairs = data.draw(st.lists(st.tuples(item, item), min_size=1, max_size=10))
+    candidates = np.array(data.draw(st.lists(st.booleans(), min_size=len(matrix), max_size=len(matrix))))
+    candidates[[mate for _, mate in pairs]] = True
+    vectors, left_out = matrix.astype(np.float64).tolist(), set(np.flatnonzero(~candidates).tolist())
+    expected = [reference.count(vectors, query, mate, metric.value, left_out) for query, mate in pairs]
+    assume(not any(pair.borderline for pair in expected))
+    queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    for ways in (nullcontext, screened):
+        with ways():
+            found = rank_among(candidates, matrix, queries, mates, metric, no_progress, CancelToken())
+        assert greater_and_ties(found) == [(pair.greater, pair.ties) for pair in expected]
+        np.testing.assert_allclose(found.similarity, [pair.similarity for pair in expected], rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize("metric", Similarity)
 def test_the_number_of_threads_decides_nothing(metric: Similarity) -> None:
     """One, two and more threads than there are tiles, on vectors with many near ties; BLAS has its threads after."""
@@ -264,7 +290,7 @@ def test_the_number_of_threads_decides_nothing(metric: Similarity) -> None:
     matrix = np.round(random.standard_normal((5_000, 16)), 1).astype(np.float32)
     queries, mates = random.integers(0, 5_000, (2, 600)).astype(np.int32)
     found = [
-        ranking._rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), TAU, threads)
+        ranking._rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), TAU, None, threads)
         for threads in (1, 2, 40)
     ]
     for other in found[1:]:

@@ -13,9 +13,19 @@ import streamlit as st
 from core import ui
 from core.datasets.catalog import find_dataset
 from core.diagnostic import DiagnosticEntry, find_diagnostic
+from core.diagnostics.evalrank.definition import CANDIDATES
 from core.diagnostics.evalrank.figures.scores import MOST_BARS, SCORES, rank_curve, score_bars
-from core.diagnostics.evalrank.page import comparability, kinds, pairs, published, trust, uncertainty, what_if
-from core.diagnostics.evalrank.page.shown import EvalRankView, choose_filtered, pairs_of
+from core.diagnostics.evalrank.page import (
+    comparability,
+    kinds,
+    other_queries,
+    pairs,
+    published,
+    trust,
+    uncertainty,
+    what_if,
+)
+from core.diagnostics.evalrank.page.shown import EvalRankView, choose_candidates, choose_filtered, pairs_of
 from core.diagnostics.evalrank.uncertainty import Sample
 from core.errors import BlindspotError
 from core.store.records import RunRecord
@@ -39,9 +49,11 @@ VIEWS: Mapping[str, View[EvalRankView]] = {
 def show() -> None:
     entry = find_diagnostic("evalrank")
     picks = ui.page("EvalRank", entry.question)
-    found = missing_runs.stored(entry, picks, picks.dataset, picks.params)
+    with ui.options():
+        params = choose_candidates(picks)
+    found = missing_runs.stored(entry, picks, picks.dataset, params)
     with ui.errors_shown():
-        _missing(entry, picks, found)
+        _missing(entry, picks, found, params)
     runs: Sequence[RunRecord] = comparability.on_one_support(found, picks)
     if len(runs) > MAX_SHOWN:
         st.caption(f"The best {MAX_SHOWN} of {len(runs):,} models. Pick others in the sidebar.")
@@ -53,8 +65,9 @@ def show() -> None:
         styles, scheme = ui.variant_styles(run.plan.variant for run in runs), ui.scheme()
         table = pairs_of(entry, runs)
         samples = uncertainty.samples(table)
-        shown = EvalRankView(entry, picks, runs, table, filtered, styles, scheme)
+        shown = EvalRankView(entry, picks, runs, table, filtered, styles, scheme, CANDIDATES.name in params)
         uncertainty.show_headline(shown, samples)
+        other_queries.note(shown)
         bars, curve = st.columns(2)
         with bars:
             _scores(shown, samples)
@@ -69,7 +82,7 @@ def show() -> None:
     ui.how_computed(entry)
 
 
-def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) -> None:
+def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord], params: Mapping[str, str]) -> None:
     """Offer what is not computed, or say that the dataset is of another kind."""
     with suppress(BlindspotError):  # of a file that is gone: the offer says so
         dataset = find_dataset(picks.dataset)
@@ -80,7 +93,8 @@ def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord]) ->
                 icon=":material/info:",
             )
             return
-    missing_runs.offer(entry, picks, runs, picks.dataset, picks.params, "ranks")
+    what = "ranks among matches only" if CANDIDATES.name in params else "ranks"
+    missing_runs.offer(entry, picks, runs, picks.dataset, params, what)
 
 
 def _scores(shown: EvalRankView, samples: Sequence[Sample]) -> None:
@@ -101,7 +115,7 @@ def _notes(shown: EvalRankView) -> None:
     runs = shown.runs
     said = []
     if comparability.same_items(runs):
-        said.append(_ceiling_note(runs[0], shown.filtered))
+        said.append(_ceiling_note(shown))
     said.append("Hits@1: share of pairs whose match is ranked first. MRR: mean of 1/rank.")
     said += _few_rivals(shown)
     if len(runs) > MOST_BARS:
@@ -126,18 +140,21 @@ def _few_rivals(shown: EvalRankView) -> list[str]:
     ]
 
 
-def _ceiling_note(run: RunRecord, filtered: bool) -> str:
-    best = run.metrics["hits@1_ceiling"]
-    m = run.metrics
-    pairs = f"{m['pairs']:,.0f} pairs, each match ranked among {m['background']:,.0f} texts. Bars: 95% CI."
-    if filtered:
-        return f"{pairs} Other matches and near-duplicates are not counted, so a perfect model would score 1."
+def _ceiling_note(shown: EvalRankView) -> str:
+    m = shown.runs[0].metrics
+    best = m["hits@1_ceiling"]
+    among = "texts that are a match of a query" if shown.among_matches else "texts"
+    pairs = f"{m['pairs']:,.0f} pairs, each match ranked among {m['background']:,.0f} {among}. Bars: 95% CI."
+    can_be_one = not other_queries.stand_in_the_way(shown)
+    if shown.filtered:
+        said = "Other matches and near-duplicates are not counted"
+        return f"{pairs} {said}, so a perfect model would score 1." if can_be_one else f"{pairs} {said}."
     if best < 1:
         return (
             f"{pairs} Dotted: the ceiling of raw ranks. Some queries have several matches and only one can be first, "
             f"so no model can exceed {best:.3f} in Hits@1."
         )
-    return f"{pairs} Each query has one match, so a perfect model would score 1."
+    return f"{pairs} Each query has one match, so a perfect model would score 1." if can_be_one else pairs
 
 
 def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequence[Sample]) -> None:

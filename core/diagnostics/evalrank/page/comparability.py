@@ -113,7 +113,7 @@ def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Pick
     definition = other_protocol(run, entry, repository())
     st.info(both_protocols(run, definition), icon=":material/compare_arrows:")
     if definition is None:
-        params, transform = {"metric": picks.metric}, as_toolkit(plan.variant.transform)
+        params, transform = {**plan.params, "protocol": DEFAULT_PROTOCOL}, as_toolkit(plan.variant.transform)
         button_for("Compute it by definition", run, transform, params, key="run_definition", primary=False)
 
 

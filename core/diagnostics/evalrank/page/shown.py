@@ -12,6 +12,7 @@ from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank.browsing import text_features
+from core.diagnostics.evalrank.definition import CANDIDATES, MATES
 from core.diagnostics.evalrank.pairs import PairTable, pair_table
 from core.diagnostics.evalrank.sources import PairSources, find_sources
 from core.errors import BlindspotError
@@ -37,6 +38,7 @@ class EvalRankView:
         runs: one per variant, of one dataset, metric and protocol, best first.
         pairs: every pair with its rank in each of them.
         filtered: whether the reader asked for filtered ranks.
+        among_matches: whether only texts that are a match of some query are candidates.
     """
 
     entry: DiagnosticEntry
@@ -46,6 +48,7 @@ class EvalRankView:
     filtered: bool
     styles: Mapping[Variant, Style]
     scheme: Scheme
+    among_matches: bool = False
 
 
 def choose_filtered() -> bool:
@@ -77,6 +80,17 @@ def button_for(
         st.caption(as_text(str(error)))
     else:
         run_button(label, request.label, [request], key=key, primary=primary)
+
+
+def choose_candidates(picks: Picks) -> dict[str, str]:
+    """The parameters of the runs to show: those of the pickers, and which texts are candidates."""
+    about = (
+        "all: a match is ranked among all texts of the dataset, other queries included, as in the paper. matches: only "
+        "among texts that are a match of some query."
+    )
+    linked = st.query_params.get(CANDIDATES.name) == MATES  # a link to a run names it as the run does
+    chosen = one_of("Candidates", ["all", "matches"], "among", about, default="matches" if linked else None)
+    return picks.params | ({CANDIDATES.name: MATES} if chosen == "matches" else {})
 
 
 @cached(16, "Reading ranks …")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from core.datasets.catalog import DATASETS, DatasetEntry
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.diagnostic import DiagnosticEntry
 from core.diagnostics.evalrank import training_overlap
+from core.diagnostics.evalrank.definition import CANDIDATES
 from core.diagnostics.evalrank.figures.choices import choices_table
 from core.diagnostics.evalrank.page import comparability
 from core.diagnostics.evalrank.page.pairs import encode_again
@@ -24,11 +25,13 @@ from core.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,
     choices,
+    other_candidates,
     other_protocol,
     other_support,
     pairs_of,
     score_of_run,
     with_first_items,
+    with_other_candidates,
 )
 from core.errors import BlindspotError
 from core.files.tables import MAX_ROWS
@@ -43,6 +46,7 @@ from core.ui.widgets import dataset_offer, tables
 from core.ui.widgets.work import run_button
 
 TOOLKIT = PROTOCOLS[1]
+AMONG_MATCHES = "among matches only, without other queries and background as candidates"
 STS_TRAIN = "STS-B train"
 _FORGOTTEN = "_training_forgotten"  # digest of the training set that the reader does not want to be warned of
 BUILT_IN, UPLOADED, ON_SERVER = "STS-Benchmark, training part", "upload a file", "a file on the server"
@@ -53,11 +57,13 @@ def show(shown: EvalRankView) -> None:
     found = _from_rows(shown.entry, run, shown.pairs, shown.filtered)
     found += _among_fewer(shown, run)
     protocol = other_protocol(run, shown.entry, repository())
-    found += _by_protocol(shown, run, protocol) + _by_support(shown, run)
+    candidates = other_candidates(run, shown.entry, repository())
+    found += _by_protocol(shown, run, protocol) + _by_support(shown, run) + _by_candidates(shown, candidates)
     st.html(choices_table(found, scheme(), "What each choice does to the score"))
     st.caption("Δ: difference from the first row, the score shown above.")
+    _both_candidates(shown, found)
     comparability.coverage_notes([run])
-    _not_computed(shown, run, protocol)
+    _not_computed(shown, run, protocol, candidates)
     _why_published_numbers_differ(run, protocol)
     st.subheader("Was the model trained on these pairs?", anchor=False)
     _training(shown)
@@ -135,7 +141,32 @@ def _by_support(shown: EvalRankView, run: RunRecord) -> list[Choice]:
     return [Choice("support", way, score_of_run(other, shown.entry, repository(), filtered=shown.filtered), meaning)]
 
 
-def _not_computed(shown: EvalRankView, run: RunRecord, protocol: RunRecord | None) -> None:
+def _by_candidates(shown: EvalRankView, other: RunRecord | None) -> list[Choice]:
+    if other is None:
+        return []
+    score = score_of_run(other, shown.entry, repository(), filtered=shown.filtered)
+    background = f"{other.metrics['background']:,.0f} texts"
+    if shown.among_matches:
+        meaning = f"All {background} of the dataset compete, other queries included, as in the paper."
+        return [Choice(CANDIDATES.name, "all texts", score, meaning)]
+    meaning = f"Only the {background} that are a match of some query compete: neither other queries nor background."
+    return [Choice(CANDIDATES.name, "matches only", score, meaning)]
+
+
+def _both_candidates(shown: EvalRankView, found: Sequence[Choice]) -> None:
+    own = next(choice.score for choice in found if choice.is_shown)
+    other = next((choice.score for choice in found if choice.about == CANDIDATES.name), None)
+    if other is not None:
+        every, matches = (other, own) if shown.among_matches else (own, other)
+        st.markdown(
+            f"With all texts as candidates Hits@1 is **{every.hits_at_1:.4f}** (MRR {every.mrr:.4f}), among matches "
+            f"only **{matches.hits_at_1:.4f}** (MRR {matches.mrr:.4f})."
+        )
+
+
+def _not_computed(
+    shown: EvalRankView, run: RunRecord, protocol: RunRecord | None, candidates: RunRecord | None
+) -> None:
     """Offer the runs of the choices that are not stored."""
     plan = run.plan
     transform, other = plan.variant.transform, TOOLKIT
@@ -147,12 +178,27 @@ def _not_computed(shown: EvalRankView, run: RunRecord, protocol: RunRecord | Non
     if plan.support_digest and not plan.own_support and other_support(run, shown.entry, repository()) is None:
         said = "Not computed yet: the score on all texts that this model covers itself."
         _offer(said, run, plan.variant.transform, plan.params, key="trust_support")
+    has_others = shown.among_matches or run.metrics["background"] > shown.pairs.frame["mate_no"].nunique()
+    if candidates is None and has_others:
+        said = (
+            f"Not computed yet: the score {'with all texts as candidates' if shown.among_matches else AMONG_MATCHES}."
+        )
+        params = with_other_candidates(plan.params)
+        _offer(said, run, plan.variant.transform, params, key="trust_candidates", support=plan.support)
 
 
-def _offer(said: str, run: RunRecord, transform: str, params: Mapping[str, str], *, key: str) -> None:
+def _offer(
+    said: str,
+    run: RunRecord,
+    transform: str,
+    params: Mapping[str, str],
+    *,
+    key: str,
+    support: Sequence[str] = (),
+) -> None:
     try:
         request = pipeline.request(
-            run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings()
+            run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings(), support
         )
     except BlindspotError as error:
         st.caption(f"{said} {as_text(str(error))}")

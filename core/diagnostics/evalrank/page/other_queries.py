@@ -1,0 +1,62 @@
+"""Note below EvalRank's headline: where queries and matches are different texts, other queries are candidates too."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from core.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
+from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from core.diagnostics.evalrank.pairs import PairTable
+from core.runs.embeddings import EmbeddingsGone
+from core.store.records import RunRecord
+from core.types import Int64
+from core.ui import headline
+from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_PROTOCOL
+from core.ui.resources import cached, repository, settings
+
+
+def note(shown: EvalRankView) -> None:
+    """Say that other queries compete, and in what share of the pairs the headline's model ranks one above the match."""
+    if not stand_in_the_way(shown):
+        return
+    run = headline.baseline_first(shown.runs, shown.picks.baseline)[0]
+    said = "Other queries are candidates too"
+    if (found := _counted(run, shown.pairs)) is not None:
+        pairs = "the pairs" if found.pairs == run.metrics["pairs"] else f"{found.pairs:,} evenly spaced pairs"
+        model = as_text(run.plan.variant.label)
+        said += f": in {found.above / found.pairs:.1%} of {pairs}, {model} ranks another query above the match"
+    st.caption(f"{said}. *Trust*, below, shows the score among matches only.")
+
+
+@cached(16, keys=BY_RUNS)
+def _are_apart(pairs: PairTable) -> bool:
+    return len(only_queries(*_numbers(pairs))) > 1
+
+
+def stand_in_the_way(shown: EvalRankView) -> bool:
+    """Whether other queries are candidates, though none is a match: then a score of 1 cannot be expected."""
+    return not shown.among_matches and _are_apart(shown.pairs)
+
+
+def _numbers(pairs: PairTable) -> tuple[Int64, Int64]:
+    query, mate = (pairs.frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
+    return query, mate
+
+
+def _counted(run: RunRecord, pairs: PairTable) -> QueriesAbove | None:
+    """None where it cannot be known: the embeddings are gone, or prepared by the toolkit's protocol."""
+    if run.plan.params["protocol"] != DEFAULT_PROTOCOL:
+        return None
+    try:
+        return _above(run, pairs)
+    except EmbeddingsGone:  # the view of pairs says so, and offers to encode again
+        return None
+
+
+@cached(32, "Counting queries above the matches …", keys=BY_RUNS)
+def _above(run: RunRecord, pairs: PairTable) -> QueriesAbove:
+    ranked = ~np.isnan(pairs.ranks(run.run_id, filtered=False))
+    query, mate = _numbers(pairs)
+    return queries_above(run, query[ranked], mate[ranked], settings(), repository())
