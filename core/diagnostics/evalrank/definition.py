@@ -261,7 +261,8 @@ $$\text{rank} = 1 + \#\{\text{texts more similar to the query than the match}\}$
   With `mates` only texts that are a match of some query do: for questions and passages, the other questions do not
   outrank a passage because they resemble a question.
 - The **ceiling** is what a perfect model could reach on raw ranks: where a query has several matches,
-  only one of them can rank first.
+  only one of them can rank first. It says nothing of other queries: where these are another kind of text than the
+  matches, a model may rightly rank some of them first.
 - Ranks are exact: products are computed quantized to 8 bits or in float32; texts too close to the match are
   computed again, finally in float64.
 

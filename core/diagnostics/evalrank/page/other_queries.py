@@ -10,6 +10,7 @@ from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from core.diagnostics.evalrank.pairs import PairTable
 from core.runs.embeddings import EmbeddingsGone
 from core.store.records import RunRecord
+from core.texts import percent
 from core.types import Int64
 from core.ui import headline
 from core.ui.markdown import as_text
@@ -26,7 +27,7 @@ def note(shown: EvalRankView) -> None:
     if (found := _counted(run, shown.pairs)) is not None:
         pairs = "the pairs" if found.pairs == run.metrics["pairs"] else f"{found.pairs:,} evenly spaced pairs"
         model = as_text(run.plan.variant.label)
-        said += f": in {found.above / found.pairs:.1%} of {pairs}, {model} ranks another query above the match"
+        said += f": in {percent(found.above / found.pairs, 1)} of {pairs}, {model} ranks another query above the match"
     st.caption(f"{said}. *Trust*, below, shows the score among matches only.")
 
 
