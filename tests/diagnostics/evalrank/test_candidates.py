@@ -12,6 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.datasets.kinds.pairs import PairSet
+from core.datasets.published.pairs import pair_set
 from core.diagnostics.evalrank import uncertainty, what_if
 from core.diagnostics.evalrank.definition import ENTRY, compute
 from core.diagnostics.evalrank.outranking import Pairs, first_ranked, only_queries, queries_above
@@ -25,7 +26,6 @@ from core.numerics.similarity import Similarity
 from core.runs import pipeline
 from core.store.records import RunRecord
 from core.types import CancelToken, Float32, no_progress
-from tests.diagnostics.evalrank.test_definition import datasets
 from tests.support import evalrank_reference as reference
 from tests.support.commands import Command
 from tests.support.question_passages import PAIRS, write
@@ -33,6 +33,15 @@ from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
 ALL_PLACES = 99
+TEXTS = ("a", "A", "b", "B ", "ab", "c", "?", "d")
+
+
+@st.composite
+def datasets(draw: st.DrawFn) -> PairSet:
+    """Pairs of few texts, some near-duplicates; queries that are a match and others, several matches, self pairs."""
+    text = st.sampled_from(TEXTS)
+    pairs = draw(st.lists(st.tuples(text, text), min_size=1, max_size=8))
+    return pair_set("drawn", pairs, draw(st.lists(text, max_size=len(TEXTS))))
 
 
 def pairs_of(dataset: PairSet) -> list[tuple[int, int]]:
