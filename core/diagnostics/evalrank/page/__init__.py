@@ -77,7 +77,8 @@ def show() -> None:
             st.plotly_chart(rank_curve(ranks, background, styles, scheme), key="curve")
         _notes(shown)
         choose_view(shown, VIEWS, "Look closer", key="view")
-        published.published(runs, picks)
+        if not shown.among_matches:  # published scores are among all texts
+            published.published(runs, picks)
         _details(entry, runs, samples)
     ui.how_computed(entry)
 

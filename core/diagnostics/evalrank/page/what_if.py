@@ -63,7 +63,8 @@ def _compare(shown: EvalRankView) -> None:
                 icon=":material/info:",
             )
             return
-        text = f"Ranking {len(base.sample):,} pairs among {len(base.items):,} texts …"
+        among = len(base.items) if base.candidates is None else int(base.candidates.sum())
+        text = f"Ranking {len(base.sample):,} pairs among {among:,} texts …"
         with st.spinner(f"{text} The first time, kernels are compiled.", show_time=True):
             result = _result(base, str(chain), metric)
         _changes(base, result, shown, str(chain), metric)
