@@ -21,6 +21,7 @@ from core.encoders.base import Encoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.encoders.catalog import canonical_encoder, may_leave_out, resolve_encoder
 from core.encoders.device import device_for_ranking
+from core.encoders.roles import by_role
 from core.errors import InputError
 from core.numerics.similarity import Similarity
 from core.numerics.threads import undisturbed_blas
@@ -235,7 +236,7 @@ def _load(request: RunRequest, work: _Work) -> _Named:
 def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> _Named:
     entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
-    encoder = resolve_encoder(request.variant.encoder, settings)
+    encoder = by_role(resolve_encoder(request.variant.encoder, settings), dataset.asked)
     if preparation:
         encoder = preparation.look_up(encoder)
     return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, encoder, held_out)

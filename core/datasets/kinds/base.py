@@ -193,6 +193,11 @@ class Dataset(ABC):
         """
         return {}
 
+    @property
+    def asked(self) -> frozenset[str]:
+        """Texts that ask for others, which models with a prompt for queries encode with it; none in most kinds."""
+        return frozenset()
+
     @classmethod
     def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
         """Counts for people.

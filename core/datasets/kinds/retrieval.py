@@ -84,6 +84,10 @@ class RetrievalDataset(Dataset):
         return tuple(self.items[i] for i in self.queries.tolist())
 
     @cached_property
+    def asked(self) -> frozenset[str]:
+        return frozenset(self.query_texts)
+
+    @cached_property
     def document_texts(self) -> tuple[str, ...]:
         """A text per document, its title included."""
         return tuple(self.items[i] for i in self.documents.tolist())

@@ -228,8 +228,8 @@ whole groups. Below eight independent groups there is neither interval nor test.
   relevant finds are missing from them: see the share of *unjudged* documents in its top ten.
 - Long documents are cut off where the model's input ends; what follows cannot be found.
 - BM25 here is a plain one: no stemming, English stop words, no tuning.
-- Query and document are encoded alike: prompts of models that declare them are not applied unless given in the
-  reference.
+- Models that declare prompts for queries and documents get them, unless the reference decides the prompt. A text that
+  is a query and a document is encoded as a query.
 """,
     citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
     "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Robertson "

@@ -152,6 +152,13 @@ class SentenceTransformerEncoder:
         vars(found)["_model"] = self._model
         return found
 
+    def prompted(self, prompt: str) -> SentenceTransformerEncoder:
+        """See ``core.encoders.roles.PromptedEncoder``; of its family only this one."""
+        found = replace(self, prompt=prompt, others=())
+        if "_model" in vars(self):
+            vars(found)["_model"] = self._model
+        return found
+
     def token_parts(self, text: str) -> TokenParts | None:
         """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words."""
         if not self._is_mean or not self._model.tokenizer.is_fast:

@@ -116,7 +116,7 @@ def _confirm(file: UploadedFile) -> None:
     if contents.doubt:
         retrieval = OWN_KINDS[DatasetKind.RETRIEVAL].title
         doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
-        st.info(
+        st.warning(
             f"{doubt} Then read them as {retrieval}: as pairs, a match is ranked among all texts, other queries too.",
             icon=":material/help:",
         )
