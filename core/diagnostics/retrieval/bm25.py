@@ -6,7 +6,7 @@ English stop words, not stemmed. A document that shares no word with the query s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,12 +50,12 @@ def scores(dataset: RetrievalDataset, progress: Progress, cancel: CancelToken) -
     import bm25s
 
     progress("keyword search", 0, len(dataset.queries))
-    documents = _words(dataset.document_texts)
+    documents = terms(dataset.document_texts)
     index = None
     if any(documents):
         index = bm25s.BM25()
         index.index(documents, show_progress=False)
-    for i, words in enumerate(_words(dataset.query_texts)):
+    for i, words in enumerate(terms(dataset.query_texts)):
         cancel.check()
         progress("keyword search", i, len(dataset.queries))
         known = index.get_tokens_ids(words) if index else []
@@ -63,7 +63,8 @@ def scores(dataset: RetrievalDataset, progress: Progress, cancel: CancelToken) -
         yield found.astype(np.float32)[np.newaxis]
 
 
-def _words(texts: tuple[str, ...]) -> list[list[str]]:
+def terms(texts: Sequence[str]) -> list[list[str]]:
+    """Words of each text as the search knows them, in their order, repetitions included."""
     from bm25s.tokenization import tokenize
 
     tokens: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)

@@ -71,7 +71,7 @@ class Compared:
 
 def show(shown: RetrievalView) -> None:
     """What changes from A to B, the scatter, the list of queries, and the chosen one."""
-    compared = _compared(shown)
+    compared = compared_sides(shown)
     a, b = compared.sides["A"], compared.sides["B"]
     rows = _described(shown.table, a, b)
     became = _became(shown.table, a, b)
@@ -112,7 +112,7 @@ def show(shown: RetrievalView) -> None:
 # --- A and B
 
 
-def _compared(shown: RetrievalView) -> Compared:
+def compared_sides(shown: RetrievalView) -> Compared:
     ways = list(With) if len(shown.runs) > 1 else [With.BM25]
     way = one_of("Compare with", ways, "with", "another model, or keyword search (BM25)")
     if way is With.MODEL:
