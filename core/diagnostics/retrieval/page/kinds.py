@@ -43,12 +43,11 @@ HEAD = ENTRY.headline
 
 
 def show(shown: RetrievalView) -> None:
-    """Where B gains and loses most against A, and each ranking's score by kind of query."""
+    """Each ranking's score by kind of query, and where B gains and loses most against A."""
     dataset = load(find_dataset(shown.picks.dataset))
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
     features, own = _features(dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
-    _most_changed(shown, features, own)
     kind, measure = _choose(own)
     groups = _grouping(kind, features, own, shown.table.numbers)
     by_variant = _scores(shown.table, kind, own[kind].digest if kind in own else "", groups)
@@ -66,6 +65,8 @@ def show(shown: RetrievalView) -> None:
     )
     with st.expander("The numbers", icon=":material/table:"):
         _table(named, measure)
+    st.subheader("A against B by kind", anchor=False)
+    _most_changed(shown, features, own)
 
 
 def _choose(own: Collection[str]) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostics.retrieval import figures, outcomes
 from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
 from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
+from core.diagnostics.retrieval.page import exports
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.html_tables import Column, Html, folded, html_table
 from core.numerics.statistics.outcomes import Outcomes
@@ -107,6 +108,11 @@ def show(shown: RetrievalView) -> None:
         _look_into(shown, compared, int(np.flatnonzero(rows[QUERY].to_numpy() == chosen)[0]))
     if not listed.empty:
         _downloads(listed, shown, compared)
+    with st.expander("Hard negatives and TREC runs", icon=":material/download:"):
+        for place, side in zip(st.columns(2), "AB", strict=True):
+            with place:
+                exports.show(shown, _dataset(shown), side, compared.names[side], compared.sides[side],
+                             compared.runs[side])  # fmt: skip
 
 
 # --- A and B
@@ -227,10 +233,15 @@ def _numbers(dataset: RetrievalDataset) -> dict[str, int]:
     return {document: number for number, document in enumerate(dataset.document_ids)}
 
 
-def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
+def _dataset(shown: RetrievalView) -> RetrievalDataset:
     dataset = load(find_dataset(shown.picks.dataset))
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
+    return dataset
+
+
+def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
+    dataset = _dataset(shown)
     numbers, about = _numbers(dataset), shown.table.about.iloc[row]
     judged = {one.document: one for one in shown.table.judged(compared.runs["A"].run_id, row)}
     relevant = sum(one.grade >= 1 for one in judged.values())
