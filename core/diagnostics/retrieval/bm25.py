@@ -14,12 +14,12 @@ import numpy as np
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.numerics.ranking.graded import score
 from core.numerics.ranking.judged import Judged, Top, order_of_ids, rank_by_scores
-from core.types import CancelToken, Float32, Float64, Progress
+from core.types import CancelToken, Float32, Float64, Int64, Progress
 
 
 @dataclass(frozen=True, eq=False)
 class KeywordSearch:
-    """BM25's scores of every query, ``[q]`` each by name, and its top documents."""
+    """BM25's scores of every evaluated query, ``[q]`` each by name, and its top documents."""
 
     scores: Mapping[str, Float64]
     top: Top
@@ -28,36 +28,39 @@ class KeywordSearch:
 _LAST: dict[tuple[str, bool], KeywordSearch] = {}  # a sweep asks the same of many models in turn
 
 
-def search(dataset: RetrievalDataset, in_order: bool, progress: Progress, cancel: CancelToken) -> KeywordSearch:
-    """Rank all documents for every query; the last result is kept in memory.
+def search(
+    dataset: RetrievalDataset, evaluated: Int64, in_order: bool, progress: Progress, cancel: CancelToken
+) -> KeywordSearch:
+    """Rank all documents for the queries with judgments; the last result is kept in memory.
 
     Args:
+        evaluated: numbers of these queries.
         in_order: ties are in trec_eval's order; otherwise scores are expected over all orders.
     """
     key = dataset.content_digest, in_order
     if key not in _LAST:
         order = order_of_ids(dataset.document_ids) if in_order else None
-        judged = Judged(dataset.offsets, dataset.judged)
-        places, top = rank_by_scores(scores(dataset, progress, cancel), judged, order)
+        judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
+        places, top = rank_by_scores(scores(dataset, evaluated, progress, cancel), judged, order)
         found = KeywordSearch(score(judged, places, dataset.grades), top)
         _LAST.clear()
         _LAST[key] = found
     return _LAST[key]
 
 
-def scores(dataset: RetrievalDataset, progress: Progress, cancel: CancelToken) -> Iterator[Float32]:
-    """Scores of all documents for every query in turn, ``[1, n]`` each."""
+def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel: CancelToken) -> Iterator[Float32]:
+    """Scores of all documents for these queries in turn, ``[1, n]`` each."""
     import bm25s
 
-    progress("keyword search", 0, len(dataset.queries))
+    progress("keyword search", 0, len(queries))
     documents = terms(dataset.document_texts)
     index = None
     if any(documents):
         index = bm25s.BM25()
         index.index(documents, show_progress=False)
-    for i, words in enumerate(terms(dataset.query_texts)):
+    for i, words in enumerate(terms([dataset.query_texts[q] for q in queries.tolist()])):
         cancel.check()
-        progress("keyword search", i, len(dataset.queries))
+        progress("keyword search", i, len(queries))
         known = index.get_tokens_ids(words) if index else []
         found = index.get_scores_from_ids(known) if index and known else np.zeros(len(documents))
         yield found.astype(np.float32)[np.newaxis]

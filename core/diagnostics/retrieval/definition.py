@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -35,10 +36,9 @@ from core.numerics.ranking.judged import (
     Places,
     Top,
     order_of_ids,
-    places,
     rank_by_scores,
     rounded_similarities,
-    top,
+    search,
 )
 from core.numerics.similarity import Similarity, row_norms
 from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
@@ -90,16 +90,19 @@ def compute(
         InputError: no query has a judgment.
         BlindspotError: the embeddings are not all finite.
     """
-    judged, in_order = Judged(dataset.offsets, dataset.judged), params["ties"] == TREC_EVAL
+    in_order = params["ties"] == TREC_EVAL
     evaluated = np.flatnonzero(np.diff(dataset.offsets) > 0).astype(np.int64)
     if not len(evaluated):
         raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
+    judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
     cancel.check()
-    found, best = _ranked(embeddings, dataset, judged, Similarity(params["metric"]), in_order, progress, cancel)
-    keywords = bm25.search(dataset, in_order, progress, cancel)
-    of_queries = {name: values[evaluated] for name, values in graded.score(judged, found, dataset.grades).items()}
-    of_queries |= {f"{BM25}{name}": values[evaluated] for name, values in keywords.scores.items()}
-    unjudged, bm25_unjudged = (_unjudged(found_top, judged)[evaluated] for found_top in (best, keywords.top))
+    found, best = _ranked(
+        embeddings, dataset, evaluated, judged, Similarity(params["metric"]), in_order, progress, cancel
+    )
+    keywords = bm25.search(dataset, evaluated, in_order, progress, cancel)
+    of_queries = dict(graded.score(judged, found, dataset.grades))
+    of_queries |= {f"{BM25}{name}": values for name, values in keywords.scores.items()}
+    unjudged, bm25_unjudged = (_unjudged(found_top, judged) for found_top in (best, keywords.top))
     shown = min(SHOWN, len(dataset.documents))
     relevant = dataset.relevant_counts[evaluated]
     metrics = {name: float(values.mean()) for name, values in of_queries.items()} | {
@@ -109,15 +112,15 @@ def compute(
         "unanswerable": float(np.count_nonzero(relevant == 0)),
         "documents": float(len(dataset.documents)),
         "relevant": float(dataset.relevant.sum()),
-        "tied": float(_tied(found, judged, dataset.relevant)[evaluated].sum()),
+        "tied": float(_tied(found, judged, dataset.relevant).sum()),
     }
     items = {column_of(name): values for name, values in of_queries.items()} | {
         "relevant": relevant.astype(np.int32),
         "unjudged_10": unjudged.astype(np.int32),
         "bm25_unjudged_10": bm25_unjudged.astype(np.int32),
-        "judged": _judgments(dataset, found, evaluated),
-        "top": _as_json(best, dataset, evaluated),
-        "bm25_top": _as_json(keywords.top, dataset, evaluated),
+        "judged": _judgments(dataset, found, judged),
+        "top": _as_json(best, dataset),
+        "bm25_top": _as_json(keywords.top, dataset),
     }
     return DiagnosticResult(
         metrics=metrics,
@@ -130,6 +133,7 @@ def compute(
 def _ranked(
     embeddings: Float32 | Float64,
     dataset: RetrievalDataset,
+    evaluated: Int64,
     judged: Judged,
     metric: Similarity,
     in_order: bool,
@@ -137,6 +141,10 @@ def _ranked(
     cancel: CancelToken,
 ) -> tuple[Places, Top]:
     vectors = np.asarray(embeddings, dtype=np.float32)
+    queries = dataset.queries[evaluated]
+    if not in_order:
+        matrix = vectors[np.concatenate([dataset.documents, queries])]
+        return search(matrix, judged, metric, progress, cancel)
     broken = int(np.count_nonzero(~np.isfinite(row_norms(vectors))))
     if broken:
         raise BlindspotError(
@@ -144,13 +152,8 @@ def _ranked(
             expected="finite numbers",
             remedy="use another encoder or transform",
         )
-    documents, queries = vectors[dataset.documents], vectors[dataset.queries]
-    if in_order:
-        blocks = rounded_similarities(documents, queries, metric, cancel, progress)
-        return rank_by_scores(blocks, judged, order_of_ids(dataset.document_ids))
-    found = places(documents, queries, judged, metric, progress, cancel)
-    cancel.check()
-    return found, top(documents, queries, metric)
+    blocks = rounded_similarities(vectors[dataset.documents], vectors[queries], metric, cancel, progress)
+    return rank_by_scores(blocks, judged, order_of_ids(dataset.document_ids))
 
 
 def _unjudged(best: Top, judged: Judged) -> Int64:
@@ -170,17 +173,18 @@ def _tied(found: Places, judged: Judged, relevant: Bool) -> Bool:
     return out
 
 
-def _judgments(dataset: RetrievalDataset, found: Places, evaluated: Int64) -> list[str]:
+def _judgments(dataset: RetrievalDataset, found: Places, judged: Judged) -> list[str]:
     """Per query the judged documents as JSON: id, grade, documents above it, documents tied with it."""
     ids = [dataset.document_ids[i] for i in dataset.judged.tolist()]
     rows = list(zip(ids, dataset.grades.tolist(), found.greater.tolist(), found.ties.tolist(), strict=True))
-    return [json.dumps(rows[dataset.offsets[q] : dataset.offsets[q + 1]]) for q in evaluated.tolist()]
+    ends = judged.starts.tolist()
+    return [json.dumps(rows[start:stop]) for start, stop in pairwise(ends)]
 
 
-def _as_json(best: Top, dataset: RetrievalDataset, evaluated: Int64) -> list[str]:
+def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
     """Per query the top documents as JSON: id and score."""
     ids = dataset.document_ids
-    lines = zip(best.documents[evaluated].tolist(), np.round(best.scores[evaluated], DECIMALS).tolist(), strict=True)
+    lines = zip(best.documents.tolist(), np.round(best.scores, DECIMALS).tolist(), strict=True)
     return [json.dumps([(ids[d], s) for d, s in zip(documents, scores, strict=True)]) for documents, scores in lines]
 
 

@@ -7,15 +7,18 @@ with the later id, compared by bytes, is first (``form_res_rels.c``).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.ranking.problem import TAU
-from core.numerics.ranking.ranks import rank_pairs
+from core.numerics.neighbours.exact import SPARE, ExactIndex
+from core.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
+from core.numerics.ranking.ranks import FEWEST_PRODUCTS, ITEMS_PER_TILE, QUERIES_PER_TILE, rank_pairs
+from core.numerics.ranking.tiles import Tile, query_tiles, room_for_scores
 from core.numerics.similarity import Similarity, row_norms
+from core.numerics.threads import in_threads, one_blas_thread, shrinking
 from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
 
 # Of similarities in trec_eval's order: copies of a text tie, whatever the last bits of their products. trec_eval keeps
@@ -76,8 +79,7 @@ def order_of_ids(ids: Sequence[str]) -> Int64:
 
 
 def places(
-    documents: Float32,
-    queries: Float32,
+    matrix: Float32,
     judged: Judged,
     metric: Similarity,
     progress: Progress,
@@ -87,28 +89,135 @@ def places(
     """Exact counts of documents above each judged one and tied with it, as a float64 loop would count them.
 
     Args:
-        documents: ``[n, d] float32``.
-        queries: ``[q, d] float32``.
+        matrix: ``[n + q, d] float32``, the documents, then the queries.
         tau: two similarities no further apart are tied.
-
-    Memory: a copy of both matrices, and the tiles of ``rank_pairs``.
 
     Raises:
         Cancelled: between two tiles.
         BlindspotError: the embeddings are not all finite.
     """
-    n = len(documents)
-    both = np.concatenate([documents, queries])
-    asked, found = (n + judged.queries).astype(np.int32), judged.documents.astype(np.int32)
-    counts = rank_pairs(both, asked, found, metric, progress, cancel, tau, candidates=n)
+    n, asked, found = _pairs(matrix, judged)
+    counts = rank_pairs(matrix, asked, found, metric, progress, cancel, tau, candidates=n)
     return Places(counts.greater, counts.ties)
 
 
-def top(documents: Float32, queries: Float32, metric: Similarity, k: int = TOP) -> Top:
+def top(matrix: Float32, queries: int, metric: Similarity, k: int = TOP) -> Top:
     """The k most similar documents of every query, or all if there are fewer: exact, compared in float64; among equally
-    similar ones the lower number first."""
-    nearest = ExactIndex(documents, metric).of_vectors(queries, min(k, len(documents)))
+    similar ones the lower number first.
+
+    Args:
+        matrix: as for ``places``; its last ``queries`` rows are those of the queries.
+    """
+    n = len(matrix) - queries
+    nearest = ExactIndex(matrix[:n], metric).of_vectors(matrix[n:], min(k, n))
     return Top(nearest.rows, nearest.similarity)
+
+
+def search(
+    matrix: Float32,
+    judged: Judged,
+    metric: Similarity,
+    progress: Progress,
+    cancel: CancelToken,
+    tau: float = TAU,
+    k: int = TOP,
+) -> tuple[Places, Top]:
+    """``places`` and ``top`` from the same float32 products, which take most of the time; by l2 one after the other.
+
+    Every query needs a judgment. Memory beyond the inputs: two tiles, and 116 scores per query, for each thread.
+    """
+    if metric is Similarity.L2:
+        found = places(matrix, judged, metric, progress, cancel, tau)
+        cancel.check()
+        return found, top(matrix, len(judged.starts) - 1, metric, k)
+    if np.prod([*matrix.shape, len(judged.starts) - 1], dtype=np.float64) < FEWEST_PRODUCTS:
+        return _search(matrix, judged, progress, cancel, tau, k, threads=1)
+    with one_blas_thread() as threads:
+        return _search(matrix, judged, progress, cancel, tau, k, threads)
+
+
+def _pairs(matrix: Float32, judged: Judged) -> tuple[int, Int32, Int32]:
+    """The number of documents, and the rows of every judgment's query and document."""
+    n = len(matrix) - (len(judged.starts) - 1)
+    return n, (n + judged.queries).astype(np.int32), judged.documents.astype(np.int32)
+
+
+class _Kept:
+    """Counts and best documents of one thread.
+
+    Attributes:
+        memory: for a tile of scores.
+        counts: ``[2, judgments]``, above and tied.
+        scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places.
+    """
+
+    def __init__(self, room: int, judgments: int, queries: int, width: int) -> None:
+        self.memory = room_for_scores(room)
+        self.counts = np.zeros((2, judgments), dtype=np.int64)
+        self.scores = np.full((queries, width), -np.inf, dtype=np.float32)
+        self.documents = np.zeros((queries, width), dtype=np.int64)
+        self.seen = 0
+
+
+def _search(
+    matrix: Float32, judged: Judged, progress: Progress, cancel: CancelToken, tau: float, k: int, threads: int
+) -> tuple[Places, Top]:
+    """``search`` by cosine, on so many threads."""
+    from core.numerics.kernels import keep_highest
+
+    n, asked, found = _pairs(matrix, judged)
+    slack = slack_of_float32(matrix.shape[1])
+    problem = prepare(matrix, asked, found, Similarity.COS, tau, threads, slack)
+    queries, width = len(problem.left), min(k + SPARE, n)
+    at_once = min(QUERIES_PER_TILE, queries)
+    tiles = list(query_tiles(problem, at_once))
+    caller, own, every = threading.get_ident(), threading.local(), list[_Kept]()
+    none = np.empty(0, dtype=np.float32)
+
+    def rank_tile(items: slice) -> None:
+        if threading.get_ident() == caller:
+            progress("ranking", items.start, n)
+        if not hasattr(own, "kept"):  # the first tile of a thread is its largest
+            own.kept = _Kept(at_once * (items.stop - items.start), len(asked), queries, width)
+            every.append(own.kept)
+        kept: _Kept = own.kept
+        tile = Tile(problem, items, tau, kept.memory)
+        for some in tiles:
+            cancel.check()
+            tile.count(some, *kept.counts)
+            rows = some.rows.stop - some.rows.start
+            scores = kept.memory[: rows * len(tile.right)].reshape(rows, -1)  # that ``count`` left there
+            keep_highest(scores, none, items.start, kept.scores[some.rows], kept.documents[some.rows], kept.seen)
+        kept.seen = min(kept.seen + len(tile.right), width)
+
+    in_threads(shrinking(n, ITEMS_PER_TILE, threads), rank_tile, threads)
+    progress("ranking", n, n)
+    counts = problem.counts(*np.sum([kept.counts for kept in every], axis=0))
+    return Places(counts.greater, counts.ties), _best_of(problem, every, width, min(k, n), slack)
+
+
+def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float) -> Top:
+    """The k most similar documents, compared in float64, from what the threads kept.
+
+    A document that none kept has at most the lowest kept score. Where it could still belong to the best, all documents
+    are compared.
+    """
+    from core.numerics.kernels import take_most_similar
+
+    scores = np.concatenate([kept.scores[:, : kept.seen] for kept in every], axis=1)
+    documents = np.concatenate([kept.documents[:, : kept.seen] for kept in every], axis=1)
+    highest = np.argpartition(-scores, width - 1, axis=1)[:, :width]
+    lowest = np.take_along_axis(scores, highest, axis=1).min(axis=1)
+    queries, n = len(scores), len(problem.matrix) - len(scores)
+    rows, similarity = np.empty((queries, k), dtype=np.int64), np.empty((queries, k))
+    candidates = np.ascontiguousarray(np.take_along_axis(documents, highest, axis=1))
+    vectors, nobody = np.ascontiguousarray(problem.matrix[n:]), np.full(queries, -1, dtype=np.int64)
+    take_most_similar(problem.matrix, problem.norms, vectors, candidates, nobody, True, rows, similarity)
+    unsure = np.flatnonzero(similarity[:, k - 1] - lowest <= 2 * slack) if width < n else np.empty(0, dtype=np.int64)
+    if len(unsure):
+        again = ExactIndex(problem.matrix[:n], Similarity.COS).of_vectors(vectors[unsure], k)
+        rows[unsure], similarity[unsure] = again.rows, again.similarity
+    return Top(rows, similarity)
 
 
 def rounded_similarities(

@@ -102,7 +102,7 @@ def test_keyword_search_is_bm25s_by_hand() -> None:
     for q, text in enumerate(data.query_texts):
         (words,) = bm25s.tokenize([text], stopwords="en", return_ids=False, show_progress=False)
         expected[q] = index.get_scores(words)
-    found = np.concatenate(list(bm25.scores(data, no_progress, CancelToken())))
+    found = np.concatenate(list(bm25.scores(data, np.arange(len(data.queries)), no_progress, CancelToken())))
     assert found.tolist() == expected.tolist()
     check(compute(data, vectors_of(data), ties="trec_eval"), by_trec_eval(data, expected), BM25)
 

@@ -33,7 +33,9 @@ def test_scores_are_those_of_trec_eval(shared_settings: Settings, shared_reposit
     rows = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     exact = rows[data.queries] @ rows[data.documents].T
     expected = by_trec_eval(data, np.round(exact, 6))
-    keywords = by_trec_eval(data, np.concatenate(list(bm25.scores(data, no_progress, CancelToken()))))
+    keywords = by_trec_eval(
+        data, np.concatenate(list(bm25.scores(data, np.arange(len(data.queries)), no_progress, CancelToken())))
+    )
     for score, of_queries in expected.items():
         mean = float(np.mean(list(of_queries.values())))
         assert runs["trec_eval"].metrics[score] == pytest.approx(mean, abs=1e-9), score

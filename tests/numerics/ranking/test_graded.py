@@ -15,6 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from core.errors import Cancelled
+from core.numerics.ranking import judged as judged_module
 from core.numerics.ranking.graded import NAMES, score
 from core.numerics.ranking.judged import (
     Judged,
@@ -22,6 +23,7 @@ from core.numerics.ranking.judged import (
     places,
     rank_by_scores,
     rounded_similarities,
+    search,
     top,
 )
 from core.numerics.ranking.problem import TAU
@@ -167,9 +169,8 @@ def test_ties_within_the_tolerance_are_one_group_even_if_their_ends_are_further_
     judged = Judged(np.array([0, 2]), np.array([0, 2]))
     query = np.array([[1.0, 0.0]])
     exact = 1 / np.sqrt((documents.astype(np.float32) ** 2).sum(axis=1)) * documents.astype(np.float32)[:, 0]
-    found = places(
-        documents.astype(np.float32), query.astype(np.float32), judged, Similarity.COS, no_progress, CancelToken()
-    )
+    matrix = np.concatenate([documents, query]).astype(np.float32)
+    found = places(matrix, judged, Similarity.COS, no_progress, CancelToken())
     assert np.diff(exact) == pytest.approx([-0.8 * TAU] * 2, rel=0.2)
     assert found.greater.tolist() == [0, 1]
     assert found.ties.tolist() == [1, 1]
@@ -188,24 +189,49 @@ def test_places_are_those_of_a_float64_loop(seed: int, metric: Similarity) -> No
     n, q, d = int(random.integers(1, 60)), int(random.integers(1, 6)), int(random.integers(1, 20))
     documents = np.round(2 * random.standard_normal((n, d))).astype(np.float32)  # with copies and zeros
     queries = np.concatenate([documents[:1], random.standard_normal((q - 1, d)).astype(np.float32)])
-    counts = random.integers(0, min(n, 5) + 1, q)
+    counts = random.integers(1, min(n, 5) + 1, q)
     judged = Judged(
         np.concatenate([[0], np.cumsum(counts)]),
         np.concatenate([np.sort(random.choice(n, c, replace=False)) for c in counts]).astype(np.int64),
     )
-    found = places(documents, queries, judged, metric, no_progress, CancelToken())
+    matrix, most = np.concatenate([documents, queries]), int(random.choice([3, 100]))
+    found = places(matrix, judged, metric, no_progress, CancelToken())
+    together, same = search(matrix, judged, metric, no_progress, CancelToken(), k=most)
+    assert (together.greater.tolist(), together.ties.tolist()) == (found.greater.tolist(), found.ties.tolist())
     exact = np.array([[similarity(x, y, metric) for y in documents] for x in queries])
     for at, (query, document) in enumerate(zip(judged.queries, judged.documents, strict=True)):
         line, own = exact[query], exact[query, document]
         assert found.greater[at] == sum(value > own + TAU for value in line)
         assert found.ties[at] == sum(abs(value - own) <= TAU for value in line) - 1
-    best = top(documents, queries, metric)
-    assert best.documents.shape == (q, min(n, 100))
+    best = top(matrix, q, metric, most)
+    assert best.documents.shape == (q, min(n, most))
+    assert same.documents.tolist() == best.documents.tolist()
+    assert same.scores == pytest.approx(best.scores, abs=1e-12)
     for query, line in enumerate(exact):
-        assert best.scores[query] == pytest.approx(np.sort(line)[::-1][:100], abs=1e-12)
+        assert best.scores[query] == pytest.approx(np.sort(line)[::-1][:most], abs=1e-12)
         assert line[best.documents[query]] == pytest.approx(best.scores[query], abs=1e-12)
     rounded = np.concatenate(list(rounded_similarities(documents, queries, metric, CancelToken())))
     assert rounded == pytest.approx(exact, abs=6e-7)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_tiles_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    """Several tiles of queries and of documents; many copies, so that places at the end of the top are tied."""
+    monkeypatch.setattr(judged_module, "ITEMS_PER_TILE", 32)
+    monkeypatch.setattr(judged_module, "QUERIES_PER_TILE", 4)
+    random = np.random.default_rng(threads)
+    matrix = random.standard_normal((511, 24)).astype(np.float32)
+    matrix[100:300] = matrix[random.integers(0, 100, 200)]
+    matrix[300:320] = 0
+    judged = Judged(np.arange(0, 23, 2), np.concatenate([np.sort(random.choice(500, 2, False)) for _ in range(11)]))
+    found, best = judged_module._search(matrix, judged, no_progress, CancelToken(), TAU, 50, threads)
+    expected = places(matrix, judged, Similarity.COS, no_progress, CancelToken())
+    assert (found.greater.tolist(), found.ties.tolist()) == (expected.greater.tolist(), expected.ties.tolist())
+    exact = np.array([[similarity(x, y, Similarity.COS) for y in matrix[:500]] for x in matrix[500:]])
+    for line, documents, scores in zip(exact, best.documents, best.scores, strict=True):
+        assert scores == pytest.approx(np.sort(line)[::-1][:50], abs=1e-12)
+        assert line[documents] == pytest.approx(scores, abs=1e-12)
+        assert len(set(documents.tolist())) == 50
 
 
 def similarity(x: Any, y: Any, metric: Similarity) -> float:
@@ -221,6 +247,6 @@ def test_it_can_be_cancelled() -> None:
     token.cancel()
     documents = np.eye(3, dtype=np.float32)
     with pytest.raises(Cancelled):
-        places(documents, documents, Judged(np.arange(4), np.arange(3)), Similarity.COS, no_progress, token)
+        search(np.eye(6, dtype=np.float32), Judged(np.arange(4), np.arange(3)), Similarity.COS, no_progress, token)
     with pytest.raises(Cancelled):
         next(rounded_similarities(documents, documents, Similarity.COS, token))

@@ -21,7 +21,7 @@ from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.html_tables import Column, Html, folded, html_table
 from core.numerics.statistics.outcomes import Outcomes
 from core.store.records import RunRecord
-from core.texts import same_text
+from core.texts import counted, percent, same_text
 from core.types import Bool
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
@@ -76,6 +76,7 @@ def show(shown: RetrievalView) -> None:
     a, b = compared.sides["A"], compared.sides["B"]
     rows = _described(shown.table, a, b)
     became = _became(shown.table, a, b)
+    _say(compared, _lost(shown.table, a, b), rows)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         names = tuple(escape(compared.names[side], quote=False) for side in "AB")
@@ -91,7 +92,6 @@ def show(shown: RetrievalView) -> None:
         )
         st.plotly_chart(figure, key="retrieval_scatter")
     with right:
-        _say(compared, _lost(shown.table, a, b), rows)
         st.caption("A dot is a query, a larger one several. Below the diagonal, A ranks its documents better.")
     keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
     keep &= own_columns.only_rows(
@@ -139,16 +139,16 @@ def compared_sides(shown: RetrievalView) -> Compared:
 
 
 def _say(compared: Compared, seen: Lost, rows: pd.DataFrame) -> None:
+    """What changes for those who search if A is replaced by B."""
     a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
     higher, lower = (int((rows[DIFFERENCE] * sign > 0).sum()) for sign in (-1, 1))
+    n = len(rows)
     st.markdown(
-        f"On **{seen.losing:,}** of {len(rows):,} queries {b} (B) loses a relevant document from the top ten that {a} "
-        f"(A) has, on **{seen.gaining:,}** it gains one. {TITLES[HEAD]} of B is higher on {higher:,} queries, lower on "
-        f"{lower:,}."
-    )
-    st.caption(
-        f"From A to B, {seen.first:,} queries have another first document, and the top tens share {seen.overlap:.0%} "
-        "of their documents."
+        f"If you switch from {a} (A) to {b} (B), another document comes first on **{seen.first:,}** of "
+        f"{counted(n, 'query', 'queries')} ({percent(seen.first / n)}), and the top tens share "
+        f"**{percent(seen.overlap)}** of their documents. A relevant document leaves the top ten on "
+        f"**{seen.losing:,}** queries and enters it on **{seen.gaining:,}**; {TITLES[HEAD]} falls on {lower:,} and "
+        f"rises on {higher:,}."
     )
 
 
