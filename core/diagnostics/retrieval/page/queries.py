@@ -16,9 +16,9 @@ from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostics.retrieval import figures, outcomes
 from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
 from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
-from core.diagnostics.retrieval.page import exports
+from core.diagnostics.retrieval.page import exports, why
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from core.figures.html_tables import Column, Html, folded, html_table
+from core.figures.html_tables import Column, Html, folded, html_table, quiet
 from core.numerics.statistics.outcomes import Outcomes
 from core.store.records import RunRecord
 from core.texts import counted, percent, same_text
@@ -249,13 +249,28 @@ def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
         long_texts.show(str(about["query"]))
         st.caption(f"Query {as_text(str(about['query_id']))}: relevant documents {relevant:,}, judged {len(judged):,}.")
         tops = {side: shown.table.top(compared.sides[side], row) for side in "AB"}
+        first: list[str] = []
         for place, side in zip(st.columns(2), "AB", strict=True):
             other = {document for document, _ in tops["B" if side == "A" else "A"][:SHOWN]}
+            ranking, run = compared.sides[side], compared.runs[side]
+            reasons = why.lines(shown, dataset, numbers, ranking, run, str(about["query"]), tops[side], judged)
             with place:
                 st.markdown(f"**{side}: {as_text(compared.names[side])}**")
-                st.html(_top_ten(dataset, numbers, tops[side][:SHOWN], judged, other, shown, compared.names[side]))
-                _missing(shown.table, compared.sides[side], row, tops[side], judged)
-        st.caption("● relevant, with its grade · ○ judged irrelevant · ? not judged · ◆ only in this top ten")
+                html = _top_ten(
+                    dataset, numbers, tops[side][:SHOWN], judged, other, reasons, shown, compared.names[side]
+                )
+                st.html(html)
+                _missing(shown.table, ranking, row, tops[side], judged)
+            first += list(reasons)[:1]
+        st.caption(
+            "● relevant, with its grade · ○ judged irrelevant · ? not judged · ◆ only in this top ten. Below the "
+            "documents above the first relevant one, and below that one: words of the query it has (without stop "
+            "words), its length, in how many of all queries' top tens it is, and whether one negates and the other "
+            "does not."
+        )
+        documents = [*first, *(document for side in "AB" for document, _ in tops[side][:SHOWN])]
+        runs = list({run.run_id: run for run in compared.runs.values()}.values())
+        why.show(shown, dataset, numbers, runs, int(shown.table.numbers[row]), documents)
 
 
 def _top_ten(
@@ -264,6 +279,7 @@ def _top_ten(
     top: list[tuple[str, float]],
     judged: Mapping[str, Judgment],
     other: set[str],
+    reasons: Mapping[str, str],
     shown: RetrievalView,
     name: str,
 ) -> str:
@@ -272,6 +288,9 @@ def _top_ten(
     for rank, (document, score) in enumerate(top, start=1):
         only = "" if document in other else " ◆"
         text = _document(dataset, numbers.get(document), document)
+        if document in reasons:
+            below = quiet(reasons[document], shown.scheme, "display:block;font-size:0.8rem")
+            text = Html(f"{text if isinstance(text, Html) else escape(text)}{below}")
         rows.append([str(rank), f"{_mark(judged.get(document))}{only}", text, f"{score:.3f}"])
     tinted = [i for i, (document, _) in enumerate(top) if document in judged and judged[document].grade >= 1]
     return html_table(columns, rows, shown.scheme, f"Top ten of {name}", tinted=tinted)
