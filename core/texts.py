@@ -186,6 +186,21 @@ def changed_ranges(before: str, after: str) -> tuple[Ranges, Ranges]:
     return tuple(found[Change.REMOVED]), tuple(found[Change.ADDED])
 
 
+CHANGE_WITHIN, BEFORE_CHANGE = 40, 16  # characters
+
+
+def from_change(text: str, other: str) -> str:
+    """``text`` from a little before the first word that it or ``other`` lacks, if that is out of a narrow cell's sight.
+
+    Both texts of a pair are cut at the same place.
+    """
+    first = [ranges[0] for ranges in changed_ranges(other, text) if ranges]
+    if not first or max(end for _, end in first) <= CHANGE_WITHIN:
+        return text
+    start = text.rfind(" ", 0, max(0, min(begin for begin, _ in first) - BEFORE_CHANGE)) + 1
+    return f"… {text[start:]}" if start else text
+
+
 def _changed(removed: str, added: str) -> list[Segment]:
     """Segments of a change; spaces that both sides begin or end with are kept."""
     start = 0
@@ -261,6 +276,11 @@ def has_negation(text: str) -> bool:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """``1 file``, ``2,000 files``."""
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def with_minus(said: str) -> str:
+    """Formatted numbers with a minus sign, as axes of figures have it, in place of each hyphen."""
+    return said.replace("-", "−")
 
 
 def p_in_words(p: float) -> str:

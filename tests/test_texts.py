@@ -22,6 +22,7 @@ from core.texts import (
     column_key,
     containing,
     counted,
+    from_change,
     length,
     lexical_overlap,
     near_duplicate_key,
@@ -341,3 +342,21 @@ def test_nouns_follow_their_numbers() -> None:
     assert counted(1, "file") == "1 file"
     assert counted(1200, "file") == "1,200 files"
     assert counted(0, "entry", "entries") == "0 entries"
+
+
+def test_a_long_text_begins_shortly_before_what_differs() -> None:
+    start, rest = "Since its renovation in the summer of last year the hotel", "rooms for guests with dogs"
+    one, other = (from_change(f"{start} has {word} {rest}", f"{start} has {not_it} {rest}") for word, not_it in
+                  (("roomy", "spacious"), ("spacious", "roomy")))  # fmt: skip
+    assert (one, other) == tuple(f"… year the hotel has {word} {rest}" for word in ("roomy", "spacious"))
+    assert from_change(f"{start} has {rest}", f"{start} has many {rest}").startswith("… year the hotel has")
+
+
+@given(st.lists(st.text("ab ", max_size=9), max_size=30).map(" ".join), TEXT)
+def test_what_differs_stays_in_sight(text: str, other: str) -> None:
+    for shown in (from_change(text, other), from_change(text, text)):
+        assert shown == text or text.endswith(shown.removeprefix("… "))
+    assert from_change(text, text) == text
+    added = changed_ranges(other, text)[1]
+    if added and from_change(text, other) != text:
+        assert len(from_change(text, other)) >= len(text) - added[0][0]

@@ -17,7 +17,7 @@ from core.benchmarks.measuring import BenchmarkResult
 from core.types import Progress
 
 RERUNS = 20
-WARM_UPS = 1  # rounds of all interactions that do not count
+WARM_UPS = 1  # warm-up rounds of all interactions
 ROUNDS = 2  # that do
 COLD_STARTS = 3
 PAGES = (
@@ -43,8 +43,8 @@ _IN_MENU = '[data-testid="stTopNavDropdownLink"][href$="/{}"]'
 _MENU = '[data-testid="stTopNavSection"]:has-text("{}")'
 _OPTIONS = ".st-key-options button"
 _CHART = '[data-testid="stPlotlyChart"]'
-# What a reader does most: change the page, read the scores otherwise, look closer. A round ends as it began, so that
-# every press changes something in the next one too.
+# The most frequent interactions: change the page, the score, the level of detail. A round ends in the state it began
+# with, so that every click changes something in the next one too.
 INTERACTIONS = (
     Press(_IN_MENU.format("evalrank"), ".st-key-curve", _MENU.format("Diagnostics")),
     Press(".st-key-ranks button:has-text('filtered')", ".st-key-curve", _OPTIONS),
@@ -70,7 +70,7 @@ def page(progress: Progress) -> list[BenchmarkResult]:
         for i, stem in enumerate(PAGES):
             progress("page, script time", i, len(PAGES))
             with rerun_client.opened(server.address, stem, _query(stem, store)) as client:
-                client.run()  # imports what it needs, and fills the caches
+                client.run()  # for imports and caches
                 client.run()
                 samples = tuple(client.run().script_seconds * 1e3 for _ in range(RERUNS))
             results.append(BenchmarkResult(f"page_{stem}", percentile_95(samples), "ms", samples))
@@ -79,7 +79,7 @@ def page(progress: Progress) -> list[BenchmarkResult]:
 
 
 def percentile_95(samples: tuple[float, ...]) -> float:
-    """The smallest sample that at least 95% of them do not exceed: of 20 the second largest."""
+    """The smallest sample that at least 95% of the samples do not exceed: of 20 the second largest."""
     ordered = sorted(samples)
     return ordered[-(-95 * len(ordered) // 100) - 1]
 
@@ -106,7 +106,7 @@ def interaction(progress: Progress) -> list[BenchmarkResult]:
 
 
 def cold_start(progress: Progress) -> list[BenchmarkResult]:
-    """``streamlit run`` to the first page's heading in a browser that waits, and to its first finding.
+    """``streamlit run`` to the first page's heading in a waiting browser, and to its first finding.
 
     Raises:
         NotMeasured: no browser here.

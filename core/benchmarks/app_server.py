@@ -21,12 +21,12 @@ _STOP_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Server:
-    """A server that was started.
+    """A running server.
 
     Attributes:
         address: ``http://host:port``.
-        started: when its process was, by ``time.perf_counter``.
-        log: what it wrote so far.
+        started: start of its process, by ``time.perf_counter``.
+        log: its output so far.
     """
 
     address: str
@@ -46,8 +46,8 @@ def serving(
     """The app on a cache folder, on a free port of this machine, answering; stopped at the end.
 
     Args:
-        options: more of Streamlit's own, as on its command line.
-        script: what is served, if not the app.
+        options: further options of Streamlit, as on its command line.
+        script: served instead of the app.
         prepare: compute the demo first; ``/ready`` says when that is done.
 
     Raises:
@@ -57,7 +57,7 @@ def serving(
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     environment = os.environ | {"BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu", "BLINDSPOT_MODE": mode.value}
-    environment["BLINDSPOT_PREPARE"] = "yes" if prepare else "no"  # else what is in the cache is measured or tested
+    environment["BLINDSPOT_PREPARE"] = "yes" if prepare else "no"  # otherwise the cache is measured or tested as it is
     environment.pop("BLINDSPOT_MIRROR", None)
     command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", *options]
@@ -78,7 +78,7 @@ def serving(
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until the port is open: from then on a browser gets an answer."""
+    """Wait until the port is open and a browser gets an answer."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         if process.poll() is not None:

@@ -1,6 +1,6 @@
 """A filled store for the benchmarks of the app: ten variants under every diagnostic, of built-in texts only.
 
-It lies in a temporary folder, is made once per process and goes with it; the user's own cache is never looked at.
+It is in a temporary folder, made once per process and deleted with it; the user's own cache is never read.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FilledStore:
 
 
 def settings_of(cache_folder: Path) -> Settings:
-    """The settings that the filled store is made with, and that a server of it is to have: no mirror, the CPU."""
+    """Settings for making the filled store and for its server: no mirror, the CPU."""
     return Settings(cache=cache_folder, mirror="", device="cpu", mode=Mode.LOCAL)
 
 
@@ -62,7 +62,7 @@ _FILLED: list[FilledStore] = []
 
 
 def filled(progress: Progress = no_progress) -> FilledStore:
-    """The filled store, made the first time it is asked for; raises ``BlindspotError`` if a run failed."""
+    """The filled store, made on the first call; raises ``BlindspotError`` if a run failed."""
     if not _FILLED:
         _FILLED.append(fill(_folder(), progress))
     return _FILLED[0]
@@ -96,7 +96,7 @@ def _requests(
     entries = [find_diagnostic(i) for i in diagnostic_ids]
     of_kind = {find_dataset(reference).kind: reference for reference in (vocabulary, scored)}
     for dataset in DATASETS.values():
-        if not dataset.files:  # it comes with the requirements
+        if not dataset.files:  # installed with the requirements
             of_kind.setdefault(dataset.kind, dataset.id)
     if lacking := [entry.id for entry in entries if entry.dataset_kind not in of_kind]:
         raise BlindspotError(f"there is no built-in dataset for {', '.join(lacking)}, so its page cannot be measured")
@@ -108,7 +108,7 @@ def _requests(
 
 
 def _files(folder: Path, settings: Settings) -> tuple[str, str]:
-    """Words with counts and scored pairs as a user brings them, made of what comes with the requirements."""
+    """Words with counts and scored pairs as files of a user, made from installed packages."""
     words = fetch.load(find_dataset("vocab-wordfreq"), settings)
     if not isinstance(words, Vocabulary):
         raise TypeError("vocab-wordfreq is of another kind")
@@ -121,7 +121,7 @@ def _files(folder: Path, settings: Settings) -> tuple[str, str]:
 
 
 def _written(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a CSV file; its reference."""
+    """Write a CSV file; returns its reference."""
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([header, *rows])
     return find_dataset(f"{OWN_PREFIX}{path}").id

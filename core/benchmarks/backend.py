@@ -1,4 +1,4 @@
-"""MiniLM's layers computed by OpenVINO, where that is installed, against torch's.
+"""MiniLM's layers in OpenVINO, if installed, against torch.
 
 sentence-transformers' own backends bring another torch, so it is the plain library, with the same batches, tokens and
 pooling. It is not a requirement; the benchmark shows whether it would be worth one.
@@ -27,10 +27,10 @@ PAIRS_OF_ENCODINGS = 3
 
 
 def encode_backend(progress: Progress) -> list[BenchmarkResult]:
-    """How many times as fast OpenVINO encodes EvalRank sentences in float32 as torch, and the largest difference.
+    """Speedup of OpenVINO over torch for EvalRank sentences in float32, and the largest difference of the vectors.
 
     Raises:
-        NotMeasured: it is not installed, or the sentences are not here.
+        NotMeasured: it is not installed, or the sentences are not available.
     """
     try:
         openvino = import_module("openvino")
@@ -61,7 +61,7 @@ def encode_backend(progress: Progress) -> list[BenchmarkResult]:
 
 
 def _exchange_layers(encoder: SentenceTransformerEncoder, openvino: Any) -> None:
-    """Put OpenVINO in the place of the transformer's layers; tokenizer, pooling and normalization stay."""
+    """Replace the transformer's layers with OpenVINO; tokenizer, pooling and normalization stay."""
     import torch
     from transformers.modeling_outputs import BaseModelOutput
 
@@ -69,7 +69,7 @@ def _exchange_layers(encoder: SentenceTransformerEncoder, openvino: Any) -> None
     example = {name: torch.ones((2, 8), dtype=torch.int64) for name in ("input_ids", "attention_mask")}
     transformer.model.config.return_dict = False
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of tracing, which are true of any model; the difference tells what it did
+        warnings.simplefilter("ignore")  # tracing's usual warnings; the difference of the vectors is reported
         converted = openvino.convert_model(transformer.model, example_input=example)
     wanted = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": cores()}
     compiled = openvino.compile_model(converted, "CPU", wanted)

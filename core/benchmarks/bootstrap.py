@@ -1,4 +1,4 @@
-"""Intervals, and the resamples behind those of medians, by the code that the pages use."""
+"""Intervals of means and medians, with the code that the pages use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAIRS = 6_989
 
 
 def sample(encoders: int = ENCODERS, pairs: int = PAIRS) -> Sample:
-    """Runs on pairs that share no text, so that as many groups are drawn as there are pairs: the most work."""
+    """Runs on pairs that share no text, so that every pair is a group of its own: the most work."""
     rng = np.random.default_rng(5)
     run_ids = tuple(f"run {i}" for i in range(encoders))
     no_ties = np.zeros(pairs, dtype=np.int64)
@@ -29,11 +29,11 @@ def sample(encoders: int = ENCODERS, pairs: int = PAIRS) -> Sample:
 
 
 def bootstrap(progress: Progress) -> list[BenchmarkResult]:
-    """MRR and median rank of every encoder with their intervals, medians from the same resamples for all: seconds."""
+    """MRR and median rank of every encoder with their intervals, all medians from the same resamples: seconds."""
     samples = []
     for i in range(PAIRS_OF_TIMINGS + 1):
         progress("bootstrap", i, PAIRS_OF_TIMINGS + 1)
-        fresh = sample()  # a sample keeps its resamples
+        fresh = sample()  # a sample caches its resamples
         start = perf_counter()
         fresh.estimates()
         samples.append(perf_counter() - start)

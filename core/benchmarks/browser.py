@@ -1,4 +1,4 @@
-"""A real browser before the app, where one is here: playwright is among what the tests need, not the app."""
+"""A real browser for the app, if available: playwright is a requirement of the tests, not of the app."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ARGUMENTS = (
 ).split()
 
 # Notes when a control is pressed, when the script has then run to its end, and when anything on the page changed last;
-# all by the page's own clock.
+# by the page's own clock.
 _WATCH = """
 () => {
   const app = document.querySelector('[data-testid="stApp"]');
@@ -54,12 +54,12 @@ _DRAWN = """
 
 @dataclass(frozen=True)
 class Press:
-    """A click that a reader makes.
+    """A reader's click.
 
     Attributes:
-        selector: what is clicked, as playwright finds it.
-        sees: what is on the page then.
-        menu: what is clicked before, unmeasured, where that is not in sight.
+        selector: playwright's selector of the target.
+        sees: selector of what then appears on the page.
+        menu: clicked first, unmeasured, if the target is hidden.
     """
 
     selector: str
@@ -69,7 +69,7 @@ class Press:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A browser without a window; raises ``NotMeasured`` if playwright or chromium is not installed."""
+    """A headless browser; raises ``NotMeasured`` if playwright or chromium is not installed."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError as error:
@@ -107,10 +107,10 @@ def _in_time(what: str) -> Iterator[None]:
 
 
 def opened(page: Page, address: str) -> None:
-    """Open an address, wait until it has settled, and watch what is pressed from now on.
+    """Open an address, wait until it has settled, and record clicks from then on.
 
     Raises:
-        BlindspotError: it does not settle; so do the other functions here.
+        BlindspotError: it does not settle (also raised by the other functions here).
     """
     settled = '[data-testid="stApp"][data-test-script-state="notRunning"]'
     with _in_time(f"the end of {address}"):
@@ -133,7 +133,7 @@ def press(page: Page, what: Press) -> float:
 
 
 def seconds_until(page: Page, selector: str, started: float) -> float:
-    """Seconds from ``started`` (``time.perf_counter``) until something is to be seen."""
+    """Seconds from ``started`` (``time.perf_counter``) until the selector is visible."""
     with _in_time(selector):
         page.locator(selector).first.wait_for(state="visible")
     return time.perf_counter() - started

@@ -19,8 +19,8 @@ class Benchmark:
 
     Attributes:
         description: one sentence for the table.
-        reach: the bound that its value is to keep, in its unit; None where it is only reported.
-        is_at_most: whether the value is to be at most, or else at least, that.
+        reach: the target of its value, in its unit; None if it is only reported.
+        is_at_most: whether the target is an upper bound, else a lower one.
         measure: gives the result of its name first, then parts of it, each under a name that begins with it; raises
             ``NotMeasured`` where it cannot run on this machine.
         part_reaches: the bounds of parts that have one of their own.
@@ -178,23 +178,23 @@ def run(names: Sequence[str], progress: Progress = no_progress) -> BenchmarkRepo
 
 
 def benchmark_of(result: str) -> Benchmark:
-    """The benchmark that gives a result: its own name, or the longest that the result's name begins with.
+    """The benchmark of a result: the one with its name, or with the longest name that the result's name begins with.
 
     Raises:
-        KeyError: no benchmark gives it.
+        KeyError: no benchmark has this result.
     """
     fitting = [name for name in BENCHMARKS if result == name or result.startswith(f"{name}_")]
     return BENCHMARKS[max(fitting, key=len)] if fitting else BENCHMARKS[result]
 
 
 def bound_of(result: str) -> float | None:
-    """What a result is to reach; None where it is only reported. A part has a bound where it was given one."""
+    """Target of a result; None if it is only reported. A part of a benchmark may have a target of its own."""
     benchmark = benchmark_of(result)
     return benchmark.reach if result == benchmark.name else benchmark.part_reaches.get(result)
 
 
 def reach_in_words(result: BenchmarkResult) -> str:
-    """``at most 1.15``, ``at least 40``; "" where it is only reported."""
+    """``at most 1.15``, ``at least 40``; "" if it is only reported."""
     bound = bound_of(result.name)
     if bound is None:
         return ""
@@ -203,7 +203,7 @@ def reach_in_words(result: BenchmarkResult) -> str:
 
 
 def verdict(result: BenchmarkResult) -> str:
-    """``reached`` or ``missed``; ``reported`` where nothing is to be reached."""
+    """``reached`` or ``missed``; ``reported`` without a target."""
     bound = bound_of(result.name)
     if bound is None:
         return "reported"

@@ -1,4 +1,4 @@
-"""Encoding against sentence-transformers' own loop, and what is computed again without it."""
+"""Encoding against sentence-transformers' own loop, and reruns without encoding."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ TO_WARM_UP = 256
 PAIRS_OF_ENCODINGS = 3
 TEXTS_OF_POOLINGS = 700
 FIRST_RUNS = 3  # each encodes anew
-# What a rerun changes: the transform and the parameters of EvalRank. The first run has neither.
+# Changes of a rerun: the transform and parameters of EvalRank. The first run has the defaults.
 RERUNS = {"metric": ("none", {"metric": "l2"}), "transform": ("center", {"metric": "cos"})}
 
 
 def encode_vs_st(progress: Progress) -> list[BenchmarkResult]:
-    """EvalRank sentences with MiniLM, encoded and stored: how many times as fast as ``SentenceTransformer.encode``.
+    """EvalRank sentences with MiniLM, encoded and stored: speedup over ``SentenceTransformer.encode``.
 
     What a run does is timed (tokenizing, encoding, checking, writing chunks and matrix to disk), against the bare call
     with its default batches; the largest difference between the vectors comes with it.
@@ -94,7 +94,7 @@ def rerun(progress: Progress) -> list[BenchmarkResult]:
             first = _seconds("none", {"metric": "cos"}, settings, repository)
             for name, (transform, params) in RERUNS.items():
                 ratio = _seconds(transform, params, settings, repository) / first
-                if i:  # the first time is to warm up
+                if i:  # the first one warms up
                     samples[name].append(ratio)
             repository.database.close()
     each = [
@@ -106,10 +106,10 @@ def rerun(progress: Progress) -> list[BenchmarkResult]:
 
 
 def gpu_encode(progress: Progress) -> list[BenchmarkResult]:
-    """MiniLM on the GPU: how many times as fast as on the CPU, in float32 and in float16.
+    """MiniLM on the GPU: speedup over the CPU, in float32 and in float16.
 
     Raises:
-        NotMeasured: there is no GPU that torch can use, or the sentences are not here.
+        NotMeasured: torch can use no GPU, or the sentences are not available.
     """
     import torch
 
@@ -139,10 +139,10 @@ def gpu_encode(progress: Progress) -> list[BenchmarkResult]:
 
 
 def sentences(settings: Settings, count: int) -> tuple[str, ...]:
-    """The first sentences of EvalRank's in an order drawn once and for all, in which long and short ones are mixed.
+    """EvalRank's first sentences in a fixed random order, which mixes long and short ones.
 
     Raises:
-        NotMeasured: they are neither in the cache nor in the mirror.
+        NotMeasured: neither the cache nor the mirror has them.
     """
     entry = find_dataset("evalrank-sent")
     try:
@@ -161,14 +161,14 @@ def minilm(settings: Settings) -> SentenceTransformerEncoder:
 
 
 def _stored(encoder: SentenceTransformerEncoder, texts: Sequence[str]) -> Float32:
-    """Encode into a new cache; the vectors, in memory."""
+    """Encode into a new cache; returns the vectors, in memory."""
     with tempfile.TemporaryDirectory() as folder:
         cache = EmbeddingCache(Path(folder))
         return np.array(cache.encode(encoder, texts, "benchmark", no_progress, CancelToken()).matrix)
 
 
 def _seconds(transform: str, params: dict[str, str], settings: Settings, repository: Repository) -> float:
-    """What a run takes that is not in the store yet."""
+    """Seconds of a run that is not in the store yet."""
     request = pipeline.request("evalrank", "minilm", transform, "demo-pairs", params, settings)
     start = perf_counter()
     outcome = pipeline.run(request, settings, repository)

@@ -16,10 +16,10 @@ from core.types import CancelToken, Float32, Int32, Progress, no_progress
 
 
 def gpu_rank(progress: Progress) -> list[BenchmarkResult]:
-    """How many times as fast as on the CPU, and the time over that of the products, in float32 and in float16.
+    """Speedup over the CPU, and time over that of the products, in float32 and in float16.
 
     Raises:
-        NotMeasured: there is no GPU that torch can use.
+        NotMeasured: torch can use no GPU.
     """
     device = device_for_ranking("auto")
     if device == "cpu":
@@ -28,7 +28,7 @@ def gpu_rank(progress: Progress) -> list[BenchmarkResult]:
 
 
 def measured(device: str, progress: Progress) -> list[BenchmarkResult]:
-    """``gpu_rank`` on a torch device; raises ``RuntimeError`` if the ranks are not those of the CPU."""
+    """``gpu_rank`` on a torch device; raises ``RuntimeError`` if the ranks differ from the CPU's."""
     matrix, queries, mates = ranking.ranking_problem(768)
     expected = rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
     results = []
@@ -53,7 +53,7 @@ def measured(device: str, progress: Progress) -> list[BenchmarkResult]:
 
 
 def _products(device: str, precision: Precision, matrix: Float32, queries: Int32) -> Callable[[], None]:
-    """The bare products of the same shapes, the vectors brought to the device each time as ours are."""
+    """The bare products of the same shapes, with the vectors copied to the device each time, as ours are."""
     import torch
 
     dtype = torch.float16 if precision == "float16" else torch.float32

@@ -16,12 +16,12 @@ import psutil
 from core.types import Progress
 
 PAIRS_OF_TIMINGS = 5
-REST_SECONDS = 0.1  # BLAS' threads look for more work that long, and would take the next one's cores
+REST_SECONDS = 0.1  # BLAS' threads spin that long for more work, and would take the next one's cores
 
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """The median of ``samples``, or what its benchmark's description says."""
+    """The median of ``samples``, or as the benchmark's description defines it."""
 
     name: str
     value: float
@@ -30,16 +30,16 @@ class BenchmarkResult:
 
 
 class NotMeasured(Exception):
-    """A benchmark that cannot run on this machine, and why: it is left out, never failed."""
+    """The benchmark cannot run on this machine, for this reason: it is left out, never failed."""
 
 
 @dataclass(frozen=True)
 class BenchmarkReport:
-    """What was measured, and on what.
+    """Results of benchmarks, and the machine.
 
     Attributes:
-        not_measured: why, by the benchmark's name.
-        seconds: how long measuring itself took, by the benchmark's name.
+        not_measured: reasons by the benchmark's name.
+        seconds: duration of the measurement by the benchmark's name.
     """
 
     machine: Mapping[str, str | int]
@@ -89,7 +89,7 @@ def interleaved_ratios(
 
 
 def equal_threads() -> int:
-    """One thread count for BLAS and for our kernels: all the cores that we may use."""
+    """One thread count for BLAS and for our kernels: all usable cores."""
     import numba
     from threadpoolctl import threadpool_limits
 

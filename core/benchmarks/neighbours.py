@@ -14,13 +14,13 @@ from core.types import Progress
 
 K = 100
 WARM_UP = 1_024  # queries
-PAIRS_OF_SEARCHES = 3  # of timings: faiss takes a quarter of a minute on two cores
+PAIRS_OF_SEARCHES = 3  # of timings: faiss takes 15 seconds on two cores
 
 
 def neighbours(progress: Progress) -> list[BenchmarkResult]:
     """The k nearest of all items, decided and reported in float64, against those of ``IndexFlatIP`` in float32.
 
-    Ours is timed with making its index, theirs without.
+    Our time includes building the index, theirs does not.
     """
     import faiss
 

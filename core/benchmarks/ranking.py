@@ -1,4 +1,4 @@
-"""Ranking against bare matrix products and the published toolkit's way."""
+"""Ranking against bare matrix products and the published toolkit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.numerics.ranking.ranks import QUERIES_PER_TILE, rank_pairs
 from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float32, Int32, Progress, no_progress
 
-TOOLKIT_PAIRS = 300  # that are timed; the others take as long
+TOOLKIT_PAIRS = 300  # timed; the others take as long
 SCALES = (25_000, 250_000)
 PAIRS_OF_SCALES = 3  # of timings: one of 250,000 items takes ten seconds
 OUT_OF_CORE = (1_000_000, 2_000)  # items, queries
@@ -53,7 +53,7 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
 
 
 def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
-    """The toolkit's way against ours: it has a product of the matrix with one vector, a sort and a search per pair."""
+    """The toolkit against ours: per pair it multiplies the matrix with one vector, sorts and searches."""
     as_after_encoding()
     matrix, queries, mates = ranking_problem(384)
     few = min(TOOLKIT_PAIRS, len(queries))
@@ -79,7 +79,7 @@ def rank_as_toolkit(matrix: Float32, query: int, mate: int) -> int:
 
 
 def rank_scaling(progress: Progress) -> list[BenchmarkResult]:
-    """Time of ten times as many items over that of fewer, and the peak memory of the many in a process of its own."""
+    """Time ratio of ten times as many items to fewer, and the larger one's peak memory in a process of its own."""
     few, many = [ranking_problem(384, items) for items in SCALES]
 
     def rank(problem: tuple[Float32, Int32, Int32]) -> None:
@@ -101,7 +101,7 @@ def rank_scaling(progress: Progress) -> list[BenchmarkResult]:
 
 
 def rank_out_of_core(progress: Progress) -> list[BenchmarkResult]:
-    """Items in a mapped file, ranked in a process of its own: the peak of all that is resident, and the time.
+    """Items in a mapped file, ranked in a process of its own: peak resident memory, and time.
 
     The peak includes mapped pages of the file, which the system may reclaim at any time. On Linux, the process's own
     memory is reported too.

@@ -16,7 +16,7 @@ REPEATS = 3
 
 
 def report(progress: Progress) -> list[BenchmarkResult]:
-    """Seconds from the store to the file's content: the first time, when nothing is kept; then its size in MB."""
+    """Seconds from the store to the file's content with cold caches, and its size in MB."""
     settings = settings_of(filled(progress).cache)
     repository = Repository.at(settings.store)
     variants = tuple(repository.variants()[:2])

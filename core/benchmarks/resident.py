@@ -35,9 +35,9 @@ class Resident:
     """Bytes of a process, and seconds.
 
     Attributes:
-        peak: the most that was resident, mapped pages of files among it.
+        peak: peak resident memory, including mapped pages of files.
         beyond: the peak less what was resident before ranking: the embeddings, the interpreter and its libraries.
-        own: the most that was resident without pages of files; None where the system does not tell them apart.
+        own: peak resident memory without pages of files; None if the system does not report it.
         seconds: that ranking took.
     """
 
@@ -53,7 +53,7 @@ def in_memory(items: int, queries: int) -> Resident:
 
 
 def on_disk(items: int, queries: int) -> Resident:
-    """Rank in a new process that maps the items' file, which is written here, so that it has nothing to do with it.
+    """Rank in a new process that maps the items' file, which is written here, outside of its memory.
 
     Raises:
         BlindspotError: it failed.
@@ -81,7 +81,7 @@ def _rank(matrix: Float32, queries: int) -> RankCounts:
 
 
 def _fill(matrix: Float32) -> None:
-    """Random rows, made a part at a time, so that the peak is not that of making them."""
+    """Random rows, made in parts, so that making them does not set the peak."""
     rng = np.random.default_rng(7)
     for start in range(0, len(matrix), _ROWS):
         part = matrix[start : start + _ROWS]
@@ -98,7 +98,7 @@ def _own_bytes() -> int | None:
 
 
 class _Watch:
-    """Looks at the process's own bytes every few milliseconds; the system keeps the peak of all bytes itself."""
+    """Samples the process's own bytes every few milliseconds; the system tracks the peak of all bytes itself."""
 
     def __init__(self) -> None:
         self.own: int | None = None
@@ -121,7 +121,7 @@ class _Watch:
 
 def _peak_bytes() -> int:
     status = Path("/proc/self/status")
-    if status.is_file():  # there ru_maxrss starts at the peak of the process that started this one
+    if status.is_file():  # there ru_maxrss starts at the parent process's peak
         lines = dict(line.split(":", 1) for line in status.read_text("utf-8").splitlines())
         return 1024 * int(lines["VmHWM"].split()[0])
     import resource
@@ -131,7 +131,7 @@ def _peak_bytes() -> int:
 
 
 def _measure(matrix: Float32, queries: int) -> Resident:
-    _rank(np.eye(DIMENSION, dtype=np.float32), 10)  # compiles, and brings in the libraries
+    _rank(np.eye(DIMENSION, dtype=np.float32), 10)  # compiles and loads the libraries
     before = psutil.Process().memory_info().rss
     with _Watch() as watch:
         start = perf_counter()

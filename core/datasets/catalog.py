@@ -75,8 +75,9 @@ DATASETS = {
         DatasetEntry(
             id="demo-pairs",
             title="Demo pairs",
-            description="200 original sentences and their synonym rewrites, both ways, "
-            "among all 1,400 sentences of the built-in demo; needs no download.",
+            description="200 sentences with six rewrites each make 1,400 texts. A pair is a sentence and its synonym "
+            "rewrite, in both directions: 400 pairs. The other five rewrites, wrong or misspelled on purpose, are in "
+            "no pair.",
             kind=DatasetKind.PAIR_SET,
             unit="sentence",
             size="400 pairs, 1,400 sentences",
@@ -91,7 +92,7 @@ DATASETS = {
             id="demo-minimal",
             title="Demo minimal pairs",
             description="200 sentences, each with six rewrites: a synonym, an antonym, a random word, a typo and two "
-            "negations; needs no download.",
+            "negations.",
             kind=DatasetKind.MINIMAL_PAIR_SET,
             unit="sentence",
             size="200 originals with 6 rewrites each, 1,400 sentences",
@@ -104,8 +105,8 @@ DATASETS = {
         DatasetEntry(
             id="demo-words",
             title="Demo words",
-            description="The most similar quarter of WordSim-353 and of SimLex-999, both ways, among all their words "
-            "and the 20,000 most frequent English words; needs no download.",
+            description="The most similar quarter of WordSim-353 and of SimLex-999, in both directions, among all "
+            "their words and the 20,000 most frequent English words.",
             kind=DatasetKind.PAIR_SET,
             unit="word",
             size="664 pairs, 20,029 words",
@@ -123,7 +124,7 @@ DATASETS = {
             title="Demo scored pairs",
             description="Sentence pairs on fifteen topics, scored from 0 to 5 for how much their meanings have in "
             "common, by one judgment each; paraphrases in other words, and sentences that differ in a negation, a "
-            "number or who does what to whom. Needs no download.",
+            "number or who does what to whom.",
             kind=DatasetKind.SCORED_PAIRS,
             unit="sentence",
             size="202 scored pairs",
@@ -150,8 +151,7 @@ DATASETS = {
         DatasetEntry(
             id="demo-vocabulary",
             title="Demo vocabulary",
-            description="The 5,000 most frequent English words of wordfreq, with their counts in a billion words; "
-            "needs no download.",
+            description="The 5,000 most frequent English words of wordfreq, with their counts in a billion words.",
             kind=DatasetKind.VOCABULARY,
             unit="word",
             size="5,000 words with their counts",
@@ -165,8 +165,8 @@ DATASETS = {
         DatasetEntry(
             id="evalrank-sent",
             title="EvalRank sentences",
-            description="The most similar quarter of STS-Benchmark and STR, both ways, "
-            "among all the sentences of both.",
+            description="The most similar quarter of STS-Benchmark and STR, in both directions, among all the "
+            "sentences of both.",
             kind=DatasetKind.PAIR_SET,
             unit="sentence",
             size="6,989 pairs, 24,957 sentences",
@@ -186,8 +186,8 @@ DATASETS = {
         DatasetEntry(
             id="evalrank-word",
             title="EvalRank words",
-            description="The most similar quarter of thirteen word similarity sets, both ways, among their words "
-            "and the 20,000 most frequent words of Wikipedia.",
+            description="The most similar quarter of thirteen word similarity sets, in both directions, among their "
+            "words and the 20,000 most frequent words of Wikipedia.",
             kind=DatasetKind.PAIR_SET,
             unit="word",
             size="5,514 pairs, 22,207 words",
@@ -237,7 +237,7 @@ DATASETS = {
             id="vocab-wordfreq",
             title="Frequent English words",
             description="The 20,000 most frequent English words of wordfreq; a word's count is how often wordfreq "
-            "expects it in a billion words, from several corpora. Needs no download.",
+            "expects it in a billion words, from several corpora.",
             kind=DatasetKind.VOCABULARY,
             unit="word",
             size="20,000 words with their counts",

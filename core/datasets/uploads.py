@@ -22,6 +22,7 @@ from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
 from core.datasets.own.columns import OwnFile
 from core.errors import BlindspotError, InputError
+from core.files.tables import Texts
 from core.files.writing import cannot_write, make_folder, sha256_of
 from core.settings import Settings
 from core.types import digest_of_strings
@@ -228,8 +229,10 @@ def tabulate(name: str, data: bytes, header: bool, settings: Settings) -> own.Ow
     limits.check_file(name, len(data))
     read = own.tabulate(Path(name), data, header)
     columns = read.table.cells
-    longest = max((len(cell) for column in columns for cell in column if isinstance(cell, str)), default=0)
-    limits.check_table(len(read.table.places), len(columns), longest)
+    cells = [cell for column in columns for cell in column]
+    texts = [text for cell in cells for text in (cell if isinstance(cell, Texts) else (cell,)) if isinstance(text, str)]
+    rows = max(len(read.table.places), sum(len(cell) for cell in cells if isinstance(cell, Texts)))
+    limits.check_table(rows, len(columns), max(map(len, texts), default=0))
     return read
 
 

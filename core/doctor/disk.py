@@ -57,7 +57,7 @@ def kernels(settings: Settings, environment: Mapping[str, str]) -> Iterator[Find
     """Whether numba can cache compiled code; if not, every start compiles again, or fails."""
     name = "NUMBA_CACHE_DIR"
     if not environment.get(name):
-        yield ok(CACHE, name, f"not set: {settings.cache / 'numba'}")  # checked with the cache
+        yield ok(CACHE, name, f"not set: {settings.cache / 'numba'}")  # the cache's own check covers it
         return
     folder = Path(environment[name])
     if wrong := cannot_write_to(folder):
@@ -101,7 +101,7 @@ def usage(settings: Settings) -> Iterator[Finding]:
 
 
 def computed(settings: Settings) -> Iterator[Finding]:
-    """Amount of results computed from embeddings, and damaged ones."""
+    """Number and size of results computed from embeddings, and damaged ones."""
     plurals = {"neighbours": "hub lists", "learned similarity": "learned similarities"}
     for kind, folder in computed_folders(settings).items():
         if files := [*folder.glob("*.npz")]:
@@ -182,7 +182,7 @@ def unfinished(settings: Settings) -> Iterator[Finding]:
 
 
 def left_over(settings: Settings, patterns: Iterable[str]) -> list[Path]:
-    """Files and folders of the cache with such names, but not what is inside of one."""
+    """Files and folders of the cache with such names, without the contents of such folders."""
     found = sorted({path for pattern in patterns for path in settings.cache.rglob(pattern)})
     return [path for path in found if not any(parent in found for parent in path.parents)]
 
@@ -223,7 +223,7 @@ def _nearest(path: Path) -> Path:
 
 
 def is_held(lock: Path) -> bool:
-    """Whether a process holds a lock file, which is not created."""
+    """Whether a process holds a lock file; never creates one."""
     if not lock.exists():
         return False
     try:

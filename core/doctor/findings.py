@@ -14,7 +14,7 @@ GIB = 1 << 30
 
 
 class State(StrEnum):
-    """A ``note`` stops nothing; a ``problem`` stops something or makes it wrong."""
+    """A ``note`` is harmless; a ``problem`` prevents something or makes results wrong."""
 
     OK = "ok"
     NOTE = "note"
@@ -55,7 +55,7 @@ def guarded(area: str, name: str, check: Check) -> tuple[Finding, ...]:
     found: list[Finding] = []
     try:
         for finding in check():
-            found.append(finding)  # noqa: PERF402 - to keep what came before an error
+            found.append(finding)  # noqa: PERF402 - keeps the findings before an error
     except BlindspotError as error:
         found.append(problem_of(area, name, error))
     except OSError as error:

@@ -84,7 +84,7 @@ def _gpus(torch: Any) -> Iterator[Finding]:
         try:
             free, total = torch.cuda.mem_get_info(number)
         except RuntimeError as error:  # in exclusive use, or broken
-            remedy = "see with nvidia-smi who uses it, or set BLINDSPOT_DEVICE to another device"
+            remedy = "see with nvidia-smi which program uses it, or set BLINDSPOT_DEVICE to another device"
             yield problem(DEVICES, name, f"{title} does not answer: {str(error).splitlines()[0]}", remedy)
             continue
         what = f"{title}, {size(free)} of {size(total)} free"

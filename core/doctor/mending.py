@@ -1,7 +1,7 @@
 """Repairs by the doctor, each with consent: leftovers of crashes, damaged and useless files.
 
 Everything is checked again right before a repair. Files that are locked, held (``files.in_use``) or were just written
-belong to somebody and are left alone.
+are in use and left alone.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Mend:
 def mends(
     settings: Settings, repository: Repository, quiet: float = QUIET_SECONDS, progress: Progress = no_progress
 ) -> Iterator[Mend]:
-    """All repairs, each looked for after the previous one was dealt with.
+    """All repairs, each found only after the previous one is done or declined.
 
     Args:
         quiet: age in seconds of files that no lock protects.
@@ -85,7 +85,7 @@ def mends(
     yield from _damaged(settings)
     yield from _broken_off(settings)
     yield from _halves(settings, quiet)
-    if repository.database.path.exists():  # it says what is needed
+    if repository.database.path.exists():  # its message says what to do
         yield from _orphans(settings, repository, quiet)
         yield from _entries_without_files(settings, repository)
     yield from _leftovers(settings, quiet)
@@ -230,7 +230,7 @@ def _leftovers(settings: Settings, quiet: float) -> Iterator[Mend]:
 
 
 def _is_left(path: Path, settings: Settings, quiet: float) -> bool:
-    """Whether nobody uses a file or folder: it is old, and no process has it open."""
+    """Whether a file or folder is unused: it is old, and no process has it open."""
     if path.name.startswith(".work-"):  # a child process that fits a map: its parent holds this lock
         with exclusive_now(settings.maps / ".umap.lock") as is_ours:
             return is_ours

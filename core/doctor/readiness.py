@@ -1,6 +1,6 @@
 """Readiness to serve, for reverse proxies and service managers that ask often.
 
-Nothing is loaded or downloaded and no checksum computed; ``doctor.examine`` looks closely.
+Loads and downloads nothing and computes no checksum; ``doctor.examine`` checks everything.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ PATIENCE_SECONDS = 3.0  # a writing process holds the store for milliseconds, a 
 
 
 def not_ready(settings: Settings, repository: Repository, *, in_server: bool = False) -> tuple[Finding, ...]:
-    """Why nothing can be computed or read now; empty if ready.
+    """Reasons why nothing can be computed or read now; empty if ready.
 
     Args:
-        repository: used by nobody else.
+        repository: not in use elsewhere.
         in_server: whether this process's pages use the store; then it is opened as they do, else for reading only,
             without migrating it.
     """

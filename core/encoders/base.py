@@ -1,4 +1,4 @@
-"""Contract of encoders, and the facts that identify and describe one."""
+"""Contract of encoders, and the facts that identify and describe them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_PROMPT_SHOWN = 60  # characters
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderIdentity:
-    """Everything that decides an encoder's vectors; the embedding cache is keyed by it.
+    """Everything that determines an encoder's vectors; the embedding cache is keyed by it.
 
     Attributes:
         reference: encoder reference, such as ``minilm`` or ``dir:PATH``.
@@ -226,7 +226,7 @@ def info_of_file(path: Path, kind: str, dimension: int, parameters: int, numbers
     )
 
 
-@cache  # pages ask for identities at every click, and reading package metadata takes a millisecond
+@cache  # pages need identities at every click, and reading package metadata takes a millisecond
 def library_versions(*names: str) -> tuple[str, ...]:
     """``name==version`` of installed distributions, without a local build tag such as ``+cpu``."""
     return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)

@@ -134,7 +134,7 @@ class EmbeddingCache:
         if found := self.read(digest):
             self._remove_left_over(family)
             return found
-        # Others that want these embeddings, or a sibling's, wait here instead of encoding them again.
+        # Others that need these embeddings, or a sibling's, wait here instead of encoding them again.
         with exclusive(self.folder / f"{family.key}.lock", cancel):
             return self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
 
@@ -225,7 +225,7 @@ class EmbeddingCache:
             truncated = None if truncated is None else truncated + chunk.encodings.truncated
             seconds += chunk.seconds
         progress("encoding", len(texts), len(texts), 1.0)
-        # The requested one is stored last: until it is there, asking again completes its siblings too.
+        # The requested one is stored last: until it is there, another request completes its siblings too.
         for key, sibling in sorted(family.siblings.items(), key=lambda item: item[0] == digest):
             if key != digest and self._matrix_path(key).is_file() and self._facts_path(key).is_file():
                 continue
@@ -256,7 +256,7 @@ class EmbeddingCache:
 
 
 def remove_chunks(parts: Path) -> bool:
-    """Delete the chunks of an encoding; False if it is going on now."""
+    """Delete the chunks of an encoding; False if it is in progress."""
     with exclusive_now(parts.with_suffix(".lock")) as is_ours:
         if is_ours:
             shutil.rmtree(parts, ignore_errors=True)

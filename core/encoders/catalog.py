@@ -1,4 +1,4 @@
-"""Catalog of encoders: those with a name, and the kinds named by a reference. A new one is an entry here."""
+"""Catalog of encoders: encoders with a name, and kinds with references. To add one, add an entry here."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class EncoderEntry:
         id: its reference.
         description: one sentence for pickers and ``list``.
         build: must not import torch, so that pages can ask for the identity.
-        family: shared by encoders of one model: its repository or a name of ours.
+        family: shared by encoders of one model: its repository or our own name.
     """
 
     id: str
@@ -40,7 +40,7 @@ class SchemeEntry:
     Attributes:
         form: how such a reference is written.
         description: one sentence for pickers and ``list``.
-        canonical: the one spelling of a reference; raises ``InputError``.
+        canonical: the canonical spelling of a reference; raises ``InputError``.
         build: the encoder of a canonical reference; must not import torch.
         may_leave_out: whether some texts may have no vector.
     """
@@ -134,9 +134,9 @@ _RANDOM = EncoderInfo(
     url="https://arxiv.org/abs/1901.10444",
 )
 _LSA = EncoderInfo(
-    title="LSA of the dataset's own items",
+    title="Latent semantic analysis of the dataset's texts",
     dimension=300,
-    parameters=0,  # untrained: what it learns depends on the dataset
+    parameters=0,  # untrained: it learns from the dataset
     memory_bytes=0,
     licence="Apache-2.0",
     citation="Deerwester et al. 1990, Indexing by Latent Semantic Analysis",
@@ -172,7 +172,7 @@ def _of_minilm(pooling: Pooling, end_of_title: str) -> EncoderInfo:
 
 
 def _random_entry(dimension: int) -> EncoderEntry:
-    title = f"{_RANDOM.title}, {dimension} dimensions"
+    title = f"{_RANDOM.title}, {dimension}-d"
     what = f"Random vectors of character 3- to 5-grams, {dimension} dimensions."
     info = replace(_RANDOM, title=title, dimension=dimension)
     return EncoderEntry(f"random-projection-{dimension}", what, info, _random_projection, "random-projection")
@@ -258,7 +258,7 @@ def canonical_encoder(reference: str) -> str:
 
 
 def _version(reference: str) -> tuple[str, str]:
-    """As ``version_of``, unless a folder or file is called so."""
+    """As ``version_of``, unless a folder or file has that name."""
     target = Path(reference.partition(":")[2].partition("?")[0])
     return (reference, "") if version_of(reference)[1] and os.path.lexists(target) else version_of(reference)
 

@@ -41,7 +41,7 @@ class _Fitted:
     def counts(self, words: Sequence[str], columns: Sequence[int]) -> Float64:
         """``[w, k] float64``: how often each word of a text has each of the features numbered ``columns``.
 
-        A pair of words is half in either.
+        A pair of words counts half for each.
         """
         of_words, of_characters = self.vectorizers
         place = {column: k for k, column in enumerate(columns)}
@@ -92,7 +92,7 @@ class Lsa:
         )
 
     def load(self) -> None:
-        """There is nothing to load; ``fit`` learns everything."""
+        """No-op: ``fit`` learns everything."""
 
     def fit(self, texts: Sequence[str], cancel: CancelToken) -> None:
         """Raises ``BlindspotError`` if the texts have no characters."""

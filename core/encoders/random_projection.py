@@ -1,4 +1,4 @@
-"""Random vectors of character n-grams: the baseline of an encoder that learned nothing."""
+"""Random vectors of character n-grams: the baseline of an untrained encoder."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RandomProjection:
         )
 
     def load(self) -> None:
-        """There is nothing to load."""
+        """No-op: there are no weights."""
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         out = np.empty((len(texts), self.info.dimension), dtype=np.float32)

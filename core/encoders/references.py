@@ -14,7 +14,7 @@ from core.files.writing import require_name
 
 
 class Pooling(StrEnum):
-    """How token vectors become one vector; ``published`` is what the model's folder says."""
+    """Pooling of token vectors into one vector; ``published`` is that of the model's folder."""
 
     PUBLISHED = "published"
     CLS = "cls"
@@ -31,7 +31,7 @@ class Dtype(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
-SHORTEST_MAX_LENGTH = 3  # two special tokens and one of the text
+SHORTEST_MAX_LENGTH = 3  # two special tokens and one token of text
 
 
 @dataclass(frozen=True)

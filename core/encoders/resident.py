@@ -1,4 +1,4 @@
-"""Encoders that stay loaded for as long as the process lives: for single texts, since loading weights takes seconds."""
+"""Encoders that stay loaded until the process ends: for single texts, since loading weights takes seconds."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from core.types import CancelToken
 
 KEPT = 4
 
-_LOCK = threading.RLock()  # tokenizers cannot take two texts at once
+_LOCK = threading.RLock()  # tokenizers are not thread-safe
 _LOADED: OrderedDict[tuple[EncoderIdentity, str], Encoder] = OrderedDict()
 
 
 @runtime_checkable
 class SharesWeights(Protocol):
-    """A loaded encoder whose weights serve others, such as the poolings of one model."""
+    """A loaded encoder that shares its weights with others, such as the poolings of one model."""
 
     def sibling(self, identity: EncoderIdentity) -> Encoder | None:
-        """The encoder of that identity, on the same weights; None if it is none of this family."""
+        """The encoder of that identity, on the same weights; None if it belongs to another family."""
         ...
 
 
 @contextmanager
 def loaded(encoder: Encoder, texts_digest: str, texts: Sequence[str]) -> Iterator[Encoder]:
-    """The encoder with its weights, for the caller alone, and fitted on the texts if it has to be.
+    """The loaded encoder, for the caller alone, fitted on the texts if necessary.
 
     Raises what ``Encoder.load`` and ``FittedEncoder.fit`` do.
     """
-    # One that is fitted on texts gives other vectors for other texts.
+    # An encoder fitted on texts depends on them.
     key = encoder.identity, texts_digest if isinstance(encoder, FittedEncoder) else ""
     with _LOCK:
         if key not in _LOADED:

@@ -15,7 +15,7 @@ from core.errors import InputError
 from core.files.writing import require_regular, sha256_of
 
 GZIP = b"\x1f\x8b"
-# First bytes of other programs' files, and what they are; none is unpickled or run.
+# First bytes of other kinds of files; none is unpickled or run.
 KNOWN_OTHERS = {
     b"\x7fELF": "a program (ELF)",
     b"MZ\x90": "a program",
@@ -107,7 +107,7 @@ def opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sha256_once(path: Path) -> str:
-    """Hex sha256 of a file, cached while its size and mtime stay; raises ``InputError`` if unreadable."""
+    """Hex sha256 of a file, cached until its size or mtime changes; raises ``InputError`` if unreadable."""
     require_file(path)
     status = path.stat()
     try:
@@ -117,7 +117,7 @@ def sha256_once(path: Path) -> str:
 
 
 def lines_once(path: Path) -> int:
-    """Number of lines of the unpacked file, cached while its size and mtime stay."""
+    """Number of lines of the unpacked file, cached until its size or mtime changes."""
     require_file(path)
     status = path.stat()
     return _lines(path, status.st_size, status.st_mtime_ns)

@@ -13,7 +13,7 @@ from core.types import Bool, Float32, Float64
 
 
 class Role(StrEnum):
-    """What a token is to the encoder."""
+    """Role of a token in the encoder."""
 
     WORD = "word"
     ADDED = "added by the tokenizer"
@@ -24,7 +24,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """A word or a punctuation mark as it is in the text, or what the tokenizer adds to it (``[CLS]``)."""
+    """A word or punctuation mark as in the text, or a token added by the tokenizer (``[CLS]``)."""
 
     text: str
     role: Role = Role.WORD
@@ -74,7 +74,7 @@ def merged(found: TokenParts, groups: Sequence[int], tokens: Sequence[Token]) ->
 
 
 def without_idle(found: TokenParts) -> TokenParts:
-    """Without what the tokenizer adds and the encoder leaves out, if anything else is there."""
+    """Without tokens that the tokenizer adds and the encoder leaves out, if any others remain."""
     kept = [i for i, token in enumerate(found.tokens) if token.role is not Role.ADDED or found.shares[i]]
     if not kept:
         return found

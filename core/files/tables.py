@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
+import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from core.errors import InputError
+from core.files.parquet_footer import column_chunks
 from core.files.writing import read_limited, require_regular
 
 if TYPE_CHECKING:
@@ -363,8 +365,7 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     if footer.num_rows == 0:
         raise InputError(f"{path} has columns and no rows", expected="rows of texts")
     check_rows(path, footer.num_rows)
-    # Other lists may be whole embeddings.
-    plain = [f.name for f in schema if not pa.types.is_nested(f.type) or is_texts(f.type)]
+    plain = [field.name for field in schema if _is_plain(field.type) or is_texts(field.type)]
     with parquet_errors(path):
         table = pa.Table.from_batches(parquet_batches(data, str(path), plain, MAX_BYTES))
         columns = tuple(
@@ -377,6 +378,27 @@ def _parquet(path: Path, data: bytes) -> FileTable:
     return FileTable(path, names, kinds, columns, range(1, footer.num_rows + 1), "row")
 
 
+def _is_plain(kind: pa.DataType) -> bool:
+    """Whether a column is read: nested ones may be whole embeddings (lists of texts are read), and bytes in a file of a
+    kilobyte can become gigabytes.
+
+    Texts could, too, but can be read as dictionaries, which tell their size before they are unpacked.
+    """
+    import pyarrow as pa
+
+    if isinstance(kind, pa.BaseExtensionType):
+        return False
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    is_bytes = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_binary_view(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    return not (is_bytes or pa.types.is_nested(kind))
+
+
 def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
     import pyarrow as pa
 
@@ -386,8 +408,7 @@ def _arrow_kind(kind: Any, cells: Sequence[Any]) -> ColumnKind:
         return ColumnKind.NUMBER
     if pa.types.is_null(kind):
         return ColumnKind.EMPTY
-    is_known = is_text(kind) or pa.types.is_string_view(kind) or is_texts(kind)
-    return _kind(cells) if is_known else ColumnKind.OTHER
+    return _kind(cells) if is_text(kind) or is_texts(kind) else ColumnKind.OTHER
 
 
 @contextmanager
@@ -397,8 +418,8 @@ def parquet_errors(name: object) -> Iterator[None]:
 
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        why = str(error).strip().splitlines()[0][:200]
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # the last two: dates of no calendar
+        why = next(iter(str(error).strip().splitlines()), type(error).__name__)[:200]
         raise InputError(f"{name} is not a Parquet file, or is damaged: {why}", remedy="write it again") from error
 
 
@@ -411,12 +432,12 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     Args:
         file: its name, for errors.
-        columns: names of columns that are not nested, or lists of texts.
+        columns: names of columns that are neither of bytes nor nested, unless they are lists of texts.
         most_bytes: that all batches together may have.
 
     Raises:
         InputError: it unpacks to more.
-        pyarrow.ArrowException, OSError, UnicodeDecodeError: it is broken; see ``parquet_errors``.
+        pyarrow.ArrowException, OSError, ValueError: it is broken; see ``parquet_errors``.
     """
     import pyarrow as pa
     from pyarrow import parquet
@@ -431,16 +452,13 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     with parquet.ParquetFile(pa.BufferReader(data)) as plain:
         fields = [f for f in plain.schema_arrow if f.name in set(columns)]
-        metadata = plain.metadata
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        paths = {group.column(i).path_in_schema for group in groups for i in range(metadata.num_columns)}
-        wanted = {f.name for f in fields}
+        paths = [plain.metadata.schema.column(i).path for i in range(plain.metadata.num_columns)]
         lists = {path for path in paths for f in fields if is_texts(f.type) and path.startswith(f"{f.name}.")}
+        wanted = {f.name for f in fields} | lists
         texts = [*(f.name for f in fields if is_text(f.type)), *lists]
-        for group in groups:
-            chunks = [group.column(i) for i in range(metadata.num_columns)]
-            check(sum(c.total_uncompressed_size for c in chunks if c.path_in_schema in wanted | lists))
-            check(sum(4 * c.num_values for c in chunks if c.path_in_schema in lists))  # a list may be of any length
+        for chunks in column_chunks(io.BytesIO(data), paths):
+            check(sum(chunk.unpacked for chunk in chunks if chunk.path in wanted))
+            check(sum(4 * chunk.values for chunk in chunks if chunk.path in lists))  # a list may be of any length
     unpacked = 0
     with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):
@@ -456,7 +474,7 @@ def is_text(kind: pa.DataType) -> bool:
     """Whether an Arrow type is that of strings."""
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def is_texts(kind: pa.DataType) -> bool:

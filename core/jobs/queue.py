@@ -95,8 +95,8 @@ Task = RunRequest | Repetition | EncodeRequest | FetchRequest | SpaceTask
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
 ASSUMED_SECONDS = 2.0  # of work at the expected pace, as a prior: one short task says little about the pace
-LEAST_SECONDS = 0.05  # of a run that is found in the store
-HOST = "host"  # the owner of what a demo's server itself wants; no visitor has such a name
+LEAST_SECONDS = 0.05  # of a run that is already in the store
+HOST = "host"  # owner of the jobs of a demo's own server; no visitor has such a name
 ENDED_KEPT = 1_000  # ended jobs that are still listed
 
 
@@ -122,7 +122,7 @@ class Job:
         fraction: share of the job's work that is done, 0 to 1; of its stage where its length is unknown.
         remaining_seconds: of the job at the pace so far, never of a stage of it alone; None while unknown.
         error: one line.
-        note: the outcome, where there is more to say than that it is done.
+        note: the outcome, if there is more to say than "done".
         owners: visitors that asked for it; outside of a demo "".
         is_private: about a visitor's own texts: other visitors see no details.
     """
@@ -220,7 +220,7 @@ class _Outlook:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a job's results are kept: in the shared cache and store, or in one visitor's."""
+    """Place of a job's results: the shared cache and store, or one visitor's."""
 
     settings: Settings
     repository: Repository
@@ -239,7 +239,7 @@ _QUEUES: weakref.WeakSet[JobQueue] = weakref.WeakSet()
 
 @atexit.register
 def close_all() -> None:
-    """End the work of this process."""
+    """Close all queues of this process."""
     for queue in list(_QUEUES):
         queue.close()
 
@@ -345,7 +345,7 @@ class JobQueue:
             return running + [self._entries[job_id].job for job_id in self._waiting]
 
     def leave(self, owner: str) -> None:
-        """Cancel what nobody but this visitor asked for."""
+        """Cancel jobs that only this visitor asked for."""
         for job in self.active():
             if owner in job.owners:
                 self.cancel(job.job_id, owner)
@@ -402,7 +402,7 @@ class JobQueue:
                 share = outlook.share(now, remaining)
             elif has_stages:
                 remaining = None
-            with self._changed:  # so that no cancel intervenes
+            with self._changed:  # so that no cancellation intervenes
                 if not entry.cancel.cancelled:
                     self._update(
                         entry, stage=stage, done=done, total=total, fraction=share, remaining_seconds=remaining
@@ -447,13 +447,13 @@ class JobQueue:
 
 
 def _expected(tasks: Sequence[Task], place: Place) -> _Outlook:
-    """What tasks are expected to take: runs as estimated before they start, others of several as the mean run."""
+    """Expected durations of tasks: runs as estimated before they start, other tasks as the mean run."""
     runs = [task for task in tasks if isinstance(task, RunRequest)]
     if len(tasks) < 2 and not runs:
         return _Outlook()
     try:
         estimated = estimates.estimate(runs, place.settings, place.repository).runs if runs else ()
-    except BlindspotError as error:  # a run that cannot start says so when its turn comes
+    except BlindspotError as error:  # a run that cannot start reports that when its turn comes
         log.info("what the job will take is not known: %s", error)
         estimated = ()
     seconds = {found.request: max(found.seconds or 0.0, LEAST_SECONDS) for found in estimated}
@@ -472,7 +472,7 @@ def _compute(
 
 
 def _check(job: Job, settings: Settings) -> None:
-    """Refuse what visitors of this server may not name, however it was asked for."""
+    """Refuse references that visitors of this server may not use, however they were given."""
     for reference in job.encoders:
         policy.check_encoder(reference, settings)
     for variant in job.wanted_variants:

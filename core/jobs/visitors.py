@@ -43,7 +43,7 @@ def end(visitor: Visitor) -> None:
     visitor.gone.set()
     visitor.queue.leave(visitor.name)
     visitor.place.repository.database.close()
-    shutil.rmtree(visitor.place.settings.home, ignore_errors=True)  # what a job holds goes at the next start
+    shutil.rmtree(visitor.place.settings.home, ignore_errors=True)  # files held by a job are deleted at the next start
 
 
 def clear_left_over(settings: Settings) -> None:

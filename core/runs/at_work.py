@@ -21,7 +21,7 @@ _DEPTH = threading.local()
 
 @contextmanager
 def at_work(settings: Settings, line: JobLine) -> Iterator[JobLine]:
-    """Do a job within. Nested jobs are logged too; the cache is trimmed after the outermost one, without raising."""
+    """Context for a job. Nested jobs are logged too; the cache is trimmed after the outermost one, without raising."""
     depth = getattr(_DEPTH, "value", 0)
     _DEPTH.value = depth + 1
     try:

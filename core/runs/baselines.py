@@ -18,6 +18,8 @@ from core.runs.findings import Finding, Level
 from core.store.records import RunRecord
 from core.types import Float64
 
+BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meaning
+
 
 @dataclass(frozen=True)
 class AgainstBaseline:
@@ -34,10 +36,10 @@ class AgainstBaseline:
 def against_baselines(
     runs: Sequence[RunRecord], baselines: Sequence[RunRecord], values: Mapping[str, Float64], known: Dependence
 ) -> list[AgainstBaseline]:
-    """Every run but the baselines themselves against the best one; nothing where the items allow no test.
+    """Every run but the baselines themselves against the best one; nothing if the items allow no test.
 
     Args:
-        values: by run id what the score is the mean of, ``[m]``, from 0 to 1: more is better.
+        values: by run id the values ``[m]`` whose mean is the score, from 0 to 1: more is better.
     """
     lexical = {run.plan.variant.encoder for run in baselines}
     own = [run for run in runs if run.plan.variant.encoder not in lexical]
@@ -71,7 +73,7 @@ def findings_of(
         test: in words, without what is added here.
     """
     difference, is_below = found.difference, found.difference.value < 0
-    than = f"than {{B}}, a lexical baseline, {at}: {said}."
+    than = f"than {{B}}, which knows only spelling and words, {at}: {said}."
     common: dict[str, Any] = {
         "value": difference.value,
         "interval": difference.interval,
@@ -86,7 +88,7 @@ def findings_of(
             kind="worse-than-baseline" if is_below else "better-than-baseline",
             level=Level.BLIND_SPOT if is_below else Level.STRENGTH,
             sentence=f"{{A}} is {'worse' if is_below else 'better'} {than}",
-            test=f"{test}, corrected for the choice of the best baseline",
+            test=f"{test}, corrected for the choice of the best such model",
             p=found.p,
             severity=abs(difference.value),
             **common,

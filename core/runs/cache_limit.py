@@ -36,7 +36,7 @@ class Evictable:
 
 
 def evictable(settings: Settings) -> list[Evictable]:
-    """All that may be evicted, least recently used first."""
+    """Everything that may be evicted, least recently used first."""
     found = []
     for kind, path, beside in _files(settings):
         size = sum(bytes_of(each) for each in (path, *beside))

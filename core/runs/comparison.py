@@ -195,7 +195,7 @@ class Difference:
         losses: int = 0,
         address: Mapping[str, str] | None = None,
     ) -> Difference:
-        """Where the items allow no paired test; ``refusal`` says why, without a full stop."""
+        """For items that allow no paired test; ``refusal`` says why, without a full stop."""
         known = declared(entry, score)
         better, ends = known.higher_is_better, known.range
         untested = cls(score, label, better, ends, a, b, n, unit, "none", refusal=refusal)
@@ -212,7 +212,7 @@ class Difference:
 
     @property
     def advantage(self) -> float | None:
-        """Of A over B, from -1 to 1: the difference as a share of the score's range; None where neither is better."""
+        """Of A over B, from -1 to 1: the difference as a share of the score's range; None if neither is better."""
         return None if self.higher_is_better is None else self._share(self.value)
 
     @property
@@ -257,7 +257,7 @@ class Change:
 
     Attributes:
         texts: in reading order, each with its role: query, match, original, ...
-        a, b: what either does with it, in words: ``rank 14``, ``says: sports``.
+        a, b: the result of each run for it, in words: ``rank 14``, ``says: sports``.
         gain: A's score of this item less B's, as a share of the range of the item's score, from -1 to 1.
         address: query parameters that open the item on the diagnostic's page, besides dataset and variants.
     """
@@ -275,7 +275,7 @@ class Changes:
     """How two runs differ item by item.
 
     Attributes:
-        unit: of an item, in the plural; ``won_by``: what it takes to win one, to follow "A".
+        unit: of an item, in the plural; ``won_by``: the condition for winning one, to follow "A".
         won, lost, alike: numbers of items.
         rows: the largest changes, at most as many of either side as was asked for, the largest gain first and then the
             largest loss first.

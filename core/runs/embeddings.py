@@ -19,7 +19,7 @@ from core.types import Int64
 
 
 class EmbeddingsGone(BlindspotError):
-    """The run is stored, but the embeddings that it was computed on were deleted from the cache."""
+    """The run is stored, but its embeddings were deleted from the cache."""
 
 
 def embedded_of(run: RunRecord, settings: Settings) -> Embedded:

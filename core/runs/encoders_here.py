@@ -103,7 +103,7 @@ class Library:
 
 
 def read_library(settings: Settings, repository: Repository) -> Library:
-    """Everything that store and cache know about encoders."""
+    """Everything known about encoders from the store and the cache."""
     runs = repository.runs()
     added = {stored.reference: stored for stored in repository.references()}
     inventory = EmbeddingCache(settings.embeddings).inventory()
@@ -133,7 +133,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
 
 
 def known_references(settings: Settings, repository: Repository) -> list[str]:
-    """References to offer: the catalog, then, except on a demo, those of users."""
+    """References offered: the catalog, then, except on a demo, those of users."""
     if not policy.of(settings).own_encoders:
         return list(ENCODERS)
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}

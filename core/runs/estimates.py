@@ -25,7 +25,7 @@ RECENT = 200  # runs that speeds are taken from
 GUESSED_FLOPS = 6e10  # per second, of a transformer
 TOKENS_PER_TEXT = 20
 GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained weights
-COUNTS = ("pairs", "background", "sampled_items")  # metrics that say how much work a run was
+COUNTS = ("pairs", "background", "sampled_items")  # metrics that tell the amount of work of a run
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
 SECONDS_TO_LOAD = 4.0  # torch and a model's weights
 BASE_MEMORY = 700_000_000  # the process with torch, in bytes
@@ -157,7 +157,7 @@ class _Speeds:
     @classmethod
     def of(cls, repository: Repository) -> _Speeds:
         speeds: dict[str, float] = {}
-        for speed in repository.speeds():  # where it encoded most first
+        for speed in repository.speeds():  # most texts first: the device that a model used most
             if (known := speed.texts_per_second) is not None:
                 speeds.setdefault(speed.encoder, known)
         samples: dict[tuple[str, str], list[float]] = {}

@@ -1,7 +1,7 @@
 """Parts of findings that diagnostics share: runs that belong together, their rows, coverage, numbers in words.
 
-A hypothesis whose one side is no news is tested one way: its p-value is the two-sided one on the side that is, and 1 on
-the other (``one_way``).
+A hypothesis with news on one side only is tested one-sided: there its p-value is the two-sided one, on the other side
+1 (``one_way``).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Together:
         return list({run.run_id: run for run in (*self.runs, *self.baselines)}.values())
 
     def against_best(self, metric: str) -> list[tuple[RunRecord, RunRecord]]:
-        """Each run with the baseline that scores highest; what knows no meaning itself is compared with none."""
+        """Each run with the baseline that scores highest; baselines themselves are compared with none."""
         best = max(self.baselines, key=lambda base: base.metrics[metric], default=None)
         known = {run.plan.variant.encoder for run in self.baselines}
         return [(run, best) for run in self.runs if best and run.plan.variant.encoder not in known]
@@ -65,8 +65,8 @@ class Rows:
     """Rows of runs over one dataset of ``n`` rows.
 
     Attributes:
-        about: what the dataset says of each row, ``[n]`` by number; NaN where no run has it.
-        values: by run id the rows that it has, and their number each.
+        about: the dataset's columns for each row, ``[n]`` by number; NaN where no run has it.
+        values: by run id the numbers of its rows, and their values.
     """
 
     about: pd.DataFrame
@@ -204,5 +204,5 @@ def clipped(severity: float) -> float:
 
 
 def in_test(how: str, found: Estimate) -> str:
-    """The test in words, with what it takes for independent."""
+    """The test in words, with its independent unit."""
     return f"{how}, {found.independent}"

@@ -87,7 +87,7 @@ def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
     return f"{transform.n} {'ranked items' if plan.support_digest else 'items'} of {plan.dataset}"
 
 
-# --- two of them
+# --- two manifests
 
 NOT_THERE = "–"
 # In the order in which they matter for the numbers; others come last, by their own name.

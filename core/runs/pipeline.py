@@ -175,7 +175,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Work:
-    """Context of a run: where it reads and writes, whom it reports to, and its timings."""
+    """Context of a run: settings, store, progress, cancellation, and its timings."""
 
     settings: Settings
     repository: Repository
@@ -190,7 +190,7 @@ class _Work:
 
 @dataclass(frozen=True, eq=False)
 class _Named:
-    """A request with everything that it names, loaded; ``held_out`` is the other dataset to fit the transform on."""
+    """A request with everything it names loaded; ``held_out`` is the other dataset to fit the transform on."""
 
     request: RunRequest
     entry: DiagnosticEntry
@@ -208,7 +208,7 @@ class _Named:
 
 @dataclass(frozen=True, eq=False)
 class _Planned:
-    """What identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
+    """The plan that identifies a run; ``embedded`` and ``part`` (of the dataset) if only covered items are ranked."""
 
     named: _Named
     plan: RunPlan

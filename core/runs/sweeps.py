@@ -33,7 +33,7 @@ MOST_BYTES = 2**18  # of a file
 MOST_DOTS = 500  # in a line: tomllib needs time and memory quadratic in a key's parts
 KEYS = ("encoders", "transforms", "datasets", "diagnostics", "support", "fit_on", "params")
 DEMO_TRANSFORMS = ("none", "center", "abtt:2", "whiten")
-# The two kinds of post-processing that the EvalRank paper counts as models of their own (appendix A), and none.
+# No post-processing, and the two kinds that the EvalRank paper counts as models of their own (appendix A).
 EVIDENCE_TRANSFORMS = ("none", "abtt:2", "whiten")
 EVIDENCE_SIMILARITY = ("stsb-test", "sts16", "str")
 EVIDENCE_TASKS = ("cr", "trec")

@@ -1,9 +1,9 @@
 """Gate before Streamlit: validates the messages of browsers on a page's websocket.
 
-A page's front end sends back the states of its widgets, but whoever speaks the protocol can send anything, and
+A page's front end sends back the states of its widgets, but any client can send anything, and
 Streamlit trusts it: a text instead of a list, an invalid chart selection or NaN in a number field raise exceptions in
-some thread, then and at every later message. So the gate notes of each widget that is sent out what it can hold, and
-removes other states from what comes in: the widget then keeps its state. An invalid message closes the connection.
+some thread, then and at every later message. So the gate records which values each widget sent out can have, and
+removes other states from incoming messages: the widget then keeps its state. An invalid message closes the connection.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -32,7 +32,7 @@ Fits = Callable[[Any], bool]
 
 
 class Gate:
-    """ASGI middleware that lets through what a page's own front end could have sent."""
+    """ASGI middleware that passes only messages that a page's own front end could have sent."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -67,7 +67,7 @@ class Gate:
         await self._app(scope, heard, said)
 
     def _note(self, data: bytes, here: dict[str, Mapping[str, Fits]]) -> None:
-        """Remember what a widget that is sent out can hold."""
+        """Remember which values a widget that is sent out can have."""
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
         message = ForwardMsg.FromString(data)
@@ -112,7 +112,7 @@ class Gate:
         return field in can_hold and can_hold[field](getattr(state, field))
 
 
-# --- what each kind of widget can hold: a check per field of its state
+# --- valid values of each kind of widget: a check per field of its state
 
 
 def _is_text(longest: int = 0) -> Fits:
@@ -244,7 +244,7 @@ def _any(_value: object) -> bool:
     return True
 
 
-# By name in Streamlit's protocol: all kinds that pages use. Any other can hold nothing.
+# By name in Streamlit's protocol: all kinds that pages use. Any other has no valid value.
 _KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
     "button": _fixed(_any, "trigger_value"),
     "download_button": _fixed(_any, "trigger_value"),

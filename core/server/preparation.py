@@ -13,19 +13,19 @@ from core.settings import Settings
 from core.types import CancelToken
 
 log = logging.getLogger(__name__)
-LOCK = ".demo.lock"  # in the cache: of several servers on it one prepares, the others wait and find the results
+LOCK = ".demo.lock"  # in the cache: of several servers sharing it one prepares, the others wait and find the results
 LOOK_SECONDS = 0.2
 RETRY_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far the preparation is: finished tasks of all, and the seconds that the rest takes, if known."""
+    """Progress of the preparation: finished tasks out of all, and the remaining seconds, if known."""
 
     done: int = 0
     of: int = 0
     remaining_seconds: float | None = None
-    failed: bool = False  # it is tried again
+    failed: bool = False  # and will be tried again
 
 
 class Preparation:
@@ -36,17 +36,17 @@ class Preparation:
 
     @property
     def progress(self) -> Progress | None:
-        """None where nothing is to be prepared, or all is."""
+        """None if there is nothing to prepare, or everything is prepared."""
         return self._progress
 
     def begin(self, settings: Settings) -> None:
-        """Note that there is something to do; call it before the server answers."""
+        """Note that preparation is pending; call it before the server answers."""
         self._progress = Progress() if settings.prepare else None
 
     def run(self, settings: Settings) -> None:
-        """Compute what is missing, as a job of the host's in the queue that visitors use; until all is there.
+        """Compute what is missing, as a job of the host's in the queue that visitors use; until everything is there.
 
-        What is stored is found, so a killed server goes on where it was.
+        Stored results are found, so a restarted server continues where the killed one was.
         """
         while self._progress is not None:
             try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
 READY = "/ready"
-FRESH_SECONDS = 2.0  # for which a response is cached
+FRESH_SECONDS = 2.0  # how long a response is cached
 PREPARATION = Preparation()  # of this process's server
 
 
@@ -55,7 +55,7 @@ class Readiness:
 
     ``{"ready": false, "reasons": ["preparing"], "preparing": {"done": 3, "of": 36, "remaining_seconds": 40.5}}``
 
-    Strangers may ask; ``python -m core doctor --ready`` tells the rest on the machine itself.
+    Strangers may ask; ``python -m core doctor --ready`` reports the details on the machine itself.
     """
 
     def __init__(self, settings: Settings, preparation: Preparation) -> None:
@@ -66,7 +66,7 @@ class Readiness:
         self._reasons: tuple[str, ...] = ()
 
     def reasons(self) -> tuple[str, ...]:
-        """What is wrong: ``cache``, ``store``, ``weights``."""
+        """Names of what is wrong: ``cache``, ``store``, ``weights``."""
         from core import doctor  # imports nearly everything
         from core.store.repository import Repository
 

@@ -39,9 +39,9 @@ CONFINED = {
 }
 IDLE_SECONDS = 1.0
 LOCK_PATIENCE_SECONDS = 15.0
-TURN_SECONDS = 0.5  # a process keeps the file at least so long where others wait: opening takes 0.03
-GIVING_WAY_SECONDS = 0.5  # and then leaves it to them so long
-_FRESH_SECONDS = 2.0  # an older sign of waiting was left by a process that died
+TURN_SECONDS = 0.5  # minimum time that a process keeps the file while others wait: opening takes 0.03
+GIVING_WAY_SECONDS = 0.5  # and then leaves it to them for this long
+_FRESH_SECONDS = 2.0  # an older waiting file was left by a process that died
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor whose changes are kept all or not at all; the threads of a process take turns."""
+        """A cursor for one transaction; the threads of a process take turns."""
         with _WRITING, self.cursor() as cursor:
             cursor.begin()
             try:
@@ -217,7 +217,7 @@ class Database:
             return False
 
     def _let_others_in(self) -> None:
-        """After giving way: wait until another process has the file, and so deletes its sign."""
+        """After giving way: wait until another process has the store, and so deletes its waiting file."""
         until = time.monotonic() + GIVING_WAY_SECONDS if self._gave_way else 0.0
         while time.monotonic() < until and self._is_wanted():
             time.sleep(0.005)
@@ -234,7 +234,7 @@ class Database:
                 if connection is not None:
                     return connection
                 waited = True
-                with suppress(OSError):  # in a folder that is read-only nobody votes
+                with suppress(OSError):  # in a read-only folder nobody votes
                     self._wanted.touch()
                 time.sleep(delay * random.uniform(0.5, 1.5))  # noqa: S311 - spreads waiting processes out
                 delay = min(delay * 1.5, 0.1)

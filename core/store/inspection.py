@@ -77,7 +77,7 @@ def _read_only(database: Database, patience: float, remedy: str) -> Iterator[duc
 
 @contextmanager
 def _connected(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection that cannot write; where this process has the file open for writing, a cursor of that."""
+    """A read-only connection; if this process has the file open for writing, a cursor of that connection."""
     deadline = time.monotonic() + patience
     database.close()
     while True:

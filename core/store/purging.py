@@ -13,7 +13,7 @@ from core.names import Kind
 from core.store.db import Database, query
 
 log = logging.getLogger(__name__)
-NOISE_BYTES = 128  # per row of what overwrites free space
+NOISE_BYTES = 128  # per row written over free space
 MORE_BLOCKS = 8  # than are free: writing frees some
 _AMONG_NUMBERS = "IN (SELECT unnest(?::INTEGER[]))"
 _AMONG_TEXTS = "IN (SELECT unnest(?::VARCHAR[]))"
@@ -42,7 +42,7 @@ class StoredContent:
 
 
 def content_of(dataset: str, database: Database) -> StoredContent:
-    """What ``purge`` would delete."""
+    """The data that ``purge`` would delete."""
     if not database.path.exists():
         return StoredContent()
     with database.cursor() as cursor:
@@ -97,7 +97,7 @@ def _rewrite_without(table: str, chosen: str, sets: Sequence[Any], cursor: duckd
 
 
 def _overwrite_free_space(database: Database) -> None:
-    """Fill the free blocks of the file, in which what was deleted could still be read."""
+    """Overwrite the free blocks of the file, in which deleted texts could still be read."""
     with database.cursor() as cursor:
         try:
             cursor.execute("CHECKPOINT")

@@ -70,7 +70,7 @@ class RunPlan:
 
 
 class StoredJson(Mapping[str, Any]):
-    """A JSON object, parsed when it is first read: of a list of runs few are."""
+    """A JSON object, parsed when it is first read: most of a list of runs never are."""
 
     def __init__(self, text: str | None) -> None:
         self._text = text
@@ -149,7 +149,7 @@ class RunRecord:
 
 
 class RunQuery(TypedDict, total=False):
-    """Which runs are wanted, and what is read of them; a key that is left out does not filter.
+    """Filter of runs, and the scores to read; a key that is left out does not filter.
 
     Attributes:
         run_id: the beginning of their ids.

@@ -54,7 +54,7 @@ class Repository:
         return cls(Database(path))
 
     def _rows(self, name: str, params: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        """What a query finds; nothing where there is no store yet."""
+        """Result of a query; empty if there is no store yet."""
         if not self.database.path.exists():
             return []
         with self.database.cursor() as cursor:
@@ -107,7 +107,7 @@ class Repository:
         return RunPage(rows[0]["total"] if rows else 0, tuple(records))
 
     def counts(self) -> list[RunCount]:
-        """How many runs there are per diagnostic, dataset and whether they are finished."""
+        """Number of runs per diagnostic, dataset and whether they are finished."""
         rows = self._rows("runs/count")
         return [RunCount(diagnostic, dataset, status == RunState.DONE, n) for diagnostic, dataset, status, n in rows]
 
@@ -175,11 +175,11 @@ class Repository:
         return [(reference, f"version {number} of {at.day} {at:%b}") for reference, number, at in rows]
 
     def embeddings(self) -> list[EmbeddingFacts]:
-        """What encoding cost for every run so far, also where the embeddings are no longer on disk."""
+        """Costs of encoding for every run so far, even if the embeddings are no longer on disk."""
         return [EmbeddingFacts(*row) for row in self._rows("encoders/embeddings")]
 
     def speeds(self) -> tuple[Speed, ...]:
-        """How fast every model was, by revision and device, where it encoded most first."""
+        """Speed of every model by revision and device; those with the most encoded texts first."""
         return tuple(sorted((Speed(*row[:5]) for row in self._rows("encoders/speeds")), key=lambda s: -s.texts))
 
     def digest(self) -> str:
@@ -207,7 +207,7 @@ class Repository:
             return pd.DataFrame()
         stored_as = KINDS[entry.dataset_kind].stored_as
         name = f"items/{stored_as if texts and stored_as else 'without_texts'}"
-        sql = query(name).replace("{table}", entry.table)  # a name of ours, never a user's
+        sql = query(name).replace("{table}", entry.table)  # our own name, never a user's
         sql = sql.replace("{ranks}", _RANKS if "greater_filtered" in entry.schema.names else "")
         with self.database.cursor() as cursor:
             try:
@@ -256,7 +256,7 @@ class Repository:
     # --- writing
 
     def give_name(self, kind: Kind, reference: str, name: str) -> None:
-        """Keep what a user calls a model or a dataset; "" takes the name away."""
+        """Store a user's name for a model or a dataset; "" removes it."""
         params = {"kind": kind.value, "reference": reference}
         if name:
             self._write("names/give", params | {"name": name})
@@ -264,7 +264,7 @@ class Repository:
             self._write("names/take", params)
 
     def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None:
-        """Keep what encoding cost."""
+        """Store the costs of an encoding."""
         params = {
             "digest": facts.digest,
             "encoder": facts.encoder,
@@ -279,7 +279,7 @@ class Repository:
         self._write("encoders/remember_embedding", params)
 
     def remember_alias(self, dataset: str, dataset_digest: str) -> None:
-        """Note another name of a stored dataset's content: its runs are this name's too."""
+        """Store another name of a dataset's content: its runs also belong to this name."""
         self._write("datasets/remember_alias", {"dataset": dataset, "dataset_digest": dataset_digest})
 
     def remember_own_columns(self, dataset: Dataset) -> None:
@@ -293,7 +293,7 @@ class Repository:
             _store_own_columns(cursor, dataset)
 
     def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
-        """Keep an encoder with what looking at it found; also one that was removed before."""
+        """Store an encoder with the facts of its check, even if it was removed before."""
         params = {"reference": reference, "checked_at": _now(), "facts": _json(facts)}
         self._write("encoders/remember_reference", params)
 
@@ -302,7 +302,7 @@ class Repository:
         self._write("encoders/remove_reference", {"reference": reference, "now": _now()})
 
     def forget_embeddings(self, encoder: str) -> None:
-        """Drop what encoding cost where no run uses the embeddings any more."""
+        """Delete the costs of embeddings that no run uses anymore."""
         self._write("encoders/forget_embeddings", {"encoder": encoder})
 
     def forget_costs(self, digests: Sequence[str]) -> int:
@@ -388,12 +388,12 @@ class Repository:
         try:
             yield run_seq
         except BaseException:
-            with suppress(BlindspotError):  # what went wrong first matters more
+            with suppress(BlindspotError):  # the first error matters more
                 self.abandon(run_seq)
             raise
 
     def abandon(self, run_seq: int) -> None:
-        """Note that this process gave a run up and lives on; the run counts as interrupted."""
+        """Note that this process abandoned a run; it counts as interrupted."""
         self._write("runs/abandon", {"run_seq": run_seq, "process_id": os.getpid()})
 
     def drop_interrupted(self, run: RunRecord) -> bool:

@@ -1,7 +1,7 @@
 """Transforms: post-processing fitted on a corpus and applied to embeddings.
 
 A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128``. Every step is
-fitted in float64 on what the steps before it make of the corpus, and gives float32. To add a step: in
+fitted in float64 on the corpus as the steps before it transform it, and returns float32. To add a step: in
 ``core.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it, here a line in
 ``STEPS``.
 """
@@ -24,7 +24,7 @@ LARGEST_ARGUMENT = 999_999_999
 
 @dataclass(frozen=True)
 class Argument:
-    """The whole number from 1 up that a step takes.
+    """The argument of a step, a whole number of at least 1.
 
     Attributes:
         name: as in ``abtt:K``.
@@ -39,7 +39,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Step:
-    """A step that exists, from which the command line, the pickers and their help are derived.
+    """An available step; the command line, the pickers and their help are derived from it.
 
     Attributes:
         description: one sentence.
@@ -65,7 +65,7 @@ class Step:
 
     @property
     def help(self) -> str:
-        """The description and what the argument is."""
+        """The description, and the meaning of the argument."""
         if self.argument is None:
             return self.description
         a = self.argument
@@ -172,7 +172,7 @@ STEPS = {
     )
 }
 
-# What pickers offer; people type others.
+# Offered by pickers; people type others.
 READY_CHAINS = (
     "none",
     "center",
@@ -192,10 +192,10 @@ READY_CHAINS = (
 
 
 class FlowSource(Protocol):
-    """Where trained flows come from (``core.transforms.trained_flows``)."""
+    """Source of trained flows (``core.transforms.trained_flows``)."""
 
     def flow(self, items: Float32, before: str, made: Float32) -> FittedStep:
-        """The flow of items (``[n, d]``) after the chain ``before``, which makes ``made`` (``[n, d']``) of them."""
+        """The flow of items (``[n, d]``) after the chain ``before``, whose output is ``made`` (``[n, d']``)."""
         ...
 
 
@@ -245,7 +245,7 @@ class TransformChain:
 
     @property
     def learns(self) -> bool:
-        """Whether what it does to an embedding depends on the corpus that it is fitted on."""
+        """Whether its output for an embedding depends on the corpus that it is fitted on."""
         return any(STEPS[call.name].learns for call in self.steps)
 
     @property
@@ -260,12 +260,12 @@ class TransformChain:
         cancel: CancelToken | None = None,
         known: tuple[FittedStep, ...] = (),
     ) -> FittedChain:
-        """Fit each step on what the steps before it make of ``corpus`` (``[n, d] float32``).
+        """Fit each step on ``corpus`` (``[n, d] float32``) as transformed by the steps before it.
 
         Args:
-            flows: trains a ``flow``, or knows it from before; not needed for other steps.
-            cancel: looked at before every step.
-            known: the first steps, where they are fitted already.
+            flows: trains a ``flow``, or loads a trained one; not needed for other steps.
+            cancel: checked before every step.
+            known: the first steps, if already fitted.
 
         Raises:
             InputError: an argument that the corpus's dimension or rank does not allow.
@@ -299,7 +299,7 @@ class FittedChain:
     """A fitted chain.
 
     Attributes:
-        n: the number of items that it was fitted on.
+        n: number of items it was fitted on.
         d_in: their dimension.
         steps: one for each of ``chain.steps``.
     """
@@ -314,13 +314,13 @@ class FittedChain:
         return self.steps[-1].d_out if self.steps else self.d_in
 
     def apply(self, embeddings: Float32) -> Float32:
-        """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the very same array."""
+        """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the same array."""
         for step in self.steps:
             embeddings = step.apply(embeddings)
         return embeddings
 
     def of_parts(self, parts: Float64, shares: Float64) -> Float64 | None:
-        """Parts ``[n, d']`` of what ``apply`` makes of an embedding, from the parts ``[n, d]`` that add up to it.
+        """Parts ``[n, d']`` of a transformed embedding, from parts ``[n, d]`` that add up to the embedding.
 
         See ``LinearStep``; None with a step, such as ``flow``, under which parts do not add up.
         """

@@ -19,17 +19,17 @@ from core.errors import BlindspotError
 from core.transforms.chain import FittedChain
 from core.types import CancelToken, Float32, Float64
 
-MOST_LEFT_OUT = 40  # parts of a text, each of which takes an encoding
-TINY = 1e-9  # length that is none
+MOST_LEFT_OUT = 40  # parts of a text; each takes an encoding of the text without it
+TINY = 1e-9  # a smaller length counts as zero
 ANOTHER_VECTOR = 0.01  # of its length: what float16 and batches make differ is far below
 
 
 class CannotExplain(BlindspotError):
-    """The similarity cannot be told apart by words; the message is for readers."""
+    """The similarity cannot be split by words; the message is for readers."""
 
 
 class Way(StrEnum):
-    """How contributions are found."""
+    """Method of finding contributions."""
 
     SUM = "sum"
     LEAVING_OUT = "leaving out"
@@ -62,7 +62,7 @@ def contributions(
     chain: FittedChain,
     cancel: CancelToken,
 ) -> Contributions:
-    """What the words of two texts contribute to their cosine under an encoder and a transform.
+    """Contributions of two texts' words to their cosine under an encoder and a transform.
 
     Args:
         stored: the texts' vectors ``[d] float32`` before the transform, where there are some: encoded again in another
@@ -95,7 +95,7 @@ def _vector(text: str, stored: Float32 | None, encoder: Encoder, cancel: CancelT
 
 
 def _transformed(found: TokenParts, vector: Float32, chain: FittedChain) -> tuple[TokenParts, Float64] | None:
-    """The parts of the transformed vector, and this; None where the transform lets nothing add up."""
+    """The parts of the transformed vector, and the vector; None if the transform does not preserve sums."""
     known = vector.astype(np.float64)
     gap = known - found.parts.sum(axis=0)
     if np.linalg.norm(gap) > ANOTHER_VECTOR * max(float(np.linalg.norm(known)), TINY):

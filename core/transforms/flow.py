@@ -1,7 +1,7 @@
 """A small invertible flow from embeddings to a standard Gaussian (Li et al. 2020, BERT-flow, section 3.2).
 
 RealNVP (Dinh et al. 2017) replaces the paper's Glow: affine couplings, each of which scales and shifts one half of
-the coordinates by what a network makes of the other half. It is trained by maximum likelihood on the items,
+the coordinates by a network's output for the other half. It is trained by maximum likelihood on the items,
 standardized column by column. What comes out depends on the items, ``SEED`` and, in its last digits, on the number of
 threads, the processor and the version of torch; on one machine with one number of threads it is always the same.
 """
@@ -32,7 +32,7 @@ STEPS = 600
 BATCH = 256
 RATE = 1e-3
 HELD_OUT = 10  # every tenth item, in a random order, is not trained on
-MOST_HELD_OUT = 1_024  # of these are looked at
+MOST_HELD_OUT = 1_024  # of these are evaluated
 EVERY = 20  # steps between two points of the curve
 CURVE_DIGITS = 5  # of a point in a manifest
 STAGE = "training the flow"
@@ -54,7 +54,7 @@ class Curve:
 
     @property
     def best(self) -> int:
-        """The point at which the held-out items were most likely: the flow is kept as it was then."""
+        """The point of highest held-out likelihood, at which the flow is kept."""
         return int(self.held_out.argmax())
 
 
@@ -64,8 +64,8 @@ class Flow:
 
     Attributes:
         mean, scale: ``[d] float64``, of the items; the scale of a column without variance is 1.
-        weights: what the network learned, float32 by the names of its parameters.
-        curve: how its likelihood rose.
+        weights: of the network, float32 by parameter name.
+        curve: its likelihood during training.
     """
 
     mean: Float64
@@ -169,7 +169,7 @@ def train(corpus: Float32, progress: Progress, cancel: CancelToken) -> Flow:
 
 
 def check(corpus: Float32) -> None:
-    """Refuse items that no flow can be trained on; raises ``InputError`` for too few rows or columns."""
+    """Reject items that no flow can be trained on; raises ``InputError`` for too few rows or columns."""
     n, d = corpus.shape
     if d < 2:
         raise InputError(

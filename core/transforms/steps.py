@@ -22,25 +22,25 @@ class FittedStep(Protocol):
 
     @property
     def d_out(self) -> int:
-        """Dimension of what it gives."""
+        """Dimension of its output."""
         ...
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the fit found, for the run's manifest: finite numbers by name, or lists of them."""
+        """Results of the fit, for the run's manifest: finite numbers by name, or lists of them."""
         ...
 
     def apply(self, embeddings: Float32) -> Float32:
-        """``[n, d] float32`` in, ``[n, d'] float32`` out; the input is left as it is."""
+        """``[n, d] float32`` in, ``[n, d'] float32`` out; the input is not changed."""
         ...
 
 
 @runtime_checkable
 class LinearStep(FittedStep, Protocol):
-    """A step that adds up: what it makes of a sum is the sum of what it makes of the parts."""
+    """An additive step: its output for a sum is the sum of its outputs for the parts."""
 
     def of_parts(self, parts: Float64, shares: Float64) -> Float64:
-        """``[n, d]`` parts of an embedding in, ``[n, d']`` parts of what ``apply`` makes of it out, in float64.
+        """``[n, d]`` parts of an embedding in, ``[n, d']`` parts of its transform by ``apply`` out, in float64.
 
         What the step subtracts from the embedding is split after ``shares [n]``, which add up to 1.
         """
@@ -76,8 +76,8 @@ class Center:
 class ZScore:
     """Column by column ``(x - mean) / sd`` (``mean``, ``sd``: ``[d] float64``, population sd of the corpus).
 
-    A constant column (``sd`` 0) tells no two items apart: it becomes 0, for every text, rather than a division by
-    nothing. Facts: the number of constant columns, and the smallest and largest sd of the others.
+    A constant column (``sd`` 0) does not distinguish items: it becomes 0 for every text, which avoids a division by
+    zero. Facts: the number of constant columns, and the smallest and largest sd of the others.
     """
 
     mean: Float64
@@ -153,7 +153,7 @@ class Removal:
     def all_but_the_top(cls, corpus: Float32, k: int) -> Removal:
         """Mu & Viswanath 2018, algorithm 1: the k first principal components of the centered corpus.
 
-        As usual, and unlike the letter of the algorithm's last line, the projection that is removed is that of
+        As is usual, and unlike the algorithm's last line as printed, the projection that is removed is that of
         the centered vector: the two differ by a constant vector, and only this one leaves nothing along U.
         """
         mean = column_means(corpus)
@@ -325,7 +325,7 @@ def _require_at_most(name: str, argument: int, limit: int, dimension: int) -> No
 
 
 def _axes_to_remove(step: str, corpus: Float32, origin: Float64, k: int) -> PrincipalAxes:
-    """Axes of which k can be removed and something is left: what is then left is more than rounding."""
+    """Axes of which k can be removed so that more than rounding errors is left."""
     dimension = corpus.shape[1]
     _require_at_most(f"{step}:{k}", k, dimension - 1, dimension)
     axes = principal_axes(corpus, origin)

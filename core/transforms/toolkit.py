@@ -21,7 +21,7 @@ UNKNOWN_SENTENCE = 1e-9  # in every dimension: the toolkit's vector of a sentenc
 
 
 def look_up(encoder: Encoder) -> Encoder:
-    """The encoder as the toolkit looks words up; one without a file of word vectors as it is."""
+    """The encoder with the toolkit's lookup of words; one without a file of word vectors is returned unchanged."""
     return encoder.as_toolkit() if isinstance(encoder, VocabularyEncoder) else encoder
 
 
@@ -74,7 +74,7 @@ def _mean(rows: Float32 | Float64) -> Float64:
 
 
 def _unit(rows: Float32 | Float64, metric: Similarity) -> Float32 | Float64:
-    """Unit rows for cosine, in the precision that they come in; a zero row stays zero."""
+    """Unit rows for cosine, in their own precision; a zero row stays zero."""
     if metric is not Similarity.COS:
         return rows
     lengths = np.linalg.norm(rows, axis=1)[:, np.newaxis]

@@ -20,12 +20,12 @@ from core.transforms import flow as network
 from core.transforms.flow import Curve, Flow
 from core.types import CancelToken, Float32, Progress
 
-VERSION = 1  # raised whenever another flow comes out of the same items
-_WEIGHT = "weight:"  # how the names of weights begin in a file
+VERSION = 1  # raised whenever the same items give another flow
+_WEIGHT = "weight:"  # prefix of the names of weights in a file
 
 
 class NotTrained(BlindspotError):
-    """A flow that nobody has trained here yet."""
+    """The flow has not been trained here yet."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class StoredFlows:
         return found
 
     def read(self, key: str) -> Flow | None:
-        """What is stored under a key, or None; raises ``DataCorrupt`` if the file is damaged."""
+        """The flow stored under a key, or None; raises ``DataCorrupt`` if the file is damaged."""
         return _KEPT.read(self._path(key))
 
     def _path(self, key: str) -> Path:
@@ -64,7 +64,7 @@ class StoredFlows:
 
 @dataclass(frozen=True)
 class TrainedFlows(StoredFlows):
-    """The flows in a folder; one that is not there is trained and kept."""
+    """The flows in a folder; missing ones are trained and kept."""
 
     progress: Progress
     cancel: CancelToken
@@ -81,7 +81,7 @@ class TrainedFlows(StoredFlows):
 
 
 def key_of(items: Float32, before: str) -> str:
-    """Digest of all that decides a flow: the items (``[n, d]``) to the last bit, the steps before it, the version."""
+    """Digest of everything that determines a flow: items (``[n, d]``) to the last bit, steps before it, version."""
     sha = hashlib.sha256(f"{VERSION} {before} {items.shape} ".encode())
     for start in range(0, len(items), 8_192):
         sha.update(np.ascontiguousarray(items[start : start + 8_192], dtype="<f4").tobytes())

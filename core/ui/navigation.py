@@ -42,7 +42,9 @@ _DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY, _PROTOCOL = Picker
 # that all of them fit beside the pickers where the window is 1280 pixels wide.
 _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "": (
-        PageEntry("findings", "Findings", ":material/lightbulb:", "guides/findings", (_DATASET, _MODELS, _SIMILARITY)),
+        PageEntry(
+            "findings", "Findings", ":material/lightbulb:", "guides/findings", (_DATASET, _MODELS, _POST, _SIMILARITY)
+        ),
         PageEntry(
             "compare",
             "Compare",
@@ -57,7 +59,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/quote",
             (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
         ),
-        PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET, _MODELS)),
+        PageEntry("run", "Run", ":material/play_circle:", "guides/run"),
     ),
     "Diagnostics": (),
     "Space": (
@@ -68,9 +70,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/space",
             (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
         ),
-        PageEntry(
-            "map", "Map", ":material/scatter_plot:", "guides/space", (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL)
-        ),
+        PageEntry("map", "Map", ":material/scatter_plot:", "guides/space", (_DATASET, _MODELS, _POST, _SIMILARITY)),
     ),
     "Studies": (
         PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
@@ -124,7 +124,17 @@ def navigate() -> Page:
     """Draw the navigation, and name the browser's tab after the page to run."""
     page = st.navigation(pages(), position="top")
     st.set_page_config(page_title=f"{page.title} · {APP}")
+    st.html(f"<style>{_highlight(page.url_path)}</style>")
     return page
+
+
+def _highlight(page: str) -> str:
+    """CSS that marks a page's link or menu in the bar; Streamlit marks links only, by their color."""
+    current, (links, *menus) = entry_of(page), sections().values()
+    places = [[link] for link in links] + [list(menu) for menu in menus]
+    number = next(i for i, entries in enumerate(places, 1) if current in entries)
+    item = f'[data-testid="stTopNav"] > :nth-child({number})'
+    return f"{item} :is(a, button) {{box-shadow: inset 0 -2px; border-radius: 0}} {item} p {{font-weight: 600}}"
 
 
 def entry_of(page: str) -> PageEntry:

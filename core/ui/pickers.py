@@ -209,7 +209,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
     if Picker.BASELINE in wanted:
         usual = _usual_baseline(known.values())
         kept[Picker.BASELINE] = one_named(
-            "Baseline",
+            "Baseline model",
             list(known),
             key=Picker.BASELINE,
             name=called,
@@ -226,6 +226,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             "arithmetic, rounding included; only its scores can be compared with published ones."
         )
         kept[Picker.PROTOCOL] = one_of("Protocol", PROTOCOLS, Picker.PROTOCOL, about)
+        st.caption("Of EvalRank: exact ranks, or rounded as in the published toolkit.")
     chosen = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
     baseline = known.get(str(kept.get(Picker.BASELINE)))
     if chosen and baseline and baseline not in chosen and Picker.BASELINE in wanted:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,24 @@ def _repeated_text(path: Path) -> None:
     """Kilobytes that unpack to terabytes: one text of 8 MB, two hundred thousand times, kept once in a dictionary."""
     text = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array(["x" * 8_000_000]))
     parquet.write_table(pa.table({"query": text, "mate": text}), path, compression="zstd")
+
+
+def _repeated_bytes(path: Path) -> None:
+    """The same with bytes, which are not read as a dictionary."""
+    data = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array([b"x" * 8_000_000]))
+    parquet.write_table(
+        pa.table({"query": data, "mate": ["a"] * 200_000}), path, compression="zstd", store_schema=False
+    )
+
+
+def _repeated_views(path: Path) -> None:
+    """The same with texts that the stored schema calls views."""
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 200_000, pa.int32()), pa.array(["x" * 8_000_000]))
+    schema = pa.schema({"query": pa.string_view(), "mate": pa.string()}).serialize().to_pybytes()
+    table = pa.table({"query": text, "mate": ["a"] * 200_000})
+    with parquet.ParquetWriter(path, table.schema, compression="zstd", store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(schema).decode()})
 
 
 def _promises_rows(path: Path) -> None:
@@ -98,6 +117,8 @@ def cases() -> Iterator[BadInput]:
         is_large=True,
     )
     yield _case("parquet bomb", made_by("t.parquet", _repeated_text), "unpacks to more than", is_large=True)
+    yield _case("parquet bomb of bytes", made_by("t.parquet", _repeated_bytes), "is not text", is_large=True)
+    yield _case("parquet bomb of views", made_by("t.parquet", _repeated_views), "unpacks to more than", is_large=True)
     yield _case("parquet of 20 million rows", made_by("t.parquet", _promises_rows), "20,000,000 rows", is_large=True)
     yield _case("parquet nested 60 deep", made_by("t.parquet", _nested_parquet), "too deeply nested")
     yield _case("parquet of dates", _table(query=pa.array([0, 1], pa.date32()), mate=["a", "b"]), "is not text")

@@ -170,3 +170,13 @@ def test_a_short_name_tells_uploads_apart(settings: Settings, tmp_path: Path) ->
     assert uploads.short_name(one.reference, settings) == names[0]
     for reference in ("demo-pairs", f"file:{tmp_path}/pairs.csv", f"file:{settings.uploads}/pairs.csv"):
         assert uploads.short_name(reference, settings) == reference
+
+
+@pytest.mark.parametrize(
+    ("positives", "what"), [(["x" * 2_001], "characters in one cell"), ([f"d{n}" for n in range(2_001)], "rows")]
+)
+def test_a_demo_counts_the_texts_of_lists(settings: Settings, positives: list[str], what: str) -> None:
+    data = json.dumps({"query": "a", "positives": positives}).encode()
+    with pytest.raises(InputError, match=f"{what}.*on this demo"):
+        uploads.tabulate("a.jsonl", data, True, replace(settings, mode=Mode.DEMO))
+    assert uploads.tabulate("a.jsonl", data, True, settings).kind is DatasetKind.RETRIEVAL

@@ -27,6 +27,7 @@ from core.datasets.kinds.retrieval import RetrievalDataset
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own.files import OwnTable, tabulate
+from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from core.datasets.word_frequency import Frequencies
 from core.diagnostic import DiagnosticEntry, find_diagnostic
 from core.diagnostics.evalrank.pairs import PairTable
@@ -55,7 +56,7 @@ from core.studies.judgement.types import ItemSet
 from core.types import Variant
 from core.ui.resources import KEYS, cached
 from core.ui.widgets.texts.why_similar import Asked
-from tests.support import retrieval_world, store_samples
+from tests.support import store_samples
 from tests.support.judgement_samples import intruder_set
 
 REFUSED = {np.ndarray, np.memmap, pd.DataFrame, pd.Series}
@@ -146,11 +147,16 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             LabelledTexts("a", texts, ("x", "y"), ZEROS, ZEROS[:0], labels, ZEROS.astype(np.int8))
             for labels in (ZEROS, ONES)
         ],
+        RetrievalDataset: [
+            retrieval_dataset(
+                "a", [Query("q", "x")], [Document(d, "", "y"), Document("e", "", "z")], [Judgement(0, 0, g)]
+            )
+            for d, g in (("d", 1), ("d", 2), ("f", 1))
+        ],
         Analogies: [
             Analogies("a", texts, ("s",), ("",), ZEROS, np.tile(np.arange(3, dtype=np.int32), (2, 1)), answers, 4)
             for answers in (ZEROS, ONES)
         ],
-        RetrievalDataset: [retrieval_world.made("a", ["x"], ["y", "z"], [grades]) for grades in ({0: 1}, {1: 1})],
         Categories: [Categories("a", texts, ("x", "y"), np.arange(2, dtype=np.int32), n) for n in (ZEROS, ONES)],
         OwnTable: [
             table,

@@ -15,6 +15,13 @@ from core.datasets.kinds.base import Dataset, DatasetKind
 from core.texts import counted, one_form
 from core.types import Int32, digest_of_strings
 
+_IN_WORDS = {"negation_main": "negated clause", "negation_antonym": "negated word", "random_mlm": "random word"}
+
+
+def subset_in_words(subset: str) -> str:
+    """Name of a subset's rewrite for people, as plain text: ``negated clause``."""
+    return _IN_WORDS.get(subset, subset.replace("_", " "))
+
 
 @dataclass(frozen=True, eq=False)
 class MinimalPairSet(Dataset):

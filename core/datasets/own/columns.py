@@ -153,7 +153,7 @@ class OwnSource(ABC):
     def instead(self, kind: DatasetKind) -> str:
         """What to do to read it as another kind; "" if it cannot be."""
         columns = self.columns_as(kind)
-        return f'to read it as a {kind}: "file:{self.path}?{columns}"' if columns else ""
+        return f'to read it as a {kind.in_words}: "file:{self.path}?{columns}"' if columns else ""
 
     @abstractmethod
     def as_manifest(self) -> dict[str, Any]:

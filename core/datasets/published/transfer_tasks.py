@@ -188,8 +188,8 @@ LABELLED = {
         DatasetEntry(
             id="demo-negation",
             title="Demo negation",
-            description="The built-in sentences and their rewrites: is a sentence negated? A probing task; "
-            f"needs no download. {_OWN_SPLITS}",
+            description="The built-in sentences and their rewrites: is a sentence negated? A probing task. "
+            f"{_OWN_SPLITS}",
             kind=DatasetKind.LABELLED_TEXTS,
             unit="sentence",
             size="1,400 examples of 2 classes",

@@ -195,7 +195,7 @@ RELATIONS = {
             id="demo-analogies",
             title="Demo analogies",
             description="Capitals, family, plurals, comparatives and past tenses, answered among their words and the "
-            f"{DEMO_CANDIDATES:,} most frequent English words; needs no download.",
+            f"{DEMO_CANDIDATES:,} most frequent English words.",
             kind=DatasetKind.ANALOGIES,
             unit="word",
             size="120 questions, 5,018 words",
@@ -210,7 +210,7 @@ RELATIONS = {
         DatasetEntry(
             id="demo-categories",
             title="Demo categories",
-            description="Eight words each of eight classes, from bird to emotion; needs no download.",
+            description="Eight words each of eight classes, from bird to emotion.",
             kind=DatasetKind.CATEGORIES,
             unit="word",
             size="64 words in 8 classes",

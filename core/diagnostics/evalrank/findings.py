@@ -19,6 +19,7 @@ import numpy as np
 
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS, SOURCES
+from core.datasets.kinds.minimal_pairs import subset_in_words
 from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.word_frequency import zipf_of
@@ -39,14 +40,13 @@ from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
-from core.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent
+from core.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
 from core.transforms.toolkit import DEFINITION
 from core.types import Float64, Int64
 
 NOTICEABLE = 0.01  # of MRR: what a way of counting must change to be worth a line
 FILTERED = {"ranks": "filtered"}
 TITLE = "Hits@1"  # of the measure on the page
-REWRITES_LIKE = {"negation_main": "the negated clause", "negation_antonym": "the negated word"}
 KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "" is the original
 
 
@@ -398,15 +398,14 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
     missed = _missed_share(ranked, run)
     wanted = _distinct(_most_lost(run, ranked, places[subsets == most]), ranked) if p < ALPHA else []
     examples, numbers = _examples(ranked, wanted, first, run)
-    noun = REWRITES_LIKE.get(most, "the random word" if most == "random_mlm" else f"the {most.replace('_', ' ')}")
     return finding(
         ENTRY,
         [run],
         kind="outranked-by-changed-meaning",
         level=Level.BLIND_SPOT,
-        sentence=f"Where {{A}} misses the match, {noun} most often comes first: in {percent(found.value)} of the "
-        f"{len(places):,} missed pairs{ci(found.interval, '.0%')}, against {percent(chance)} if rewrites came first at "
-        "random.",
+        sentence=f"Where {{A}} misses the match, the {subset_in_words(most)} most often comes first: in "
+        f"{percent(found.value)} of the {len(places):,} missed pairs{ci(found.interval, '.0%')}, against "
+        f"{percent(chance)} if rewrites came first at random.",
         value=found.value,
         interval=found.interval,
         test=f"exact binomial test over {found.independent}, corrected for {len(changing)} kinds of rewrite",
@@ -772,4 +771,4 @@ def _pair(numbers: Sequence[int]) -> dict[str, str]:
 
 
 def _signed(interval: Interval) -> str:
-    return f"95% CI {interval.low:+.3f} to {interval.high:+.3f}"
+    return with_minus(f"95% CI {interval.low:+.3f} to {interval.high:+.3f}")

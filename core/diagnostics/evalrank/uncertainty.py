@@ -24,6 +24,7 @@ from core.numerics.statistics.pairs import Dependence
 from core.runs.comparison import Comparison, ends
 from core.store.records import RunRecord
 from core.store.repository import Repository
+from core.texts import with_minus
 from core.types import Float64, Int64
 
 TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # and the same with "_filtered"
@@ -337,7 +338,7 @@ def _listed(names: Iterable[str]) -> str:
 def shown(metric: str, value: float, *, sign: bool = False) -> str:
     """A value as tables show it: scores with four decimals, ranks with two."""
     form = "+" if sign else ""
-    return f"{value:{form},.2f}" if "rank" in metric else f"{value:{form}.4f}"
+    return with_minus(f"{value:{form},.2f}" if "rank" in metric else f"{value:{form}.4f}")
 
 
 def shown_interval(metric: str, interval: Interval | None, *, sign: bool = False) -> str:

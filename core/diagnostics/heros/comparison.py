@@ -93,7 +93,9 @@ def verdict(
         ]
     left = len(tests) - len(apart)
     rest = f"; no significant difference in the other{'s' if left > 1 else ''}" if left else ""
-    return [f"{first} and {second} differ significantly in {len(apart)} of {orderings}{rest}."] + [
+    sides = ((first, sum(t.difference > 0 for t in apart)), (second, sum(t.difference < 0 for t in apart)))
+    higher = ", ".join(f"{name} higher in {count}" for name, count in sides if count)
+    return [f"{first} and {second} differ significantly in {len(apart)} of {orderings} ({higher}){rest}."] + [
         f"{name_of(t.ordering)}: in {percent(t.first_rate, 1)} of the sentences with {first}, in "
         f"{percent(t.second_rate, 1)} with {second} (corrected {p_in_words(t.p_corrected)})."
         for t in apart

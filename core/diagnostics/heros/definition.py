@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from core.diagnostic import (
     NOT_NEGATIVE,
     SHARE,
@@ -259,7 +259,8 @@ def _metrics() -> Sequence[Score]:
     for first, second in ORDERINGS:
         # A typo keeps the meaning, and so does a synonym: which of them should be nearer, nobody says.
         better = None if (first, second) == ("synonym", "typo") else True
-        name, what = f"{first}>{second}", f"share of originals with {first} more similar than {second}"
+        name = f"{first}>{second}"
+        what = f"share of originals with {subset_in_words(first)} more similar than {subset_in_words(second)}"
         out.append(Score(name, f"{what}, ties counting half", better))
         out += _declared_ends(name, what, better)
     what = "share of originals whose paraphrase is more similar than every other rewrite"
@@ -284,8 +285,8 @@ def readings_among(names: Sequence[str]) -> list[Reading]:
     subsets = [name for name in names if f"{name}_sd" in names]
     orderings = [name for name in names if ">" in name and not name.endswith(("_low", "_high"))]
     return [
-        *(Reading(n, f"HEROS {n}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
-        *(Reading(name, f"HEROS {name.replace('>', ' > ')}") for name in orderings),
+        *(Reading(n, f"HEROS {subset_in_words(n)}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
+        *(Reading(name, f"HEROS {' > '.join(map(subset_in_words, name.split('>')))}") for name in orderings),
         *(Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
     ]
 

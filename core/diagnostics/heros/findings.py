@@ -14,6 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from core.datasets.kinds.minimal_pairs import subset_in_words
 from core.diagnostics.heros import browsing
 from core.diagnostics.heros.browsing import Above, Sentences
 from core.diagnostics.heros.definition import ENTRY, PARAPHRASE, Meaning, meaning_of, picks
@@ -31,11 +32,6 @@ from core.texts import Ranges, changed_ranges, counted, percent
 
 CLEARLY = 0.75  # of the originals: what holds in more of them is a strength
 MOST_NAMED = 3  # orderings in one sentence
-NOUNS = {
-    "negation_main": "the negated clause",
-    "negation_antonym": "the negated word",
-    "random_mlm": "the random word",
-}
 
 
 def findings(material: Material) -> list[Finding]:
@@ -63,7 +59,7 @@ def tested(subsets: Sequence[str]) -> tuple[Ordering, ...]:
 
 def noun(subset: str) -> str:
     """A subset's rewrite within a sentence: ``the antonym``."""
-    return NOUNS.get(subset, f"the {subset.replace('_', ' ')}")
+    return f"the {subset_in_words(subset)}"
 
 
 # --- one run
@@ -276,4 +272,4 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _role(subset: str) -> str:
-    return noun(subset).removeprefix("the ")
+    return subset_in_words(subset)

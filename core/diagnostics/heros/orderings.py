@@ -243,28 +243,33 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
 
 
 def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], str] = str) -> str:
-    """One sentence; ``name_of`` puts a subset in words."""
-    found = finding.rate
-    near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
-    ends = f"95% CI {percent(found.interval.low)} to {percent(found.interval.high)}"
-    highest = f", corrected for {finding.out_of} orderings" if finding.out_of > 1 else ""
-    if finding.reading is Reading.AS_HOPED:
-        most = ", its most frequent error" if finding.out_of > 1 else ""
-        return (
-            f"In only {percent(found.value)} of the sentences {variant} finds the {near} closer than the {far} "
-            f"({ends}{highest}){most}."
-        )
-    said = (
-        f"In {percent(found.value)} of the sentences {variant} finds the {near} closer than the {far} ({ends}{highest})"
+    """One sentence, in terms of the right order; ``name_of`` puts a subset in words."""
+    changed, kept = (name_of(subset) for subset in (finding.rate.ordering.near, finding.rate.ordering.far))
+    share, ends = _right(finding.rate)
+    weakest = f"Weakest of its {finding.out_of} orderings: " if finding.out_of > 1 else ""
+    choice = f", corrected for this choice of {finding.out_of}" if finding.out_of > 1 else ""
+    verdict = f": {NOT_BETTER[finding.reading]}" if finding.reading in NOT_BETTER else ""
+    return (
+        f"{weakest}{variant} finds the {kept} closer than the {changed} in {share} of the sentences "
+        f"(95% CI {ends}{choice}){verdict}."
     )
-    return f"{said}." if finding.reading is Reading.SURPRISING else f"{said}: no better than a coin toss."
 
 
-def share_in_words(found: Rate, name_of: Callable[[str], str] = str) -> str:
-    """Half a sentence: ``antonym closer than synonym in 83% (77% to 88%)``."""
-    near, far = (name_of(subset) for subset in (found.ordering.near, found.ordering.far))
-    share, low, high = (percent(v) for v in (found.value, found.interval.low, found.interval.high))
-    return f"{near} closer than {far} in {share} ({low} to {high})"
+NOT_BETTER = {Reading.SURPRISING: "worse than a coin toss", Reading.UNCLEAR: "no better than a coin toss"}
+
+
+def share_in_words(finding: Finding, name_of: Callable[[str], str] = str) -> str:
+    """Half a sentence: ``synonym closer than antonym in 17.0% (12.0% to 23.0%), worse than a coin toss``."""
+    changed, kept = (name_of(subset) for subset in (finding.rate.ordering.near, finding.rate.ordering.far))
+    share, ends = _right(finding.rate)
+    verdict = f", {NOT_BETTER[finding.reading]}" if finding.reading in NOT_BETTER else ""
+    return f"{kept} closer than {changed} in {share} ({ends}){verdict}"
+
+
+def _right(against: Rate) -> tuple[str, str]:
+    """Of an order against meaning: the share of the right order, and its interval."""
+    low, high = (percent(1 - end, 1) for end in (against.interval.high, against.interval.low))
+    return percent(1 - against.value, 1), f"{low} to {high}"
 
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
@@ -272,10 +277,10 @@ def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Call
     if not contrast.is_separable:
         return f"No significant difference between the {len(variants)} models in any of these orderings."
     ordering = contrast.more_rate.ordering
-    near, far = (name_of(subset) for subset in (ordering.near, ordering.far))
+    changed, kept = (name_of(subset) for subset in (ordering.near, ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"
-    more, less = (percent(rate.value) for rate in (contrast.more_rate, contrast.less_rate))
+    most, least = (percent(1 - rate.value, 1) for rate in (contrast.less_rate, contrast.more_rate))
     return (
-        f"{who} most in how often the {near} comes closer than the {far}: in {more} of the sentences with "
-        f"{variants[contrast.more]}, in {less} with {variants[contrast.less]}."
+        f"{who} most in how often the {kept} comes closer than the {changed}: in {most} of the sentences with "
+        f"{variants[contrast.less]}, in {least} with {variants[contrast.more]}."
     )

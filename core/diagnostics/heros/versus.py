@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.datasets.kinds.minimal_pairs import subset_in_words
 from core.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
-from core.diagnostics.heros.findings import noun
 from core.diagnostics.heros.orderings import Cosines, Ordering, against_meaning
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
@@ -34,7 +34,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
             p = float(statistics.p_values((a - b)[:, np.newaxis], known)[0])
         else:
             near, _, far = score.partition(">")
-            label, test = f"{near.capitalize()} nearer than {far}", "McNemar's exact test"
+            label, test = f"{_words(near).capitalize()} nearer than {_words(far)}", "McNemar's exact test"
             p = mcnemar(a, b).p_value
         found.append(
             Difference.of(
@@ -108,4 +108,4 @@ def _nearer(outcome: float, ordering: Ordering) -> str:
 
 
 def _words(subset: str) -> str:
-    return noun(subset).removeprefix("the ")
+    return subset_in_words(subset)

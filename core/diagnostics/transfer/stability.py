@@ -16,6 +16,7 @@ from core.diagnostics.transfer.outcomes import Measure, Outcomes
 from core.numerics.statistics import rankings
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence, change
+from core.texts import with_minus
 from core.types import Float64
 
 FEWEST_EXAMPLES = 50  # for an interval of a difference: with fewer, rare classes have too few of them
@@ -132,4 +133,4 @@ def in_words(flip: Flip, encoders: Sequence[str], classifiers: Sequence[str]) ->
 
 def signed(difference: Estimate) -> str:
     ends = difference.interval
-    return f"{difference.value:+.3f}" + ("" if ends is None else f" [{ends.low:+.3f}, {ends.high:+.3f}]")
+    return with_minus(f"{difference.value:+.3f}" + ("" if ends is None else f" [{ends.low:+.3f}, {ends.high:+.3f}]"))

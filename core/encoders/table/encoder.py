@@ -18,7 +18,7 @@ from core.types import CancelToken, Float32, digest_of_strings
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """An encoder that looks texts up in a file by exact spelling; a text that is not there gets a row of NaN."""
+    """An encoder that looks texts up in a file by exact spelling; a missing text gets a row of NaN."""
 
     path: Path
     head: TableHead
@@ -26,7 +26,7 @@ class Table:
 
     @classmethod
     def at(cls, path: Path) -> Table:
-        """Raises ``InputError`` if there is no such file or it is not a table of embeddings; reads one row."""
+        """Reads one row. Raises ``InputError`` if the file is missing or not a table of embeddings."""
         return cls(path, peek(path))
 
     @property
@@ -45,7 +45,7 @@ class Table:
 
     @cached_property
     def info(self) -> EncoderInfo:
-        """Rows are counted as lines where the file does not say how many it has."""
+        """Rows are counted as lines if the file does not state their number."""
         rows = lines_once(self.path) if self.head.rows is None else self.head.rows
         return info_of_file(self.path, "precomputed", self.head.dimension, 0, rows * self.head.dimension)
 

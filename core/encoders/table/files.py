@@ -18,6 +18,7 @@ import numpy as np
 
 from core.encoders.source_files import kind_of_other, opened, require_file
 from core.errors import InputError
+from core.files.parquet_footer import column_chunks
 from core.files.tables import csv_rows, json_object, parquet_errors
 from core.types import Float32
 
@@ -25,14 +26,14 @@ ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
 FORM = "the columns text and embedding (a list of numbers)"
 ROWS_PER_BLOCK = 1024
 LONGEST_LINE = 2**24  # characters
-LARGEST_DIMENSION = 20_000  # as of word vectors
+LARGEST_DIMENSION = 20_000  # as for word vectors
 LONGEST_TEXT = 100_000  # characters
 _NUMBERED = re.compile(r"dim_([0-9]{1,5})")
 
 
 @dataclass(frozen=True)
 class TableHead:
-    """Dimension, and number of rows if the file says so."""
+    """Dimension, and number of rows if the file states it."""
 
     dimension: int
     rows: int | None
@@ -306,11 +307,12 @@ def _parquet_rows(path: Path) -> int | None:
 
 def _check_dimension(path: Path, metadata: Any) -> None:
     """Refuse embeddings that would fill the memory, by the file's metadata."""
-    for group in range(metadata.num_row_groups):
-        rows = metadata.row_group(group)
-        chunks = [rows.column(i) for i in range(metadata.num_columns)]
-        values = sum(c.num_values for c in chunks if c.path_in_schema.startswith("embedding."))
-        if (mean := values // max(rows.num_rows, 1)) > LARGEST_DIMENSION:
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    with opened(path) as file:
+        groups = column_chunks(file, paths)
+    for chunks in groups:
+        values = sum(chunk.values for chunk in chunks if chunk.path.startswith("embedding."))
+        if (mean := values // max(chunks[0].rows, 1)) > LARGEST_DIMENSION:
             raise InputError(f"{path}: embeddings of {mean:,} numbers", expected=f"at most {LARGEST_DIMENSION:,}")
 
 
@@ -321,7 +323,7 @@ def _check_texts(path: Path, texts: Any) -> None:
 
     kept = texts.dictionary if pa.types.is_dictionary(texts.type) else texts
     if not (pa.types.is_string(kept.type) or pa.types.is_large_string(kept.type)):
-        return  # reported with the first row
+        return  # reported for the first row
     if (longest := compute.max(compute.utf8_length(kept)).as_py() or 0) > LONGEST_TEXT:
         raise InputError(f"{path}: a text of {longest:,} characters", expected=f"at most {LONGEST_TEXT:,}")
 
@@ -333,7 +335,7 @@ def _parquet(path: Path) -> Iterator[_Row]:
     require_file(path)
     number = 0
     with parquet_errors(path):
-        _need_columns(str(path), parquet.read_schema(path).names)  # before a column is asked for by its name
+        _need_columns(str(path), parquet.read_schema(path).names)  # before a column is read by name
         with parquet.ParquetFile(path, read_dictionary=["text"]) as file:
             schema = file.schema_arrow
             kind = schema.field("embedding").type

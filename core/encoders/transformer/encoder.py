@@ -1,4 +1,4 @@
-"""Transformer encoders: a folder with safetensors weights, one forward pass, and the poolings that come out of it."""
+"""Transformer encoders: a folder with safetensors weights, one forward pass, and its poolings."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vect
 
 @dataclass(frozen=True)
 class Output:
-    """A pooling of the model's forward pass, and the encoder that it makes."""
+    """A pooling of the model's forward pass, and its encoder."""
 
     reference: str
     info: EncoderInfo
@@ -196,7 +196,7 @@ class SentenceTransformerEncoder:
         return getattr(self._model[1], "pooling_mode", None) == "mean" and self._later_modules <= HARMLESS
 
     def _token_vectors(self, ids: Sequence[int], added: Sequence[int]) -> tuple[Float64, Bool]:
-        """``[t, d]``, what this pooling is the mean of, and which rows count ``[t]``."""
+        """The rows ``[t, d]`` that this pooling averages, and which of them count ``[t]``."""
         import torch
 
         backbone = self._model[0].auto_model

@@ -1,6 +1,6 @@
-"""Model folders, inspected without torch: whether they are safe and complete, and what identifies them.
+"""Inspection of model folders without torch: are they safe and complete, and what identifies them.
 
-Only safetensors are read, never pickles; a folder that would run code of its own is refused.
+Only safetensors are read, never pickles; a folder with its own code is rejected.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.numerics.neighbours.exact import SPARE, ExactIndex
 from core.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
-from core.numerics.ranking.ranks import FEWEST_PRODUCTS, ITEMS_PER_TILE, QUERIES_PER_TILE, rank_pairs
+from core.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
 from core.numerics.ranking.tiles import Tile, query_tiles, room_for_scores
 from core.numerics.similarity import Similarity, row_norms
 from core.numerics.threads import in_threads, one_blas_thread, shrinking
@@ -25,6 +25,7 @@ from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no
 # scores in float32, which tells numbers of six decimals up to 1 apart.
 DECIMALS = 6
 SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whose scores stay in the cache, as in ``neighbours.exact``
 TOP = 100
 
 

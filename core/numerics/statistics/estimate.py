@@ -66,7 +66,7 @@ class Estimate:
 
 
 def independent(unit: Unit, units: int, effective: float) -> str:
-    """``3,301 independent groups of pairs``, with the effective n if sizes differ much."""
+    """``3,301 independent groups of pairs``, with the effective n where sizes differ much."""
     said = f"{units:,} independent {unit}"
     worth = round(effective)
-    return said if worth >= 0.9 * units else f"{said} (effective n = {worth:,})"
+    return said if worth >= 0.9 * units else f"{said}, worth {worth:,} of equal size"

@@ -96,7 +96,7 @@ def map_figure(
     if tie is not None:
         _add_tie(figure, tie, scheme)
     for update, title in zip((figure.update_xaxes, figure.update_yaxes), axes, strict=True):
-        update(title=title or None, showticklabels=bool(title), nticks=6)
+        update(title=title or None, showticklabels=bool(title), showgrid=bool(title), zeroline=bool(title), nticks=6)
     figure.update_yaxes(scaleanchor="x", scaleratio=1)
     # A drag pans: while it selects, Streamlit passes no click on. Box and lasso are in the toolbar.
     figure.update_layout(dragmode="pan", showlegend=True, uirevision="map")

@@ -13,6 +13,7 @@ from plotly.colors import hex_to_rgb
 from core.figures.grids import heatmap
 from core.figures.labels import wrapped
 from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
+from core.runs.finding_parts import number
 from core.studies.evidence.correlation import Cell, Comparison
 from core.studies.evidence.scores import Measure
 from core.types import Variant
@@ -22,7 +23,7 @@ _GREY = "#8A94A0"  # visible on light and dark
 
 # --- correlations of evaluators with tasks
 
-LABEL_WIDTH = 22
+LABEL_WIDTH = 30
 TASK_WIDTH = 10
 ROOMY = 4  # so many tasks leave room for an interval in one line on a narrow screen
 _LINE = 17
@@ -42,8 +43,8 @@ Changes = Mapping[tuple[Measure, Measure], float]  # of rho, by evaluator and ta
 def correlation_map(cells: Sequence[Cell], changes: Changes, scheme: Scheme) -> go.Figure:
     """Rho of every evaluator with every task, from blue for 1 to orange for -1.
 
-    Below rho are the numbers of variants and families, the interval, and the change by what was left out. Cells without
-    a correlation are gray and crossed out.
+    Below rho are the numbers of variants and families where cells differ in them, the interval, and the change by what
+    was left out. Cells without a correlation are gray and crossed out.
 
     Args:
         cells: one per evaluator and task, evaluator by evaluator.
@@ -53,7 +54,8 @@ def correlation_map(cells: Sequence[Cell], changes: Changes, scheme: Scheme) -> 
     rows, columns = [row[0].evaluator.label for row in grid], [task.label for task in tasks]
     roomy = len(columns) <= ROOMY
     rho = np.array([[np.nan if cell.rho is None else cell.rho for cell in row] for row in grid])
-    text = [[_written(cell, changes, roomy) for cell in row] for row in grid]
+    has_size = sizes_differ(cells)
+    text = [[_written(cell, changes, roomy=roomy, has_size=has_size) for cell in row] for row in grid]
     tooltips = [[_tooltip(cell, changes) for cell in row] for row in grid]
     figure = go.Figure(heatmap(rho, text, tooltips, scheme, colorscale=DIVERGING[scheme], zmin=-1.0, zmax=1.0))
     if np.isnan(rho).any():
@@ -61,7 +63,7 @@ def correlation_map(cells: Sequence[Cell], changes: Changes, scheme: Scheme) -> 
         plain = ((0.0, _PLAIN[scheme]), (1.0, _PLAIN[scheme]))
         missing = np.where(np.isnan(rho), 0.0, np.nan)
         figure.add_trace(heatmap(missing, crosses, tooltips, scheme, size=14, colorscale=plain))
-    lines = 2 + (1 if roomy else 2) * any(cell.interval for cell in cells) + bool(changes)
+    lines = 1 + has_size + (1 if roomy else 2) * any(cell.interval for cell in cells) + bool(changes)
     labels = [wrapped(name, LABEL_WIDTH) for name in rows]
     height = _LINE * max(lines, *(label.count("<br>") + 1 for label in labels)) + 12
     figure.update_xaxes(
@@ -76,26 +78,31 @@ def correlation_map(cells: Sequence[Cell], changes: Changes, scheme: Scheme) -> 
     return apply_layout(figure, scheme, height=80 + height * len(rows))
 
 
-def _written(cell: Cell, changes: Changes, roomy: bool) -> str:
+def sizes_differ(cells: Sequence[Cell]) -> bool:
+    """Whether correlations are over different numbers of models or families, so that every cell says its own."""
+    return len({(cell.n, cell.families) for cell in cells}) > 1
+
+
+def _written(cell: Cell, changes: Changes, *, roomy: bool, has_size: bool) -> str:
     """The text of a cell; unless it is roomy, in lines as narrow as a column."""
     if cell.rho is None:
         return ""
-    rho = f"{cell.rho:.2f}" if roomy else _short(cell.rho)
-    lines = [f"{cell.n} · {cell.families}" if roomy else f"{cell.n}·{cell.families}"]
+    rho = number(cell.rho) if roomy else _short(cell.rho)
+    lines = [f"{cell.n} · {cell.families}" if roomy else f"{cell.n}·{cell.families}"] if has_size else []
     if cell.interval:
         low, high = cell.interval.low, cell.interval.high
-        lines += [f"{low:.2f} to {high:.2f}"] if roomy else [f"[{_short(low)}", f"{_short(high)}]"]
+        lines += [f"{number(low)} to {number(high)}"] if roomy else [f"[{_short(low)}", f"{_short(high)}]"]
     if (change := changes.get((cell.evaluator, cell.task))) is not None:
         lines.append(f"Δ{_short(change, '+')}")
     return "<br>".join([f"<b>{rho}</b>", *(f"<span style='font-size:10px'>{line}</span>" for line in lines)])
 
 
 def _short(value: float, sign: str = "-") -> str:
-    """``.67``, ``-.30``, ``1.0``, ``0``; with ``sign`` "+" also ``+.67``."""
+    """``.67``, ``−.30``, ``1.0``, ``0``; with ``sign`` "+" also ``+.67``."""
     written = f"{value:{sign}.2f}"
     if float(written) == 0:
         return "0"
-    return written.replace("0.", ".") if abs(float(written)) < 1 else f"{value:{sign}.1f}"
+    return (written.replace("0.", ".") if abs(float(written)) < 1 else f"{value:{sign}.1f}").replace("-", "−")
 
 
 def _tooltip(cell: Cell, changes: Changes) -> str:

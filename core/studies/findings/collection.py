@@ -12,6 +12,7 @@ import numpy as np
 from core.diagnostic import DiagnosticEntry, all_diagnostics, named_function
 from core.errors import BlindspotError
 from core.numerics.statistics.intervals import ALPHA, benjamini_hochberg
+from core.runs.baselines import BASELINES
 from core.runs.findings import Finding, FindingsOf, Level, Material
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
@@ -19,7 +20,6 @@ from core.store.repository import Repository
 from core.studies.findings import among, general
 from core.types import Variant
 
-BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meaning
 LEVELS = tuple(Level)  # worst first
 
 

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
+from core.ui.widgets import tables
+
 Value = TypeVar("Value")
 
 ROWS_PER_PAGE = 6  # of a BrowseTable: with the details of a row on one screen
@@ -81,7 +83,7 @@ def choose_row(
     look.setdefault("selection_mode", "single-row")
     if chosen in values:
         look["selection_default"] = {"selection": {"rows": [values.index(chosen)], "columns": [], "cells": []}}
-    st.dataframe(frame, hide_index=True, key=key, on_select=take, **look)
+    tables.draw(frame, hide_index=True, key=key, on_select=take, **look)
 
 
 # Streamlit cannot scroll, and the server's policy forbids inline scripts.

@@ -42,7 +42,8 @@ def dataset_shown(entry: DiagnosticEntry, picks: Picks) -> str:
     found = newest[0].plan.dataset
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.caption(
-        f"{tables.dataset_title(picks.dataset)} is not a {entry.dataset_kind}. Shown: {tables.dataset_title(found)}."
+        f"{tables.dataset_title(picks.dataset)} (sidebar) is not a {entry.dataset_kind}. Shown: "
+        f"{tables.dataset_title(found)}."
     )
     button.button("Switch dataset", key="pick_shown", on_click=pick_dataset, args=(found,), width="stretch")
     return found

@@ -44,7 +44,7 @@ def outcome_tabs(found: Outcomes, means: str, *, on_change: Callable[[], None] |
     counts = {ALL: len(found.codes)} | {str(outcome): n for outcome, n in found.counts.items()}
     titles = {ALL: "All"} | {str(outcome): title for outcome, title in _TITLES.items()}
     chosen = tab_named(
-        "B against A",
+        "From A to B",
         list(counts),
         key=KEY,
         name=lambda option: f"{titles[option]} {counts[option]:,}",

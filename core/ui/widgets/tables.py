@@ -7,13 +7,16 @@ no more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
-from core.datasets.catalog import title_of
+from core.datasets.catalog import DATASETS, title_of
 from core.diagnostic import DiagnosticEntry
+from core.runs.finding_parts import number
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text
@@ -30,6 +33,12 @@ TESTED, HIGHEST, LOWEST = "★", "↑", "↓"
 def dataset_title(dataset: str) -> str:
     """Title of a dataset, as Markdown."""
     return as_text(title_of(dataset))
+
+
+def about_dataset(dataset: str) -> str:
+    """What the catalog says of a dataset, after its title, as Markdown; "" for a user's file."""
+    entry = DATASETS.get(dataset)
+    return f"**{dataset_title(dataset)}**: {as_text(entry.description)}" if entry else ""
 
 
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
@@ -49,6 +58,43 @@ def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:
         widest = max(variants, key=lambda digest: len(variants[digest]), default="")
         found = [r for r in runs if r.plan.support_digest == widest]
     return list({r.plan.variant: r for r in reversed(found)}.values())
+
+
+def draw(frame: pd.DataFrame, **look: Any) -> None:
+    """``st.dataframe`` with a minus sign before negative numbers, as figures and texts have it, not a hyphen.
+
+    Args:
+        look: as for ``st.dataframe``; printf formats of its ``column_config`` hold for all numbers.
+    """
+    config: dict[str, Any] = dict(look.pop("column_config", {}))
+    found = {name: _spec_of_negative(frame[name], config.get(name)) for name in frame.columns}
+    specs = {name: spec for name, spec in found.items() if spec is not None}
+    if not specs:
+        st.dataframe(frame, column_config=config, **look)
+        return
+    for name in specs.keys() & config.keys():
+        options = {key: value for key, value in config[name]["type_config"].items() if key != "format"}
+        config[name] = {**config[name], "type_config": options}  # a format would win over the Styler's text
+    others = {name: "{}" for name in frame.columns if name not in specs}
+    signed = {name: partial(number, spec=spec) for name, spec in specs.items()}
+    st.dataframe(
+        frame.style.format({**others, **signed}, na_rep=look.get("placeholder", "–")), column_config=config, **look
+    )
+
+
+def _spec_of_negative(column: pd.Series[Any], config: Any) -> str | None:
+    """Python's format of a column of numbers, some below 0; None for any other, and for bars and the like."""
+    if not pd.api.types.is_numeric_dtype(column) or not (column < 0).any():
+        return None
+    options = config.get("type_config", {}) if isinstance(config, Mapping) else {}
+    if options.get("type", "number") != "number":
+        return None
+    form = options.get("format")
+    if form is None:
+        return "" if pd.api.types.is_integer_dtype(column) else ".4g"
+    if form == "localized":
+        return ",g" if pd.api.types.is_float_dtype(column) else ","
+    return str(form).removeprefix("%") if str(form).startswith("%") else None
 
 
 def score_table(runs: Sequence[RunRecord], columns: Mapping[str, str]) -> pd.DataFrame:

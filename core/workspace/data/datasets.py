@@ -36,6 +36,8 @@ SIGNS = {
     DataState.MISSING: "○",
     DataState.CORRUPT: "▲",
 }
+WORDS = {DataState.MISSING: "not downloaded", DataState.CORRUPT: "damaged"}  # of others, as they are
+ROWS, ROW = 10, 35  # of the list before it scrolls; pixels of one
 NOT_KNOWN = "recorded on first use"
 OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.RETRIEVAL)  # kinds that need no "of texts" after their name
 
@@ -52,9 +54,19 @@ class Listed:
     state: DataState
     upload: Upload | None = None
 
+    @property
+    def sign_and_state(self) -> str:
+        is_gone = self.state is DataState.MISSING and self.reference not in DATASETS
+        return f"{SIGNS[self.state]} file is gone" if is_gone else in_words(self.state)
+
+
+def in_words(state: DataState) -> str:
+    """A state after its sign."""
+    return f"{SIGNS[state]} {WORDS.get(state, state)}"
+
 
 def listed(picked: str) -> list[Listed]:
-    """Every dataset that can be picked, without reading users' files."""
+    """Every dataset that can be picked, those on this machine first, without reading users' files."""
     stored = {upload.reference: upload for upload in uploads.found(upload_settings())}
     out = []
     for reference in pickable_datasets():
@@ -68,7 +80,7 @@ def listed(picked: str) -> list[Listed]:
         out.append(Listed(reference, title_of(reference), kind, size, "your own", state, upload))
     if picked not in (row.reference for row in out):  # another session removed it just now
         st.rerun()
-    return out
+    return sorted(out, key=lambda row: row.state is DataState.MISSING)
 
 
 def _as_run(reference: str) -> tuple[DatasetKind, str]:
@@ -107,7 +119,7 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
     references = [row.reference for row in rows]
     frame = pd.DataFrame(
         {
-            "state": [f"{SIGNS[row.state]} {row.state}" for row in rows],
+            "state": [row.sign_and_state for row in rows],
             "dataset": [row.title for row in rows],
             "contents": [row.size for row in rows],
             "tests": [_used_by(row.kind) for row in rows],
@@ -124,21 +136,23 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
         drawn=picked,  # the mark follows the sidebar
         chosen=picked,
         selection_mode="single-row-required",
+        row_height=ROW,
+        height=ROW * (min(len(rows), ROWS) + 1) + 3,
         column_config={
-            "state": st.column_config.TextColumn(width=110),
-            "dataset": st.column_config.TextColumn(width=180),
-            "contents": st.column_config.TextColumn(width=310, help="Number of examples, and of texts to search in"),
-            "tests": st.column_config.TextColumn(width=150, help="Diagnostics that run on it"),
-            "kind": st.column_config.TextColumn(width=170),
-            "license": st.column_config.TextColumn(width=260),
+            "state": st.column_config.TextColumn(width=120),
+            "dataset": st.column_config.TextColumn(width=160),
+            "contents": st.column_config.TextColumn(width=290, help="Number of examples, and of texts to search in"),
+            "tests": st.column_config.TextColumn(width=130, help="Diagnostics that run on it"),
+            "kind": st.column_config.TextColumn(width=140),
+            "license": st.column_config.TextColumn(width=95),
             "id": st.column_config.TextColumn(
                 help="Name on the command line; for your own files, see the details below"
             ),
         },
     )
     st.caption(
-        "Select a dataset to see its texts below, or to download it where it is missing. ● ✓ ◆ ready, "
-        "○ not downloaded, ▲ damaged."
+        "Select a dataset to see its texts below, or to download it. It is then the one in the sidebar, too, and other "
+        "pages show results on it."
     )
 
 
@@ -161,7 +175,7 @@ def details(row: Listed) -> DatasetEntry | None:
         st.caption("Results computed on it are stored and still appear on the other pages.")
         remove_button(row.reference, row.upload)
         return None
-    st.markdown(f"{as_text(entry.description)} ({entry.size}.)")
+    st.markdown(f"{as_text(entry.description)}")
     ready = _offer_files(entry, row.state)
     with st.container(border=True, key="facts"):
         for label, value in _facts(entry, row):
@@ -177,7 +191,7 @@ def details(row: Listed) -> DatasetEntry | None:
 def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
     """Labels and Markdown."""
     facts = [
-        ("State", f"{SIGNS[row.state]} {row.state}"),
+        ("State", row.sign_and_state),
         ("Kind", entry.kind.in_words if entry.kind in OF_TEXTS else f"{entry.kind} of {entry.unit}s"),
         ("License", "" if entry.own else as_text(entry.licence)),
         ("Citation", "" if entry.own else as_text(entry.citation)),
@@ -209,7 +223,7 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
     else:
         files = [(f.path, _bytes(f), fetch.recorded_checksum(f, settings()) or NOT_KNOWN) for f in entry.files]
         first, last = {}, {"from": [file.url for file in entry.files]}
-        first["state"] = [_in_words(file_state(file)) for file in entry.files]
+        first["state"] = [_of_file(file_state(file)) for file in entry.files]
     if not files:
         return
     names, sizes, checksums = zip(*files, strict=True)
@@ -233,8 +247,8 @@ def _bytes(file: SourceFile) -> int:
     return file.size or (path.stat().st_size if path.is_file() else 0)
 
 
-def _in_words(state: FileState) -> str:
-    return f"{SIGNS[state.state]} {state.state}" + (f": {state.detail}" if state.detail else "")
+def _of_file(state: FileState) -> str:
+    return in_words(state.state) + (f": {state.detail}" if state.detail else "")
 
 
 def _size(n: int) -> str:
@@ -285,5 +299,6 @@ def _next_step(entry: DatasetEntry) -> None:
 
 def how_to_add() -> None:
     st.caption(
-        "To add a dataset to this list for everyone, see *Add a dataset to the catalog* in `docs/guides/data.md`."
+        "To add a dataset to this list for everyone, see *Add a dataset to the catalog* under *Docs*, at the top of "
+        "this page."
     )

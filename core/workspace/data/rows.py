@@ -191,7 +191,7 @@ def _background(data: PairSet, unit: str, content: str) -> None:
     if not data.counts.background_only:
         st.caption(f"Every {unit} belongs to a pair. Each match is ranked among all of them.")
         return
-    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that belong to no pair")
+    st.markdown(f"**Background**: {data.counts.background_only:,} {unit}s that are in no pair, but can outrank a match")
     seed = st.session_state.setdefault(_SEED, 0)
     st.dataframe(
         pd.DataFrame({unit: data.background(BACKGROUND_ITEMS, seed)}),
@@ -200,7 +200,7 @@ def _background(data: PairSet, unit: str, content: str) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Show others", icon=":material/shuffle:", key="other_background", on_click=_other_background)
-        st.caption(f"{BACKGROUND_ITEMS} at random. Every match is ranked among the whole background, too.")
+        st.caption(f"{BACKGROUND_ITEMS} at random. A match is ranked among all {unit}s, these included.")
 
 
 def _other_background() -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import uploads
+from core.datasets.catalog import OWN_FOLDER
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
 from core.datasets.own.files import OwnTable, path_of
@@ -38,6 +39,11 @@ def upload() -> None:
     with st.expander("Add your own texts", icon=":material/upload_file:", key=f"own_{number}"):
         kinds = "\n".join(f"- **{kind.title.capitalize()}**: {kind.about}" for kind in OWN_KINDS.values())
         st.markdown(f"Upload one of these kinds of file, one row per example:\n{kinds}\n\n{_limits()}")
+        if allowed().server_files:
+            st.caption(
+                f"A folder of queries, documents and judgments (BEIR or TREC) is named on the command line, as "
+                f"`{OWN_FOLDER}`, and listed here once it was run."
+            )
         formats = allowed().uploads.formats
         file = st.file_uploader(
             f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
@@ -113,13 +119,6 @@ def _confirm(file: UploadedFile) -> None:
         return
     if contents is None:
         return
-    if contents.doubt:
-        retrieval = OWN_KINDS[DatasetKind.RETRIEVAL].title
-        doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
-        st.warning(
-            f"{doubt} Then read them as {retrieval}: as pairs, a match is ranked among all texts, other queries too.",
-            icon=":material/help:",
-        )
     _SHOWN.get(contents.kind, _show)(contents)
     st.button(
         "Add dataset",
@@ -149,11 +148,20 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
         key=f"upload_kind_{key}",
         help=" ".join(matched_by),
     )
+    place = st.empty()
     columns = _COLUMNS.get(kind, _columns)(table, kind, key)
     if columns is None:
         return None
     _show_columns(table, kind, columns)
-    return _read(table, kind, tuple(columns.items()))
+    contents = _read(table, kind, tuple(columns.items()))
+    if contents.doubt:
+        doubt = as_text(f"{contents.doubt[0].upper()}{contents.doubt[1:]}")
+        other = OWN_KINDS[DatasetKind.RETRIEVAL].title
+        place.warning(
+            f"{doubt} Then read them as {other}: as pairs, a match is ranked among all texts, other queries too.",
+            icon=":material/help:",
+        )
+    return contents
 
 
 # --- which columns

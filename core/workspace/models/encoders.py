@@ -73,24 +73,22 @@ def table(found: Library) -> None:
         on_select=lambda: _choose(references),
         selection_mode="single-row",
         column_config={
-            "model": st.column_config.TextColumn(width=170, help="Select a row to see details or rename it."),
-            "dimension": number(width=82, help="Length of an embedding."),
-            "parameters": number(width=92, format="localized", help="Trained weights."),
-            "memory, MB": number(width=95, format="%.0f", help="Size of the loaded weights."),
+            # As wide as the page on a screen of 1400 pixels; the rest is in the details.
+            "model": st.column_config.TextColumn(width=150, help="Select a row to see details or rename it."),
+            "description": st.column_config.TextColumn(width=265),
+            "dimension": number(width=78, format="localized", help="Length of an embedding."),
+            "parameters": number(width=88, format="localized", help="Trained weights."),
+            "memory, MB": number(width=90, format="%.0f", help="Size of the loaded weights."),
             "texts/s": number(
-                width=72, format="localized", help="Texts encoded per second; see the note below the table."
+                width=64, format="localized", help="Texts encoded per second; see the note below the table."
             ),
-            "device": st.column_config.TextColumn(width=62, help="Device that it was measured on."),
-            "runs": number(width=50, help="Finished test runs."),
-            "embeddings, MB": number(width=120, format="%.1f", help="Its cached embeddings on disk."),
-            "kind": st.column_config.TextColumn(width=90),
-            "license": st.column_config.TextColumn(width=100),
-            "description": st.column_config.TextColumn(width=270),
-            "revision": st.column_config.TextColumn(width=140, help="Identifies the weights exactly."),
+            "runs": number(width=46, help="Finished test runs."),
+            "embeddings, MB": number("cached, MB", width=84, format="%.1f", help="Its cached embeddings on disk."),
+            **dict.fromkeys(("device", "kind", "license", "revision")),
         },
     )
     add = f", or [add your own](#{ANCHOR})" if allowed().changes else ""
-    st.caption(f"Select a row for details{add}. {_about_speed(found)}")
+    st.caption(f"Select a row for kind, license and other details{add}. {_about_speed(found)}")
     if found.removed:
         st.caption(f"Removed models whose runs are kept: {_called(found.removed)}.")
     for path in found.damaged:

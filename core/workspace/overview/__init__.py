@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core import ui
-from core.diagnostic import DiagnosticEntry, all_diagnostics
+from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics
+from core.runs.baselines import BASELINES
 from core.store.records import Leaderboard
 from core.ui.boundary import errors_shown
 from core.ui.frame import how_computed
@@ -80,5 +81,9 @@ def _best(entry: DiagnosticEntry, board: Leaderboard) -> None:
     if board.variants > len(scores):
         end = "lowest" if entry.headline_is_lower_better else "highest"
         said = f"{board.variants:,} models; showing the {len(scores)} with the {end} {found.label}. {said}"
+    toys = [variant.label for variant in scores["variant"] if variant.encoder in BASELINES]
+    if toys and entry.grid is GridRole.TASK:
+        know = "knows" if len(toys) == 1 else "know"
+        said += f" {' and '.join(toys)} {know} only spelling and words: a useful model should beat them."
     if said:
         st.caption(as_text(said))

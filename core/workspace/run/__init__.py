@@ -9,7 +9,7 @@ from core.workspace.run import form, history, queue
 def show() -> None:
     picks = ui.page(
         "Run",
-        "What should be tested on what? Choose below; running jobs and past runs are listed here, too.",
+        "Choose what to test on what; see running jobs and past runs.",
         show_jobs=False,
     )
     queue.queue()
@@ -18,6 +18,6 @@ def show() -> None:
         form.take_over(picks)
         if expansion := form.planned(form.choose()):
             form.cost_and_start(expansion)
-    chosen = history.history(picks)
+    chosen = history.history()
     history.actions(chosen)
     history.details(chosen)

@@ -27,12 +27,12 @@ from core.ui.widgets.work import duration, submit_each
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
 DEFAULT_TRANSFORMS = ("none", "center")
 _ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
-_TAKEN = "_run_taken"  # the sidebar's picks that the form took over last
+_TAKEN = "_run_taken"  # the picks of other pages that the form took over last
 MANY_RUNS = 500  # nobody waits for more; the command line has no limit
 
 
 def take_over(picks: Picks) -> None:
-    """Copy the sidebar's picks into the form whenever they change; call it before ``choose``."""
+    """Copy what was picked on other pages into the form whenever that changes; call it before ``choose``."""
     picked = (picks.dataset, picks.variants)
     if st.session_state.get(_TAKEN, (DEFAULT_DATASET, ())) == picked:
         return
@@ -179,6 +179,9 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
     running = {r.diagnostic for r in expansion.requests}
     for entry in (find_diagnostic(name) for name in sweep.diagnostics if name not in running):
         st.caption(f"Skipped: {entry.title} (no {entry.dataset_kind.in_words} selected)")
+    fitting = {(r.diagnostic, r.dataset) for r in expansion.requests}
+    if expansion.requests and len(fitting) < len(sweep.diagnostics) * len(sweep.datasets):
+        st.caption("Each diagnostic runs only on datasets of its kind.")
     used = {r.dataset for r in expansion.requests}
     for dataset in (name for name in sweep.datasets if name not in used):
         st.caption(f"Skipped: {as_text(title_of(dataset))} (no selected diagnostic runs on it)")
@@ -198,18 +201,20 @@ def cost_and_start(expansion: Expansion) -> None:
         with text:
             st.markdown(_summary(cost, len(cost.wanted) - len(wanted)))
             _warnings(cost)
-            if not cost.wanted:
+        if cost.wanted:
+            button.button(
+                f"Run {len(wanted)}" if wanted else "Running …",
+                key="run_all",
+                type="primary",
+                icon=":material/play_arrow:",
+                disabled=not wanted,
+                on_click=submit_each,
+                args=(wanted,),
+                width="stretch",
+            )
+        else:
+            with button:
                 _link_to_result(expansion)
-        button.button(
-            f"Run {len(wanted)}" if wanted else "Running …" if cost.wanted else "All done",
-            key="run_all",
-            type="primary",
-            icon=":material/play_arrow:",
-            disabled=not wanted,
-            on_click=submit_each,
-            args=(wanted,),
-            width="stretch",
-        )
         with st.expander(f"List of the {counted(len(cost.runs), 'run')}", icon=":material/list:"):
             st.dataframe(
                 [

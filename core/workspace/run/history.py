@@ -19,7 +19,7 @@ from core.runs.requests import Repetition
 from core.store.records import RunRecord, RunState
 from core.texts import counted
 from core.ui.markdown import as_text
-from core.ui.pickers import Picks, link_to
+from core.ui.pickers import link_to
 from core.ui.resources import allowed, repository, scheme, settings
 from core.ui.widgets import downloads
 from core.ui.widgets.downloads import Holds
@@ -34,14 +34,14 @@ _SAID = "_history_said"
 _ROUND = "_history_round"
 
 
-def history(picks: Picks) -> list[RunRecord]:
+def history() -> list[RunRecord]:
     """Draw the stored runs, page by page; returns the selected ones."""
     st.subheader("Past runs", anchor=False)
     counts = repository().counts()
     if not counts:
         st.info("No runs yet. The defaults above need no download and take a few seconds.")
         return []
-    first, second, third = st.columns(3)
+    first, second, third, fourth = st.columns(4)
     diagnostic = first.selectbox(
         "Diagnostic",
         [ALL, *dict.fromkeys(c.diagnostic for c in counts)],
@@ -54,7 +54,14 @@ def history(picks: Picks) -> list[RunRecord]:
         key="history_dataset",
         format_func=lambda name: name if name == ALL else title_of(name),
     )
-    state = third.selectbox("State", [ALL, *RunState], key="history_state")
+    known = {str(variant): variant for variant in repository().variants()}
+    model = third.selectbox(
+        "Model",
+        [ALL, *known],
+        key="history_model",
+        format_func=lambda name: known[name].label if name in known else name,
+    )
+    state = fourth.selectbox("State", [ALL, *RunState], key="history_state")
     page_no = int(st.session_state.get("history_page", 1))
     entries = all_diagnostics().values()
     headlines = list({name for entry in entries for name in (entry.headline, entry.headline_instead) if name})
@@ -62,7 +69,7 @@ def history(picks: Picks) -> list[RunRecord]:
         diagnostic=None if diagnostic == ALL else diagnostic,
         dataset=None if dataset == ALL else dataset,
         state=None if state == ALL else RunState(state),
-        variants=picks.variants or None,
+        variants=[known[model]] if model in known else None,
         metrics=headlines,
         limit=PER_PAGE,
         skip=(page_no - 1) * PER_PAGE,
@@ -71,15 +78,14 @@ def history(picks: Picks) -> list[RunRecord]:
         st.session_state["history_page"] = 1
         st.rerun()
     if not page.runs:
-        st.info("No runs match these filters and the models in the sidebar.")
+        st.info("No runs match these filters.")
         return _chosen_records()
     st.caption("Select one run for details, or two to compare them.")
     _table(page.runs)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         st.pagination(-(-page.total // PER_PAGE), key="history_page")
-    picked = " of the picked models" if picks.variants else ""
-    right.caption(f"{counted(page.total, 'run')}{picked}")
+    right.caption(counted(page.total, "run"))
     return _chosen_records()
 
 
@@ -93,6 +99,7 @@ def _table(runs: Sequence[RunRecord]) -> None:
         pd.DataFrame([_row(run) for run in runs]),
         hide_index=True,
         key=key,
+        height="content",
         on_select="rerun",
         selection_mode="multi-row",
         selection_default={"selection": {"rows": [i for i, run_id in enumerate(ids) if run_id in chosen]}},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ from core.diagnostics.heros.definition import ORDERINGS, SUBSETS, Meaning, meani
 from core.diagnostics.heros.orderings import Cosines, Ordering, Reading, listed_orderings
 from core.errors import BlindspotError
 from core.numerics.statistics.intervals import mcnemar
+from core.texts import percent
 from core.types import Float64
 
 
@@ -160,35 +162,29 @@ def test_a_rate_has_wilsons_interval() -> None:
 
 
 @pytest.mark.parametrize(
-    ("percent", "reading", "interval", "said"),
+    ("against", "reading", "interval"),
     [
-        (
-            83,
-            Reading.SURPRISING,
-            "74% to 89%",
-            "In 83% of the sentences E finds the negation closer than the synonym (",
-        ),
-        (55, Reading.UNCLEAR, "45% to 64%", "In 55% of the sentences E finds the negation closer than the synonym ("),
-        (
-            10,
-            Reading.AS_HOPED,
-            "6% to 17%",
-            "In only 10% of the sentences E finds the negation closer than the synonym (",
-        ),
+        (83, Reading.SURPRISING, (0.7445, 0.8911)),
+        (55, Reading.UNCLEAR, (0.4524, 0.6439)),
+        (10, Reading.AS_HOPED, (0.0552, 0.1744)),
     ],
 )
-def test_a_finding_says_what_its_interval_allows(percent: int, reading: Reading, interval: str, said: str) -> None:
-    share, negation = percent / 100, [0.9] * percent + [0.1] * (100 - percent)
+def test_a_finding_says_what_its_interval_allows(against: int, reading: Reading, interval: tuple[float, float]) -> None:
+    """In words it is the share of the right order, as in the figures: one minus the rate, with its ends swapped."""
+    share, negation = against / 100, [0.9] * against + [0.1] * (100 - against)
     found = orderings.worst(cosines(synonym=[0.5] * 100, negation=negation, formal=[0.99] * 100))
     assert found is not None
     assert found.rate.value == share
     assert found.reading is reading
-    words = orderings.finding_in_words(found, "E")
-    assert words.startswith(said)
-    assert f"{share:.0%}" in words
-    assert f"(95% CI {interval})" in words
-    assert ("coin toss" in words) == (reading is Reading.UNCLEAR)
-    assert orderings.share_in_words(found.rate).startswith(f"negation closer than synonym in {share:.0%} (")
+    assert (found.rate.interval.low, found.rate.interval.high) == pytest.approx(interval, abs=1e-4)
+    low, high = (percent(1 - end, 1) for end in (found.rate.interval.high, found.rate.interval.low))
+    said, half = orderings.finding_in_words(found, "E"), orderings.share_in_words(found)
+    for words in (said, half):
+        assert words.index("synonym") < words.index("negation")
+        assert f" {100 - against}.0% " in words
+        assert f"{low} to {high})" in words
+        verdicts = {one for one, verdict in orderings.NOT_BETTER.items() if f" {verdict}" in words}
+        assert verdicts == {reading} - {Reading.AS_HOPED}
 
 
 def test_the_headline_is_the_highest_rate_against_meaning() -> None:
@@ -208,7 +204,8 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     assert found.rate.value == pytest.approx(rates[worst][0])
     assert found.out_of == 4
     interval = found.rate.interval
-    assert f"{interval.low:.0%} to {interval.high:.0%}" in orderings.finding_in_words(found, "E")
+    ends = f"{percent(1 - interval.high, 1)} to {percent(1 - interval.low, 1)}"
+    assert ends in orderings.finding_in_words(found, "E")
     low, high = proportion_confint(60 * found.rate.value, 60, alpha=2 * 0.75 * 0.05 / 4, method="wilson")  # Bonferroni
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-12)
     apart = max(rates, key=lambda pair: max(rates[pair]) - min(rates[pair]))
@@ -220,8 +217,9 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     p = mcnemar(tables[more].outcomes(claim), tables[less].outcomes(claim)).p_value
     assert contrast.p_corrected == pytest.approx(min(1.0, p * 4 * 3))  # shares, pairs of variants
     said = orderings.contrast_in_words(replace(contrast, p_corrected=0.01), ["one", "two", "three"], str.upper)
-    assert said.startswith(f"The models differ most in how often the {apart[0].upper()} comes closer than the ")
-    assert f"{max(rates[apart]):.0%} of the sentences with {['one', 'two', 'three'][more]}," in said
+    assert said.index(apart[1].upper()) < said.index(apart[0].upper())  # the right order
+    for rate, place in ((max(rates[apart]), more), (min(rates[apart]), less)):
+        assert re.search(rf"{re.escape(percent(1 - rate, 1))}[a-z ]* {['one', 'two', 'three'][place]}\b", said)
 
 
 @pytest.mark.parametrize("n", [10, 12, 21, 50, 150])
@@ -288,8 +286,7 @@ def test_a_contrast_says_whether_it_is_more_than_chance(turned: int, separable: 
     assert contrast.is_separable is separable
     if separable:
         said = orderings.contrast_in_words(contrast, ["A", "B"])
-        assert said.startswith("The two differ most")
-        assert said.endswith("in 60% of the sentences with A, in 0% with B.")
+        assert re.search(r"100\.0%.* B, .*40\.0%.* A\.", said)
 
 
 @pytest.mark.parametrize("columns", [{"a": [0.1], "b": [0.2]}, {"synonym": [0.1], "typo": [0.2]}])

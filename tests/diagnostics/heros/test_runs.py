@@ -308,10 +308,11 @@ def test_the_verdict_in_words() -> None:
     unclear = comparison.OrderingTest(Ordering("typo", "random_mlm"), 0.5, 0.4, test, 0.05)
     said = comparison.verdict([surely, unclear, apart], "A", "B", lambda ordering: ordering.in_words(str))
     assert "2 of 3" in said[0]
+    assert "A higher in 2)" in said[0]
     assert said[1:] == [
         "synonym over antonym: in 70.0% of the sentences with A, in 25.0% with B (corrected p < 0.001).",
         "synonym over typo: in 70.0% of the sentences with A, in 20.0% with B (corrected p = 0.012).",
     ]
-    assert "in 1 of 1 ordering." in comparison.verdict([apart], "A", "B")[0]
+    assert "in 1 of 1 ordering" in comparison.verdict([apart], "A", "B")[0]
     (said_of_none,) = comparison.verdict([unclear], "A", "B")
     assert said_of_none.endswith("1 ordering tested, smallest corrected p = 0.05.")

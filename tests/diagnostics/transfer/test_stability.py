@@ -156,5 +156,5 @@ def test_a_flip_in_words() -> None:
     )
     assert not flip.is_clear  # nobody knows of the second
     assert stability.in_words(flip, ["one", "two"], ["logreg", "mlp"]) == (
-        "one leads two with mlp (+0.031 [+0.010, +0.050]) and trails with logreg (-0.020)"
+        "one leads two with mlp (+0.031 [+0.010, +0.050]) and trails with logreg (−0.020)"
     )

@@ -54,7 +54,7 @@ def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     assert len(charts(app)) == 2
     text = written(app)
     assert text.count("Trustworthiness **0.") == 2
-    assert text.count("true neighbors kept **") == 2
+    assert text.count("of the 10 nearest neighbors kept") == 2
     assert "variance shown" in text
     assert "Click a dot" in text
 
@@ -83,6 +83,9 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     assert "1 texts have no neighbors in the graph" in text
     assert len(charts(app)) == 1, "a single encoder is enough"
     assert map_view.verdict(quality, None) in text
+    both = written(open_map(picture="umap"))  # the other one is not computed, and two methods do not compare
+    assert "**trigrams**: PCA" in both
+    assert "UMAP of one model is not computed yet" in both
 
 
 def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:

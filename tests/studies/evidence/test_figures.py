@@ -30,13 +30,15 @@ def test_a_cell_says_rho_n_families_and_interval() -> None:
     cells = [
         cell("a <b>", "t", 0.5, 0.1, 0.8),
         cell("a <b>", "u", None, why="too <few>"),
-        *(cell("c", x, 0.5, 0.1, 0.8) for x in "tu"),
+        *(replace(cell("c", x, 0.5, 0.1, 0.8), n=n) for x, n in (("t", 24), ("u", 23))),
     ]
     figure = figures.correlation_map(cells, {}, Scheme.LIGHT)
     known, missing = figure.data
     assert known.text[0][0] == (
         "<b>0.50</b><br><span style='font-size:10px'>24 · 12</span><br><span style='font-size:10px'>0.10 to 0.80</span>"
     )
+    alike = figures.correlation_map([cell("c", "t", 0.5, 0.1, 0.8)], {}, Scheme.LIGHT)
+    assert "24" not in alike.data[0].text[0][0], "the page says it once"
     assert list(known.z[0]) == [0.5, None]
     assert (known.zmin, known.zmax) == (-1.0, 1.0)
     assert list(missing.z[0]) == [None, 0.0]
@@ -50,7 +52,7 @@ def test_many_tasks_have_short_lines() -> None:
     changes = {(one.evaluator, one.task): 0.004 for one in cells}
     (heat,) = figures.correlation_map(cells, changes, Scheme.DARK).data
     lines = heat.text[0][0].replace("<span style='font-size:10px'>", "").replace("</span>", "").split("<br>")
-    assert lines == ["<b>-.40</b>", "24·12", "[-.75", "1.0]", "Δ0"]
+    assert lines == ["<b>−.40</b>", "[−.75", "1.0]", "Δ0"]
     assert "+0.004" in heat.hovertext[0][0]
 
 

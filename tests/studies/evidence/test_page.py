@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.datasets.vector_sources import VECTOR_FILES
 from core.encoders.catalog import ENCODERS
 from core.runs import sweeps
+from core.runs.finding_parts import ci, number
 from core.runs.sweeps import EVIDENCE_TRANSFORMS, Sweep
 from core.store.repository import Repository
 from core.studies.evidence.correlation import compare, correlations, in_words
@@ -59,11 +60,14 @@ def test_the_headline_is_the_highest_of_the_task_with_its_interval(
     task = cells[0].task
     own = [c.rho for c in cells if c.task == task and c.rho is not None]
     best = next(c for c in cells if c.task == task and c.rho == max(own))
-    assert best.evaluator.phrase in said
-    assert f"rho {best.rho:.2f}" in said
-    assert f"the highest of {len(own)} benchmark scores (the lowest: {min(own):.2f})" in said
-    assert best.interval is not None
-    assert f"95% CI {best.interval:.2f}" in said
+    low = next(c for c in cells if c.task == task and c.rho == min(own))
+    for cell in (best, low):
+        assert cell.evaluator.phrase in said
+        assert cell.rho is not None
+        assert f"rho {number(cell.rho)}" in said
+        assert cell.interval is not None
+        assert ci(cell.interval) in said
+    assert f"{len(own)} correlations" in said
     above = sum(c.interval is not None and c.interval.low > 0 for c in cells)
     assert f"{above} are above 0" in said
     assert as_text(said) in written(open_app(cache, "evidence"))
@@ -71,8 +75,12 @@ def test_the_headline_is_the_highest_of_the_task_with_its_interval(
 
 def test_few_families_are_no_reason_to_choose_a_model(scores: ScoreTable) -> None:
     few = scores.rows(family in scores.family_list[:4] for family in scores.families)
-    said = headline_in_words(correlations(few))
-    assert "these models only" in said
+    cells = correlations(few)
+    said = headline_in_words(cells)
+    own = [c.rho for c in cells if c.task == cells[0].task and c.rho is not None]
+    models = f"{len(few.variants)} models of 4 families"
+    places = [said.index(part) for part in (models, f"rho {number(min(own))}", f"rho {number(max(own))}")]
+    assert places == sorted(places), "how many, then the strongest disagreement too"
     assert "95%" not in said
     assert headline_in_words(correlations(scores.rows(v == scores.variants[0] for v in scores.variants))) == ""
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -12,6 +15,7 @@ from core import cli
 from core.runs.findings import Example, Finding, Level, Material
 from core.store.repository import Repository
 from core.studies.findings import collection
+from core.studies.findings.page import SHOWN, at_first
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
 
@@ -48,14 +52,29 @@ def cards(app: AppTest) -> list[str]:
 
 
 @pytest.mark.usefixtures("planted")
-def test_seven_are_shown_before_more(open_app: OpenApp, demo_cache: Path) -> None:
+def test_some_are_shown_before_more(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings")
-    assert [text.split(" fails at ")[1][0] for text in cards(app)] == list("0123456")
+    assert [text.split(" fails at ")[1][0] for text in cards(app)] == list("0123456"), "and a caution"
     assert "10 hypotheses" in written(app)
     app.toggle(key="findings_more").set_value(True).run()
     assert len(cards(app)) == 10
     assert app.query_params["findings_more"] in ("true", ["true"])
     assert len(cards(open_app(demo_cache, "findings", findings_more="true"))) == 10
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ("b" * 10, [0, 1, 2, 3, 4, 5, 6, 7]),
+        ("ss", [0, 1]),
+        ("b" * 9 + "csss", [0, 1, 2, 3, 4, 9, 10, 11]),
+        ("bccccccccccss", [0, 1, 2, 3, 4, 5, 11, 12]),
+    ],
+)
+def test_every_level_is_in_sight(levels: str, expected: Sequence[int]) -> None:
+    of = {"b": Level.BLIND_SPOT, "c": Level.CAUTION, "s": Level.STRENGTH}
+    groups: list[Any] = [(SimpleNamespace(finding=SimpleNamespace(level=of[c])), i) for i, c in enumerate(levels)]
+    assert [group[1] for group in at_first(groups)] == expected
 
 
 @pytest.mark.usefixtures("planted")
@@ -71,7 +90,7 @@ def test_texts_of_users_are_texts(open_app: OpenApp, demo_cache: Path) -> None:
 def test_a_link_to_a_finding_shows_it_first_or_says_that_it_is_gone(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings", finding="evalrank-kind-3-00000000")
     assert any("gone" in str(warning.value) for warning in app.warning)
-    assert len(cards(app)) == 7
+    assert len(cards(app)) == SHOWN - 1
     (found,) = [one for one in collected(demo_cache).discoveries if one.finding.kind == "kind-9"]
     app = open_app(demo_cache, "findings", finding=found.finding.id)
     assert not app.warning

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pandas as pd
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from streamlit.testing.v1 import AppTest
 
 from core.diagnostic import find_diagnostic
 from core.ui.widgets import tables
@@ -64,3 +66,25 @@ def test_every_cell_is_written_as_by_a_loop(
         for row in drawn["body"]
     ]
     assert cells == shown(frame, alike, written)
+
+
+def _drawn() -> None:
+    import pandas as pd
+    import streamlit as st
+
+    from core.ui.widgets import tables
+
+    frame = pd.DataFrame({"model": ["a", "b"], "difference": [-4.5, 12.75], "n": [-1, 2], "score": [0.5, 0.25]})
+    number = st.column_config.NumberColumn
+    config = {"difference": number(format="%+.1f", help="Points"), "score": number(format="%.2f")}
+    tables.draw(frame, column_config=config, key="signed")
+
+
+def test_negative_numbers_have_a_minus_sign_and_stay_numbers() -> None:
+    app = AppTest.from_function(_drawn).run()
+    (table,) = app.dataframe
+    assert table.value["difference"].tolist() == [-4.5, 12.75]
+    shown = pa.ipc.open_stream(table.proto.arrow_data.styler.display_values).read_pandas()
+    assert shown["difference"].tolist() == ["−4.5", "+12.8"]
+    assert shown["n"].tolist() == ["−1", "2"]
+    assert shown["model"].tolist() == ["a", "b"]

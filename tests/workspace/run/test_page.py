@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from core.diagnostics.evalrank.definition import ENTRY
 from core.store.records import RunState
@@ -44,7 +45,7 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     assert "2 already available" in written(app)
     assert app.button(key="run_all").label == "Run 2"  # HEROS of both variants
     app.multiselect(key="run_diagnostics").set_value(["evalrank"]).run()
-    assert app.button(key="run_all").disabled
+    assert not starts(app), "a link to the results instead"
     assert "Skipped: Demo minimal pairs" in written(app)
     app.multiselect(key="run_datasets").set_value(["demo-minimal"]).run()
     assert app.multiselect(key="run_diagnostics").value == ["heros"], "only what fits is ticked"
@@ -53,8 +54,16 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     assert "nothing to run: none of the diagnostics fits demo-minimal" in written(app)
 
 
-def test_the_form_takes_over_what_is_picked_and_leads_to_the_result(open_app: OpenApp, demo_copy: Path) -> None:
-    app = open_app(demo_copy, "run", data="demo-pairs", enc="minilm~center")
+def starts(app: AppTest) -> list[Button]:
+    return [button for button in app.button if button.key == "run_all"]
+
+
+def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
+    open_app: OpenApp, demo_copy: Path
+) -> None:
+    app = open_app(demo_copy, "evalrank", data="demo-pairs", enc="minilm~center")
+    app.switch_page("pages/run.py").run()
+    assert "enc" not in app.query_params, "there are no pickers that it would be for"
     assert app.multiselect(key="run_encoders").value == ["minilm"]
     assert app.multiselect(key="run_transforms").value == ["center"]
     assert app.multiselect(key="run_datasets").value == ["demo-pairs"]
@@ -83,14 +92,14 @@ def test_what_is_wrong_is_said_in_one_line(
     app.multiselect(key=widget).set_value(values).run()
     (error,) = app.error
     assert part in error.value.lower()
-    assert not [button for button in app.button if button.key == "run_all"]
+    assert not starts(app)
 
 
 def test_chosen_runs_are_computed_and_appear(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "run")
     app.button(key="run_all").click().run()
     finished(app)
-    assert app.button(key="run_all").disabled
+    assert not starts(app)
     repository = Repository.at(demo_copy / "results.duckdb")
     assert len(repository.runs(diagnostic="heros", state=RunState.DONE)) == 2
     shown = history_table(app)

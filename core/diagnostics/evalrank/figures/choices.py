@@ -8,6 +8,7 @@ from html import escape
 from core.diagnostics.evalrank.trust import Choice
 from core.figures.html_tables import Column, Html, html_table, quiet
 from core.figures.theme import Scheme
+from core.texts import with_minus
 
 
 def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
@@ -31,4 +32,4 @@ def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
 
 def difference(value: float) -> str:
     """With its sign, unless it rounds to nothing."""
-    return f"{value:+.4f}" if round(value, 4) else "0.0000"
+    return with_minus(f"{value:+.4f}") if round(value, 4) else "0.0000"

@@ -28,7 +28,7 @@ MAX_SHOWN = 20
 FEW_RIVALS = 10  # ranks
 # By their names, which are part of the address; the first is the default.
 VIEWS: Mapping[str, View[EvalRankView]] = {
-    "pairs": View("Which pairs does it get wrong, and what outranks the match?", pairs.show),
+    "pairs": View("Which pairs do the models get wrong, and what outranks the match?", pairs.show),
     "A against B": View("Is the difference significant?", uncertainty.show_versus),
     "kinds of pair": View("Where does the model do well, and where badly?", kinds.show),
     "trust": View("How robust is the score? Counting rules and training overlap", trust.show),
@@ -106,8 +106,9 @@ def _notes(shown: EvalRankView) -> None:
     said += _few_rivals(shown)
     if len(runs) > MOST_BARS:
         said.append(f"Right: the best {MOST_BARS} of {len(runs)} models.")
-    if said:
-        st.caption(" ".join(said))
+    if about := tables.about_dataset(runs[0].plan.dataset):
+        st.caption(about)
+    st.caption(" ".join(said))
     comparability.coverage_notes(runs)
     comparability.prompt_notes(runs)
     comparability.training_notes(runs)

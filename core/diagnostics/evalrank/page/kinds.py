@@ -25,7 +25,7 @@ from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources
 from core.figures.groups import group_lines
 from core.numerics.statistics.groups import FEW, Gain, Gains, Grouping
-from core.texts import are_words, counted
+from core.texts import are_words, counted, with_minus
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository
@@ -149,9 +149,9 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
 def _in_words(one: Gain) -> str:
     side = "" if one.group.side == "pair" else f" of the {'match' if one.group.side == 'mate' else one.group.side}"
     interval = one.estimate.interval
-    sure = f"{interval.low:+.3f} to {interval.high:+.3f}, " if interval else ""
+    sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
     name = f"{as_text(one.by)}{side}: **{as_text(one.group.label)}**"
-    return f"{name} ({one.estimate.value:+.3f}, {sure}{counted(one.rows, 'pair')})"
+    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, 'pair')})"
 
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)

@@ -31,6 +31,7 @@ from core.numerics.statistics.outcomes import Leads
 from core.runs.embeddings import EmbeddingsGone
 from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
+from core.texts import from_change
 from core.types import Bool, Int64
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
@@ -243,9 +244,15 @@ def _table(
             shown.picks.dataset,
             _config(sides, names),
             hint=f"{len(found):,} pairs. Choose a row to see what outranks the match.",
-            view=lambda rows: rows[list(names)].rename(columns=names),
+            view=lambda rows: _from_changes(rows)[list(names)].rename(columns=names),
         )
     return found
+
+
+def _from_changes(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with texts that begin shortly before what differs between query and match."""
+    pairs = list(zip(rows["query"], rows["mate"], strict=True))
+    return rows.assign(query=[from_change(*pair) for pair in pairs], mate=[from_change(b, a) for a, b in pairs])
 
 
 def _show_only(sides: Sides) -> Which:
@@ -317,7 +324,7 @@ def _columns(shown: EvalRankView, sides: Sides, extra: Sequence[str]) -> dict[st
         ranks = {"rank in A": f"rank: {sides.a.plan.variant.label}"}
     else:
         ranks = {"rank in A": "rank in A", "rank in B": "rank in B", "rank difference": "A − B"}
-    more = {name: _title(name, shown) for name in extra if name not in ranks}
+    more = {n: n if n == DEFAULT_ORDER else _title(n, shown) for n in extra if n not in ranks}
     # Many ranks come after the texts, so that these stay in sight.
     if len(shown.runs) < MANY_VARIANTS:
         more.pop(DEFAULT_ORDER, None)  # the ranks are all there
@@ -332,17 +339,20 @@ def _config(sides: Sides, names: Mapping[str, str]) -> dict[str, ColumnConfig | 
         letter = name[-1] if name.endswith((" in A", " in B")) else ""
         about = _HELP.get(name) or (f"{name}: {sides.by_letter[letter].plan.variant.label}" if letter else None)
         if name in {"query", "mate"}:
-            out[title] = text(width=330)
+            out[title] = text(width=280, help="A long text begins shortly before the word that differs")
         elif name.startswith("similarity"):
             out[title] = number(format="%.4f", help=about)
         elif name in {"overlap", "1/rank difference"} or name.startswith("frequency"):
             out[title] = number(format="%.2f" if name != "1/rank difference" else "%.3f", help=about)
         elif name == "pair":
-            out[title] = number(width="small", help=about)
+            out[title] = number(width=60, help=about)
         elif name.startswith(ADDED):
             out[title] = text(help="A column of your file")
         else:
-            out[title] = number(format="localized", help=about or "Rank of the match; 1 is best, .5 is a tie")
+            width = 85 if name in {"rank in A", "rank in B", "rank difference", DEFAULT_ORDER} else None
+            out[title] = number(
+                format="localized", help=about or "Rank of the match; 1 is best, .5 is a tie", width=width
+            )
     return out
 
 

@@ -39,7 +39,7 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
 from core.ui.resources import allowed, cached, on_disk, repository, scheme, settings
-from core.ui.widgets import dataset_offer
+from core.ui.widgets import dataset_offer, tables
 from core.ui.widgets.work import run_button
 
 TOOLKIT = PROTOCOLS[1]
@@ -342,4 +342,4 @@ def _scores(shown: EvalRankView, found: Overlap) -> None:
             width=95,
             help="The score on the rest minus that on all pairs." if difference else helps[last],
         )
-    st.dataframe(table, hide_index=True, key="training_scores", column_config=config)
+    tables.draw(table, hide_index=True, key="training_scores", column_config=config)

@@ -122,13 +122,13 @@ def show_headline(shown: EvalRankView, found: Sequence[Sample]) -> None:
     estimate = _estimates(own)[runs[0].run_id][name]
     interval = "" if estimate.interval is None else f" (95% CI {in_percent(estimate.interval)})"
     said = (
-        f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{estimate.value:.1%}** of "
+        f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{estimate.value:.2%}** of "
         f"{len(own.queries):,} pairs{interval}"
     )
     labels = {run.run_id: run.plan.variant.label for run in runs}
     others = against(own, runs[0].run_id, (name,)) if len(found) == 1 else ()
     rivals = [
-        Rival(labels[d.contrast.run_id], f"{own.value(d.contrast.run_id, name):.1%}", d.value > 0, d.p_corrected)
+        Rival(labels[d.contrast.run_id], f"{own.value(d.contrast.run_id, name):.2%}", d.value > 0, d.p_corrected)
         for d in others
     ]
     headline.show(headline.in_words(said, rivals, "more", "fewer"))

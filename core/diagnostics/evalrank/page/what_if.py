@@ -27,6 +27,7 @@ from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, jobs, repository, scheme, settings
 from core.ui.turns import turn
+from core.ui.widgets import tables
 from core.ui.widgets.addressed import names_of_variants, one_named
 from core.ui.widgets.browse_table import choose_row
 from core.ui.widgets.choices import one_of
@@ -153,7 +154,8 @@ def _changes(base: Basis, result: WhatIf, shown: EvalRankView, transform: str, m
         f"{n - found.gained - found.lost:,} stay. By {way} ranks among all {len(base.items):,} texts."
     )
     table, note = st.columns([3, 2], vertical_alignment="center")
-    table.dataframe(_score_table(found), hide_index=True, key="if_scores", column_config=_SCORE_COLUMNS)
+    with table:
+        tables.draw(_score_table(found), hide_index=True, key="if_scores", column_config=_SCORE_COLUMNS)
     with note:
         if base.is_whole:
             st.caption(f"On {whole} {n:,} pairs: a run would store these scores.")

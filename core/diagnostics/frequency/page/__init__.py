@@ -12,7 +12,7 @@ from core.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.
 VIEWS: Mapping[str, View[FrequencyView]] = {
-    "classifier": View("Can a linear classifier tell frequent from rare words?", information.show),
+    "classifier": View("Can a linear classifier read word frequency off the vectors?", information.show),
     "neighbours": View("How frequent are the nearest neighbors?", neighbours.show),
     "bands": View("Is the model worse on rare words?", bands.show),
     "norms": View("Do frequent words have longer vectors?", norms.show),

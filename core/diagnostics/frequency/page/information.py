@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.catalog import title_of
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.word_frequency import Frequencies
 from core.diagnostics.frequency import classes
@@ -21,6 +22,7 @@ from core.runs import pipeline
 from core.runs.spaces import Space
 from core.types import Variant
 from core.ui.markdown import as_text
+from core.ui.pickers import pick_dataset
 from core.ui.resources import cached, repository, settings
 from core.ui.widgets.work import run_button
 
@@ -44,11 +46,11 @@ def show(shown: FrequencyView) -> None:
     few = classes.strays(per_class) if per_class < classes.ENOUGH else None
     _verdict(found, shown, few)
     if few is not None:
-        enough = f"{classes.ENOUGH:,} + {classes.ENOUGH:,}"
+        stray = classes.strays(classes.ENOUGH)
         st.caption(
-            f":material/warning: Few {shown.entry.unit}s: with {per_class:,} + {per_class:,} per threshold, guessing "
-            f"reaches {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. A dataset with {enough} brings "
-            f"that within {100 * classes.strays(classes.ENOUGH):.0f} percentage points of 50%."
+            f":material/warning: Few {shown.entry.unit}s: with {per_class:,} frequent and {per_class:,} rare ones per "
+            f"threshold, guessing reaches {CHANCE - few:.0%} to {CHANCE + few:.0%} (gray) in 95% of cases. "
+            f"{classes.ENOUGH:,} of each would narrow that to {CHANCE - stray:.0%} to {CHANCE + stray:.0%}."
         )
     figure = figures.accuracy_lines(found, axis, shown.styles, shown.scheme, guessing=few)
     st.plotly_chart(figure, key="accuracy_lines")
@@ -81,14 +83,38 @@ def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: f
         does = "may or may not show"  # too few
     else:
         does = "show" if mean - control >= CLEARLY else "hardly show"
+    which = f"which {unit}s are frequent" if shown.dataset.of_words else f"which {unit}s use frequent words"
     said = (
-        f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} which {unit}s are frequent: "
-        f"a linear classifier is right on **{mean:.1%}** ({least:.1%} to {most:.1%} by threshold; {control:.1%} with "
+        f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} {which}: a linear classifier "
+        f"is right on **{mean:.1%}** ({least:.1%} to {most:.1%} depending on the threshold; {control:.1%} with "
         "shuffled labels)"
     )
     also = [f"**{as_text(v.label)}** {float(r['accuracy'].mean()):.1%}" for v, r in others]
     st.markdown(f"{said}{'; ' if also else ''}{', '.join(also)}.")
-    st.caption("50% is chance. **Lower is better** where vectors should be about meaning, not about use.")
+    st.caption(
+        "50% is chance. **Lower is better** where vectors should be about meaning, not about how common words are. "
+        "Differences between models are not tested."
+    )
+    if not shown.dataset.of_words:
+        _instead(shown, list(found))
+
+
+def _instead(shown: FrequencyView, variants: Sequence[Variant]) -> None:
+    """The stored runs on words, whose accuracy other pages show, with a button to their dataset."""
+    runs = repository().finished(ENTRY, metrics=[ENTRY.headline])
+    newest = next((run.plan.dataset for run in runs if run.plan.variant in variants), "")
+    if not newest:
+        return
+    by_variant = {run.plan.variant: run for run in reversed(runs) if run.plan.dataset == newest}
+    scores = [f"{v.label} {by_variant[v].metrics[ENTRY.headline]:.1%}" for v in variants if v in by_variant]
+    text, button = st.columns([4, 1], vertical_alignment="center")
+    text.caption(
+        as_text(
+            f"Computed here over the {shown.entry.unit}s of {shown.entry.title}. Other pages show the accuracy over "
+            f"words, on {title_of(newest)}: {', '.join(scores)}."
+        )
+    )
+    button.button("Switch dataset", key="pick_words", on_click=pick_dataset, args=(newest,), width="stretch")
 
 
 def _table(found: Mapping[Variant, pd.DataFrame]) -> None:

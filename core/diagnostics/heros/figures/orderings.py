@@ -14,7 +14,7 @@ from core.figures.dots import dots
 from core.figures.grids import heatmap
 from core.figures.labels import LABEL_WIDTH, wrapped
 from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink
-from core.texts import percent
+from core.texts import percent, with_minus
 from core.types import Float64, Variant
 
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign
@@ -56,7 +56,7 @@ def win_rate_matrix(rates: Float64, subsets: Sequence[str], scheme: Scheme) -> g
         subsets,
         scheme,
         bounds=(0.0, 1.0),
-        written=lambda share, few: percent(share).removesuffix("" if few else "%"),
+        written=lambda share, few: percent(share, 1) if few else percent(share).removesuffix("%"),
         pointed_at=lambda row, column, share: f"{row} closer than {column}: {percent(share, 1)} of the sentences",
     )
 
@@ -74,9 +74,9 @@ def win_rate_differences(differences: Float64, subsets: Sequence[str], scheme: S
         subsets,
         scheme,
         bounds=(-widest, widest),
-        written=lambda lead, _few: "0" if abs(lead) < ROUNDS_TO_0 else f"{100 * lead:+.0f}",
+        written=lambda lead, _few: "0" if abs(lead) < ROUNDS_TO_0 else with_minus(f"{100 * lead:+.0f}"),
         pointed_at=lambda row, column, lead: (
-            f"{row} closer than {column}: A's share minus B's is {100 * lead:+.1f} percentage points"
+            f"{row} closer than {column}: A's share minus B's is {with_minus(f'{100 * lead:+.1f}')} percentage points"
         ),
     )
 

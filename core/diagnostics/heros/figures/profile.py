@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
+from core.datasets.kinds.minimal_pairs import subset_in_words
 from core.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
 from core.types import Variant
 
@@ -19,17 +20,8 @@ GAP = 44  # between measured and published rows
 CELL_WIDTH = 0.94  # of a column, so that frames do not touch
 TINT = 0.22  # how much of the scale's color fills a frame
 
-LABELS = {
-    "negation_main": "negation of the clause",
-    "negation_antonym": "negation of the word",
-    "random_mlm": "random word",
-}
+label = subset_in_words
 Intervals = Mapping[Variant, Mapping[str, tuple[float, float]]]
-
-
-def label(name: str) -> str:
-    """A subset's name for people, as plain text."""
-    return LABELS.get(name, name.replace("_", " "))
 
 
 def profile(

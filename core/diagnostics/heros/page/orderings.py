@@ -13,17 +13,17 @@ from core.diagnostics.heros.definition import MEANINGS, Meaning
 from core.diagnostics.heros.figures import orderings as figures
 from core.diagnostics.heros.figures.profile import label
 from core.diagnostics.heros.orderings import Cosines, Ordering
-from core.diagnostics.heros.page.profile import MARKS
 from core.diagnostics.heros.page.shown import HerosView, cosines, named, subset_in_words
 from core.errors import BlindspotError
 from core.figures.dots import dot
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.comparison import entry_of_both
 from core.store.records import RunRecord
-from core.texts import percent
+from core.texts import p_in_words, percent
 from core.ui.markdown import as_text
 from core.ui.resources import cached
 from core.ui.widgets.choices import one_of
+from core.ui.widgets.tables import draw
 from core.ui.widgets.two_variants import Sides, two_variants
 
 DIFFERENCE = "A minus B"
@@ -76,16 +76,15 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
             "No headline: the names of the columns do not say which rewrites keep the meaning. Names "
             f"that do: {kept} keep it, {changed} change it (* is any ending)."
         )
-    lines = [
-        f"- {MARKS[worst.reading]} {named(run)}: {orderings.share_in_words(worst.rate, subset_in_words)}"
-        for run, worst in found[1:]
-        if worst
-    ]
+    lines = [f"- {named(run)}: {orderings.share_in_words(worst, subset_in_words)}" for run, worst in found[1:] if worst]
     if lines:
-        st.markdown("\n".join(["**The worst ordering of each other model**", "", *lines]))
+        st.markdown("\n".join(["**The weakest ordering of each other model**", "", *lines]))
         most = max(worst.out_of for _, worst in found[1:] if worst)
-        if most > 1:  # Findings has each ordering's own interval, which is narrower
-            st.caption(f"In brackets: 95% CI, corrected for the choice of the worst of {most} orderings.")
+        if most > 1:  # each ordering's own interval is narrower
+            st.caption(
+                f"In brackets: 95% CI, corrected for the choice of the weakest of {most} orderings, so wider than in "
+                "the figure below and on Findings."
+            )
 
 
 def _rates(runs: Sequence[RunRecord], tables: Mapping[str, Cosines], listed: Sequence[Ordering]) -> pd.DataFrame:
@@ -136,6 +135,10 @@ def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ..
     return comparison.tests_of_orderings(first, second)
 
 
+def _p(value: float) -> str:
+    return p_in_words(value).removeprefix("p ").removeprefix("= ")
+
+
 def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
     """Tests of each ordering: could the difference of two models be chance?"""
     try:
@@ -156,14 +159,14 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
                 "only A": t.test.first_better,
                 "only B": t.test.second_better,
                 "same": t.test.alike,
-                "p": t.test.p_value if t.is_tested else None,
-                "p, Holm": t.p_corrected if t.is_tested else None,
+                "p": _p(t.test.p_value) if t.is_tested else None,
+                "p, Holm": _p(t.p_corrected) if t.is_tested else None,
             }
             for t in tests
         ]
     )
     column, text = st.column_config.NumberColumn, st.column_config.TextColumn
-    st.dataframe(
+    draw(
         frame,
         hide_index=True,
         key="heros_tests",
@@ -176,8 +179,8 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
             "only A": column(help="Sentences with this order in A but not in B, half ties included"),
             "only B": column(help="Sentences with this order in B but not in A, half ties included"),
             "same": column(help="Sentences on which A and B agree"),
-            "p": column(format="%.2g", help="McNemar's exact test on the sentences on which A and B disagree"),
-            "p, Holm": column(format="%.2g", help="Corrected for the number of orderings tested"),
+            "p": text(help="McNemar's exact test on the sentences on which A and B disagree"),
+            "p, Holm": text(help="Corrected for the number of orderings tested"),
         },
     )
     untested = [t.ordering.in_words(label) for t in tests if not t.is_tested]

@@ -10,7 +10,7 @@ import streamlit as st
 from core.diagnostics.heros import orderings
 from core.diagnostics.heros.definition import ACCURACY
 from core.diagnostics.heros.figures import profile as figures
-from core.diagnostics.heros.orderings import Contrast, Finding, Reading
+from core.diagnostics.heros.orderings import Contrast, Finding
 from core.diagnostics.heros.page import published
 from core.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, subset_in_words
 from core.errors import BlindspotError
@@ -19,12 +19,6 @@ from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.options import options
 from core.ui.resources import cached
-
-MARKS = {
-    Reading.SURPRISING: ":material/warning:",
-    Reading.UNCLEAR: ":material/balance:",
-    Reading.AS_HOPED: ":material/check_circle:",
-}
 
 
 def show(shown: HerosView) -> None:
@@ -73,7 +67,7 @@ def _headline(shown: HerosView) -> None:
         return
     names = [named(run) for run in shown.runs]
     with st.container(key="headline", gap="xsmall"):
-        st.markdown(f"{MARKS[worst.reading]} {orderings.finding_in_words(worst, names[0], subset_in_words)}")
+        st.markdown(orderings.finding_in_words(worst, names[0], subset_in_words))
         if contrast:
             st.markdown(orderings.contrast_in_words(contrast, names, subset_in_words))
 

@@ -57,7 +57,7 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
         return picks.dataset
     with row():
         st.caption(
-            f"{tables.dataset_title(picks.dataset)} has no rewrites. Shown: {tables.dataset_title(DEFAULT)}.",
+            f"{tables.dataset_title(picks.dataset)} (sidebar) has no rewrites. Shown: {tables.dataset_title(DEFAULT)}.",
             width="content",
         )
         st.button("Switch dataset", key="pick_minimal", type="tertiary", on_click=pick_dataset, args=(DEFAULT,))

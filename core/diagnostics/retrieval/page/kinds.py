@@ -22,7 +22,7 @@ from core.diagnostics.retrieval.page.queries import compared_sides
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.groups import group_lines
 from core.numerics.statistics.groups import FEW, Gain, Gains, Grouping
-from core.texts import counted
+from core.texts import counted, with_minus
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
@@ -146,9 +146,9 @@ def _most_changed(shown: RetrievalView, features: Features, own: Mapping[str, Ow
 
 def _in_words(one: Gain) -> str:
     interval = one.estimate.interval
-    sure = f"{interval.low:+.3f} to {interval.high:+.3f}, " if interval else ""
+    sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
     name = f"{as_text(one.by)}: **{as_text(one.group.label)}**"
-    return f"{name} ({one.estimate.value:+.3f}, {sure}{counted(one.rows, 'query', 'queries')})"
+    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, 'query', 'queries')})"
 
 
 def _tested(found: Gains) -> None:

@@ -16,7 +16,7 @@ from core.runs.why_similar import PairOfTexts
 from core.store.records import RunRecord
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
-from core.ui.widgets import downloads, own_columns
+from core.ui.widgets import downloads, own_columns, tables
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -158,7 +158,7 @@ def _look_into(rows: pd.DataFrame, found: pd.DataFrame, shown: SimilarityView, s
             with place:
                 long_texts.show(text)
         st.markdown(f"People gave **{row[SCORE]:.2f}** ({as_text(str(row[SET]))}).")
-        st.dataframe(
+        tables.draw(
             pd.DataFrame(
                 [
                     {

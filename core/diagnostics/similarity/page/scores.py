@@ -21,6 +21,7 @@ from core.numerics.statistics.correlations import KINDS
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence
 from core.runs.finding_parts import ci, number
+from core.texts import with_minus
 from core.types import Variant
 from core.ui import headline
 from core.ui.markdown import as_text
@@ -44,7 +45,8 @@ def show(shown: SimilarityView) -> None:
     turned = len(shown.runs) > 1 and bool(_disagreements(shown.table))
     left, right = st.columns(2) if turned else (st.container(), None)
     with left:
-        st.markdown(f"**Over {ALL}**")
+        if turned or shown.own or len(shown.table.sets) > 1:  # else there is no other part
+            st.markdown(f"**Over {ALL}**")
         of_all = [
             dot(variant, figures.NAMES[kind], estimate.value, estimate.interval)
             for variant, (whole, *_) in rows.items()
@@ -58,7 +60,7 @@ def show(shown: SimilarityView) -> None:
             _order(shown, rows)
     if len(shown.runs) > 1:
         _say_whether_they_agree(shown)
-    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}")
+    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}{_near_zero(rows)}")
     if shown.own or len(shown.table.sets) > 1:
         rows = _grouped(shown)
         _per_group(shown, rows)
@@ -79,6 +81,16 @@ def show_headline(shown: SimilarityView) -> None:
     )
     said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{said} {SCALE}")
+
+
+def _near_zero(rows: Rows) -> str:
+    """The models whose interval of Spearman's rho includes 0."""
+    found = [
+        as_text(variant.label)
+        for variant, (whole, *_) in rows.items()
+        if (one := whole.estimates.get("spearman")) and one.interval and one.interval.low <= 0 <= one.interval.high
+    ]
+    return f" Spearman's ρ cannot be told from 0: {', '.join(found)}." if found else ""
 
 
 def _all_rows(shown: SimilarityView) -> Rows:
@@ -127,7 +139,7 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
     found = _disagreements(shown.table)
     n = len(shown.runs)
     if not found:
-        st.caption(f"Pearson, Spearman and Kendall rank the {n} models in the same order: any of them will do here.")
+        st.caption(f"Pearson, Spearman and Kendall rank the {n} models in the same order.")
         return
     variants = {run.run_id: as_text(run.plan.variant.label) for run in shown.runs}
     total = n * (n - 1) // 2
@@ -153,7 +165,7 @@ def _in_words(one: Disagreement, variants: Mapping[str, str]) -> str:
 
 def _signed(estimate: Estimate) -> str:
     ends = estimate.interval
-    return f"{estimate.value:+.4f}" + ("" if ends is None else f" [{ends.low:+.4f}, {ends.high:+.4f}]")
+    return with_minus(f"{estimate.value:+.4f}" + ("" if ends is None else f" [{ends.low:+.4f}, {ends.high:+.4f}]"))
 
 
 # --- per set, or per value of an own column

@@ -26,7 +26,7 @@ COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overla
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[TransferView]] = {
-    "tasks": View("How well do the embeddings work as features, task by task?", tasks.show),
+    "tasks": View("Which model is best on which task?", tasks.show),
     "classifiers": View("Does the ranking of models depend on the classifier?", classifiers.show),
     "confusion": View("Which classes are confused?", one_task.confusion),
     "items": View("Which examples does one model get right and the other wrong?", one_task.items),

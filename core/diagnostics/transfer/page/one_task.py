@@ -25,9 +25,10 @@ from core.diagnostics.transfer.page.offer import runs_of_task
 from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
 from core.numerics.statistics.confusion import class_scores
 from core.store.records import RunRecord
+from core.texts import with_minus
 from core.ui.markdown import as_text
 from core.ui.resources import Keys, cached
-from core.ui.widgets import downloads, own_columns
+from core.ui.widgets import downloads, own_columns, tables
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -98,7 +99,7 @@ def _per_class(found: Outcomes, sides: Sides) -> None:
     number = st.column_config.NumberColumn
     config = {name: number(format="%+.3f" if "−" in name else "%.3f") for name in list(columns)[2:]}
     frame = pd.DataFrame(columns)
-    st.dataframe(frame, hide_index=True, key="transfer_classes", placeholder="–", column_config=config)
+    tables.draw(frame, hide_index=True, key="transfer_classes", placeholder="–", column_config=config)
 
 
 def _mistakes(found: Outcomes, sides: Sides) -> None:
@@ -158,7 +159,8 @@ def _test(found: Outcomes, sides: Sides) -> None:
     if paired.interval is not None:
         ends = paired.interval
         notes.append(
-            f"Difference: {paired.first - paired.second:+.3f} (95% CI {ends.low:+.3f} to {ends.high:+.3f}, over texts)."
+            with_minus(f"Difference: {paired.first - paired.second:+.3f} (95% CI {ends.low:+.3f} to {ends.high:+.3f}, ")
+            + "over texts)."
         )
     if paired.repeats:
         notes.append(

@@ -18,6 +18,7 @@ from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, s
 from core.figures import grids
 from core.figures.dots import DOT, dot
 from core.numerics.statistics.intervals import Interval
+from core.runs.baselines import BASELINES
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui import headline
@@ -78,10 +79,36 @@ def show_headline(shown: TransferView) -> None:
     said = (
         f"{as_text(title(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on embeddings of "
         f"**{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
-        f"{runs[0].metrics['tested']:,.0f} examples right{interval}; always choosing the most frequent class would be "
-        f"right on {runs[0].metrics['majority']:.1%}"
+        f"{runs[0].metrics['tested']:,.0f} examples right{interval}{_in_folds(runs[0])}; always choosing the most "
+        f"frequent class would be right on {runs[0].metrics['majority']:.1%}"
     )
     headline.show(headline.in_words(said, headline.rivals(ENTRY, runs, ".1%"), "better", "worse"))
+    if ahead := _word_counting_ahead(runs):
+        names = " and ".join(as_text(run.plan.variant.label) for run in ahead)
+        know = "knows" if len(ahead) == 1 else "know"
+        word = ", here “not”," if task == DEMO else ""
+        st.caption(
+            f"Why {names}, which {know} only spelling and words, can win: single words{word} give the class away. "
+            "Such a task measures how easily a word can be read off an embedding, not how well it captures meaning."
+        )
+
+
+def _word_counting_ahead(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """Random and word-counting models with a higher accuracy than the first model, if that is none itself."""
+    first, *others = runs
+    if first.plan.variant.encoder in BASELINES:
+        return []
+    ahead = [run for run in others if run.metrics["accuracy"] > first.metrics["accuracy"]]
+    return [run for run in ahead if run.plan.variant.encoder in BASELINES]
+
+
+def _in_folds(run: RunRecord) -> str:
+    """Without a split everything is trained on and tested, fold by fold."""
+    return "" if _is_split(run) else ", tested in cross-validation"
+
+
+def _is_split(run: RunRecord) -> bool:
+    return run.metrics["trained"] < run.coverage["examples_covered"]
 
 
 def _classes_in_words(task: str) -> str:
@@ -202,8 +229,7 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         runs = {v: run for v, run in shown.runs[task].items() if v in shown.variants}
         run = next(iter(runs.values()))
         m = run.metrics
-        # Without a split everything is trained on and tested, fold by fold.
-        is_split = m["trained"] < run.coverage["examples_covered"]
+        is_split = _is_split(run)
         rows.append(
             {
                 "task": title(task),
@@ -229,7 +255,7 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
             ),
             "in words": st.column_config.TextColumn(
                 "overlap",
-                width="large",
+                width="medium",
                 help="The same text in training and test; for pairs, the same two texts in either order. Folds of a "
                 "task without a split have no overlap. Pairs that share one text stay in one fold unless too many are "
                 "connected; those that share one with training are counted here.",

@@ -31,7 +31,7 @@ def _choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Vari
     """
     found = {t.dataset: shown.of(t) for t in TASKS if t.diagnostic == diagnostic and shown.of(t)}
     if not found:
-        st.info("No results yet: see *Run what is missing* below.", icon=":material/play_circle:")
+        st.info("No results yet: see *Run tasks without results* below.", icon=":material/play_circle:")
         return None
     usual = shown.picks.dataset if shown.picks.dataset in found else next(iter(found))
     chosen = tab_named("Dataset", [usual, *sorted(found.keys() - {usual})], key=key, name=title_of)

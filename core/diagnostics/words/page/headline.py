@@ -9,16 +9,17 @@ import streamlit as st
 
 from core.datasets.catalog import title_of
 from core.diagnostics.words import analogy
+from core.diagnostics.words.categorization import SEEDS
 from core.diagnostics.words.page.table import WordsView
 from core.diagnostics.words.schnabel_table import TASKS, Task
 from core.diagnostics.words.versus import word_pairs
 from core.numerics.ranking.ranks import expected_hit
 from core.numerics.statistics.against import bounded_against, change_against, of_ends
 from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import Interval, holm
+from core.numerics.statistics.intervals import holm
 from core.store.records import RunRecord
 from core.texts import percent
-from core.ui.headline import Rival, in_words
+from core.ui.headline import NAMED, Rival, in_words
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository
 
@@ -40,7 +41,7 @@ def show(shown: WordsView) -> None:
 def _analogies(task: Task, runs: list[RunRecord]) -> str:
     estimates, p_values = _of_analogies(tuple(run.run_id for run in runs))
     said = f"{_name(runs[0])} solves **{percent(estimates[0].value, 1)}** of {int(runs[0].metrics['questions']):,} "
-    said += f"analogies in {as_text(title_of(task.dataset))}{_ends(estimates[0].interval)}"
+    said += f"analogies in {as_text(title_of(task.dataset))}{_ends(estimates[0])}"
     rivals = [
         Rival(run.plan.variant.label, percent(found.value, 1), found.value > estimates[0].value, p)
         for run, found, p in zip(runs[1:], estimates[1:], p_values, strict=True)
@@ -51,22 +52,36 @@ def _analogies(task: Task, runs: list[RunRecord]) -> str:
 def _categories(task: Task, runs: list[RunRecord]) -> str:
     first = runs[0].metrics
     said = f"{_name(runs[0])} puts **{percent(first['purity'], 1)}** of {int(first['words']):,} words in "
-    said += f"{as_text(title_of(task.dataset))} into a cluster of their own category (chance: "
-    said += f"{percent(first['chance'])}; over all random starts of k-means: {percent(first['purity_low'])} to "
-    said += f"{percent(first['purity_high'])})"
-    rivals = [
-        Rival(run.plan.variant.label, percent(run.metrics["purity"], 1), run.metrics["purity"] > first["purity"], None)
+    said += f"{as_text(title_of(task.dataset))} into a cluster of their own category ({_starts(runs[0])}; chance "
+    said += f"{percent(first['chance'])})"
+    others = [
+        f"**{as_text(run.plan.variant.label)}** {percent(run.metrics['purity'], 1)} ({_starts(run)})"
         for run in runs[1:]
     ]
-    return in_words(said, rivals, "better", "worse")
+    more = f" and {len(others) - NAMED} more" if len(others) > NAMED else ""
+    named = f" Others, without a significance test: {', '.join(others[:NAMED])}{more}." if others else ""
+    return (
+        f"{said}.{named} Of {len(SEEDS)} random starts of k-means the tightest clustering counts: where the ranges "
+        "overlap, a difference can be luck."
+    )
+
+
+def _starts(run: RunRecord) -> str:
+    """Mean and range of a run's purity."""
+    mean, low, high = (percent(run.metrics[f"purity_{name}"]) for name in ("mean", "low", "high"))
+    return f"mean of all starts {mean}, {low} to {high}"
 
 
 def _name(run: RunRecord) -> str:
     return f"**{as_text(run.plan.variant.label)}**"
 
 
-def _ends(interval: Interval | None) -> str:
-    return f" (95% CI {percent(interval.low)} to {percent(interval.high)})" if interval else ""
+def _ends(found: Estimate) -> str:
+    """The interval and what it is over: questions that share a pair of words are not independent."""
+    if found.interval is None:
+        return ""
+    low, high = percent(found.interval.low), percent(found.interval.high)
+    return f" (95% CI {low} to {high}, over the {found.units:,} word pairs that they are made of)"
 
 
 @cached(32)

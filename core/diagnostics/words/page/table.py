@@ -235,7 +235,7 @@ def offer(shown: WordsView) -> None:
         )
     if not missing:
         return
-    with st.expander("Run what is missing", expanded=not shown.variants, icon=":material/add:"):
+    with st.expander("Run tasks without results", expanded=not shown.variants, icon=":material/add:"):
         for group, tasks in missing.items():
             text, button = st.columns([3, 1], vertical_alignment="center")
             names = ", ".join(title_of(t.dataset) for t in tasks)

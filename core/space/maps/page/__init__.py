@@ -25,12 +25,16 @@ from core.types import Int64
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import jobs, settings
-from core.ui.widgets import downloads
+from core.ui.widgets import downloads, tables
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
 from core.ui.widgets.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
+MEANING = {
+    Method.UMAP: "places texts with the same neighbors together",
+    Method.PCA: "shows the two directions in which the texts vary most",
+}
 DOTS_IN_ALL = 25_000  # in all maps together; with more a browser gets slow
 # A browser gives a page sixteen WebGL contexts; a map takes three, and six while it is redrawn.
 DOTS_WITHOUT_WEBGL = 8_000
@@ -97,7 +101,9 @@ def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
     """Offer to compute the missing UMAPs."""
     under_way = {task for job in jobs().active() for task in job.tasks}
     if waiting := [request for request in missing if request in under_way]:
-        st.info(f"UMAP of {_variants(waiting)} is being computed. PCA is shown until then.", icon=":material/pending:")
+        st.info(
+            f"UMAP of {_variants(waiting)} is being computed. All maps are PCA until then.", icon=":material/pending:"
+        )
         missing = [request for request in missing if request not in under_way]
     if not missing:
         return
@@ -105,8 +111,8 @@ def _offer(opened: Opened, missing: Sequence[MapRequest]) -> None:
     seconds = sum(maps.estimated_seconds(items, request, settings()) for request in missing)
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(
-        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. PCA is shown until then. Do not "
-        "compare the shapes of a UMAP and a PCA: the method makes them differ.",
+        f"UMAP of {_variants(missing)} is not computed yet: about {duration(seconds)}. Until then all maps are PCA, "
+        "since maps of two methods cannot be compared.",
         icon=":material/hourglass_empty:",
     )
     with button:
@@ -121,9 +127,11 @@ def _variants(requests: Sequence[MapRequest]) -> str:
 @fragment  # what the reader selects draws nothing above again
 def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     """The query, the maps, and a table of the selected items."""
+    if about := tables.about_dataset(opened.dataset.id):
+        st.caption(about)
     st.caption(
-        "Each dot is a text; near-duplicates overlap. Click a dot to see its true neighbors. Drag to move, scroll to "
-        "zoom."
+        f"Each dot is a text; rewrites and near-duplicates may share a spot. {_meaning(drawn)} Click a dot to see its "
+        "true neighbors. Drag to move, scroll to zoom."
     )
     *places, last = st.columns([4, 2, 2, 3], vertical_alignment="bottom")
     item, k = query.choose(opened, places)
@@ -141,6 +149,12 @@ def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     if item is not None:
         query.show(opened, item, arounds)
     _selection_table(opened, selected, colouring)
+
+
+def _meaning(drawn: Sequence[Drawn]) -> str:
+    """A phrase on each method drawn."""
+    found = dict.fromkeys(one.request.method for one in drawn)
+    return " ".join(f"{METHODS[method]} {MEANING[method]}." for method in found)
 
 
 def _shown_rows(drawn: Sequence[Drawn]) -> Int64 | None:
@@ -220,11 +234,11 @@ def _trust(quality: Quality | None, explained: tuple[float, float] | None) -> No
         else f"measured on all {quality.items:,} texts"
     )
     st.markdown(
-        f"Trustworthiness **{trust}** (best: 1) · true neighbors kept **{quality.kept:.0%}** (k = {quality.k}, by "
-        f"chance {quality.by_chance:.2%}, {asked})"
+        f"Trustworthiness **{trust}** (1: no false neighbors) · **{quality.kept:.0%}** of the {quality.k} nearest "
+        f"neighbors kept (by chance {quality.by_chance:.1%}, {asked})"
         + (f" · variance shown **{sum(explained):.1%}**" if explained else "")
     )
-    st.caption(verdict(quality, explained))
+    st.caption(closeness(quality))
 
 
 def _headline(one: Drawn) -> None:
@@ -234,19 +248,23 @@ def _headline(one: Drawn) -> None:
     quality = one.map.quality
     st.markdown(
         f"The {METHODS[one.request.method]} of **{as_text(one.variant.label)}** keeps **{quality.kept:.0%}** of the "
-        f"{quality.k} nearest neighbors (chance: {quality.by_chance:.1%}). {verdict(quality, one.map.explained)}"
+        f"{quality.k} nearest neighbors (by chance: {quality.by_chance:.1%}). {verdict(quality, one.map.explained)}"
     )
+
+
+def closeness(quality: Quality) -> str:
+    """How far to trust close dots, in words."""
+    false = 1 - quality.kept
+    if quality.kept >= 0.7:
+        return "Dots that look close are mostly true neighbors."
+    if quality.trustworthiness >= 0.85:
+        return f"Read regions, not single neighbors: about {false:.0%} of the closest dots are not true neighbors."
+    return f"Do not rely on closeness here: about {false:.0%} of the closest dots are not true neighbors."
 
 
 def verdict(quality: Quality, explained: tuple[float, float] | None) -> str:
     """How far to trust the picture, in words."""
-    false = 1 - quality.kept
-    if quality.kept >= 0.7:
-        first = "Dots that look close are mostly true neighbors."
-    elif quality.trustworthiness >= 0.85:
-        first = f"Read regions, not single neighbors: about {false:.0%} of the closest dots are not true neighbors."
-    else:
-        first = f"Do not rely on closeness here: about {false:.0%} of the closest dots are not true neighbors."
+    first = closeness(quality)
     if explained:
         return (
             f"{first} The picture shows {sum(explained):.0%} of the variance: texts that are far apart in it differ, "

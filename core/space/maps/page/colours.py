@@ -29,6 +29,7 @@ from core.space.maps.colours import (
 from core.space.page import Opened
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
+from core.ui.pickers import DEFAULT_PROTOCOL
 from core.ui.resources import cached, repository
 from core.ui.widgets import dataset_offer
 from core.ui.widgets.addressed import one_named
@@ -81,11 +82,12 @@ _frequency = cached(8, "Looking up frequencies …")(by_frequency)
 
 
 def _rank_of_mate(opened: Opened, variant: Variant) -> Numbers | None:
-    found = by_rank_of_mate(opened.dataset, variant, opened.picks.params, repository())
+    params = opened.picks.params | {"protocol": DEFAULT_PROTOCOL}
+    found = by_rank_of_mate(opened.dataset, variant, params, repository())
     if found is None:
         st.caption(
-            f"{as_text(variant.label)} has no EvalRank run on this dataset with similarity {opened.picks.metric} and "
-            f"protocol {opened.picks.protocol}, so its dots have no color. Start one on the page Run."
+            f"{as_text(variant.label)} has no EvalRank run on this dataset with similarity {opened.picks.metric}, "
+            "so its dots have no color. Start one on the page Run."
         )
     return found
 

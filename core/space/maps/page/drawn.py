@@ -1,4 +1,4 @@
-"""Maps of the page Map; PCA replaces a UMAP that is not computed yet."""
+"""Maps of the page Map; PCA replaces UMAP in all of them until every one is computed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class Drawn:
 
 
 def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], list[MapRequest]]:
-    """The maps, and the UMAPs that are still to be computed."""
+    """The maps, and the UMAPs that are still to be computed; until then all are PCA, since pictures of two methods do
+    not compare."""
     out, missing = [], []
     with st.spinner("Drawing the maps …", show_time=False):
         for space, wanted in zip(opened.spaces, requests, strict=True):
@@ -46,4 +47,13 @@ def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], l
             except BlindspotError as error:
                 why = str(error)
             out.append(Drawn(space, request if found else wanted, found, why))
+        if missing:
+            out = [_as_pca(one) for one in out]
     return out, missing
+
+
+def _as_pca(one: Drawn) -> Drawn:
+    if one.map is None or one.request.method is Method.PCA:
+        return one
+    request = replace(one.request, method=Method.PCA)
+    return replace(one, request=request, map=maps.principal(request, one.space, settings()))

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets.kinds.minimal_pairs import subset_in_words
 from core.errors import BlindspotError
 from core.figures.html_tables import ranks_table
 from core.numerics.neighbours.approximate import Quality
@@ -158,7 +159,10 @@ def _side_by_side(opened: Opened, query: Query, found: Answer) -> None:
     in_words = {len(shown): "all", 1: "this"}
     marks = [[in_words.get(n, f"{n} of {len(shown)}") for n in row] for row in in_how_many(shown).tolist()]
     found_related = opened.dataset.related(query.item) if query.item is not None else {}
-    related = {item: "match" if name == "mate" else name for item, name in found_related.items()}
+    related = {
+        item: "match" if name == "mate" else ", ".join(map(subset_in_words, name.split(", ")))
+        for item, name in found_related.items()
+    }
     lengths = [len(texts[item]) for item in shown.ravel()]
     abreast = 3 if float(np.mean(lengths)) <= SHORT and len(found.lists) == 3 else min(len(found.lists), 2)
     for start in range(0, len(found.lists), abreast):

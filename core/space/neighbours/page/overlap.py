@@ -20,10 +20,11 @@ from core.space.neighbours.lists import Agreement
 from core.space.neighbours.page.lists import Answer
 from core.space.neighbours.page.query import choose
 from core.space.page import Opened
-from core.texts import counted
+from core.texts import counted, from_change
 from core.types import Float64, Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets import tables
 from core.ui.widgets.addressed import names_of_variants
 from core.ui.widgets.browse_table import Pages, choose_row
 from core.ui.widgets.choices import one_of
@@ -33,6 +34,9 @@ WIDTH = 16  # characters of a model's name in figures
 FEW, NOTABLE = 0.05, 0.3  # share of the queries that may share fewer; of the neighbors from which it is said
 
 
+FROM_CHANGE = "A long text begins shortly before the word that differs from the query."
+
+
 class Measure(StrEnum):
     JACCARD = "jaccard"
     RBO = "rbo"
@@ -40,6 +44,12 @@ class Measure(StrEnum):
     @property
     def in_words(self) -> str:
         return "Jaccard" if self is Measure.JACCARD else "rank-biased overlap"
+
+    @property
+    def meaning(self) -> str:
+        return (
+            "texts in both lists divided by texts in either" if self is Measure.JACCARD else "the top ranks count most"
+        )
 
     def of(self, found: Agreement) -> Float64:
         return found.jaccard if self is Measure.JACCARD else found.rbo
@@ -86,6 +96,8 @@ def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
         f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
         f"{queries}."
     )
+    if about := tables.about_dataset(opened.dataset.id):
+        st.caption(about)
     _built_in(found)
 
 
@@ -96,7 +108,7 @@ def _built_in(found: Sequence[Agreement]) -> None:
     if len(found) > 1 and floor >= depth * NOTABLE:
         st.caption(
             f"Any two of these models share {floor} or more neighbors of almost every query, as in data full of "
-            f"near-duplicates: only the other {depth - floor} of {depth} tell models apart."
+            f"rewrites or near-duplicates: only the other {depth - floor} of {depth} tell models apart."
         )
 
 
@@ -126,8 +138,10 @@ def _this_query(answer: Answer) -> None:
             for o in found
         ]
     )
-    number = st.column_config.NumberColumn(format="%.3f")
-    config = {f"Jaccard@{answer.k}": number, "rank-biased overlap": number}
+    config = {
+        name: st.column_config.NumberColumn(format="%.3f", help=measure.meaning.capitalize())
+        for name, measure in ((f"Jaccard@{answer.k}", Measure.JACCARD), ("rank-biased overlap", Measure.RBO))
+    }
     st.dataframe(frame, hide_index=True, key="overlap_here", column_config=config)
 
 
@@ -158,8 +172,8 @@ def _distribution(
     st.plotly_chart(figure, key="overlap_boxes")
     which = f"all {items:,} texts" if queries == items else f"{queries:,} of {items:,} texts, always the same sample"
     st.caption(
-        f"Queries: {which}. Box: the middle half, with median and (dashed) mean; whiskers: 5% to 95%. 1: the same "
-        "neighbors; 0: none in common."
+        f"{measure.in_words.capitalize()}: {measure.meaning}. Queries: {which}. Box: the middle half, with "
+        "median and (dashed) mean; whiskers: 5% to 95%. 1: the same neighbors; 0: none in common."
     )
 
 
@@ -180,7 +194,7 @@ def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> N
         figure = figures.encoder_matrix(overlap, names, opened.scheme, "share of neighbors")
         st.plotly_chart(figure, key="overlap_matrix")
     with right:
-        st.markdown("**Linear CKA**: similarity of the whole spaces, 0 to 1")
+        st.markdown("**Linear CKA**: similarity of the whole spaces (1: same up to rotation)")
         st.plotly_chart(figures.encoder_matrix(alike, names, opened.scheme, "CKA"), key="cka_matrix")
     if np.isnan(alike).any():
         st.caption("– : CKA is not defined for fewer than four texts, nor for a space whose vectors are all the same.")
@@ -203,7 +217,13 @@ def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: i
     items = opened.spaces[0].items[rows[shown]].tolist()
     nearest = {v: _of_many(s, opened.metric) for s in opened.spaces if (v := s.variant) in {a, b}}
     texts = opened.dataset.items
-    first = {v: [texts[opened.spaces[0].items[lists[i, 0]]] for i in shown] for v, lists in nearest.items()}
+    first = {
+        v: [
+            from_change(texts[opened.spaces[0].items[lists[i, 0]]], texts[item])
+            for i, item in zip(shown, items, strict=True)
+        ]
+        for v, lists in nearest.items()
+    }
     frame = pd.DataFrame(
         {
             "item": items,
@@ -228,8 +248,10 @@ def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: i
             "query": column.TextColumn(width=280),
             "Jaccard": column.NumberColumn(format="%.3f", width=70),
             "RBO": column.NumberColumn(format="%.3f", width=70, help="Rank-biased overlap"),
-            "nearest in A": column.TextColumn(width=250, help=a.label),
-            "nearest in B": column.TextColumn(width=250, help=b.label),
+            "nearest in A": column.TextColumn(width=250, help=f"{a.label}. {FROM_CHANGE}"),
+            "nearest in B": column.TextColumn(width=250, help=f"{b.label}. {FROM_CHANGE}"),
         },
     )
-    pages.turn("Lowest Jaccard first, then lowest rank-biased overlap. Select a row to make it the query.")
+    lowest = int(np.count_nonzero(one.shared == one.shared.min()))
+    alike = f" {lowest:,} queries share no more than {one.shared.min()}." if lowest > 1 else ""
+    pages.turn(f"Lowest Jaccard first, then lowest rank-biased overlap.{alike} Select a row to make it the query.")

@@ -20,6 +20,7 @@ from core.studies.compare.page.reading import compared, costs_of
 from core.studies.compare.page.shown import CompareView
 from core.studies.compare.rows import Row, Verdict, headline, legend, method_in_words
 from core.studies.report.page import report_buttons
+from core.texts import with_minus
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks
@@ -158,8 +159,8 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "score": one.label,
         names[0]: f"{one.a:.4f}",
         names[1]: f"{one.b:.4f}",
-        "difference": f"{one.value:+.4f}",
-        "95% interval": "–" if one.interval is None else f"{one.interval:+.4f}",
+        "difference": with_minus(f"{one.value:+.4f}"),
+        "95% interval": "–" if one.interval is None else with_minus(f"{one.interval:+.4f}"),
         "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": "–" if row.p_corrected is None else f"{row.p_corrected:.3g}",
         "A is": verdict,

@@ -30,6 +30,7 @@ from core.ui.widgets.missing_runs import runs_to_compute
 from core.ui.widgets.work import run_button
 
 LISTED = 6  # families
+NAMED = 4  # models of a family
 TITLE = "Sweep for the page Evidence"
 _ASKED = "_evidence_asked"  # whether the cost of the ready sweep was asked for
 _SWEEP = "_evidence_sweep"
@@ -147,9 +148,17 @@ def _counts(every: ScoreTable, table: ScoreTable, level: Level, *, like_similari
     parts.append(f"{counted(len(table.evaluators), 'benchmark score')}, {counted(len(table.tasks), 'task')}")
     if level is Level.SENTENCE and not like_similarity and len(table.tasks) > 1:
         parts.append(f"without {' and '.join(name.upper() for name in LIKE_SIMILARITY)} (see Options)")
-    names = [f"{family} ({table.families.count(family)})" for family in table.family_list]
+    names = [f"{family}{_models(table, family)}" for family in table.family_list]
     names = names if len(names) <= LISTED else [*names[:LISTED], f"and {len(names) - LISTED} more"]
-    st.caption(as_text(f"{'; '.join(parts)}. Models per family: {'; '.join(names)}."))
+    st.caption(as_text(f"{'; '.join(parts)}. Families: {'; '.join(names)}."))
+
+
+def _models(table: ScoreTable, family: str) -> str:
+    """The models of a family, by name if they are few; nothing where it is one of the same name."""
+    own = [v.label for v, one in zip(table.variants, table.families, strict=True) if one == family]
+    if own == [family]:
+        return ""
+    return f" ({', '.join(own)})" if len(own) <= NAMED else f" ({len(own)} models)"
 
 
 # --- nothing to show

@@ -9,23 +9,28 @@ import streamlit as st
 from core import ui
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.findings import Level
-from core.studies.findings.collection import Collected, Discovery
+from core.studies.findings.collection import Collected, Discovery, knows_no_meaning
 from core.studies.findings.general import listed
 from core.studies.findings.page import cards
 from core.studies.findings.page.reading import collected
 from core.studies.report.page import report_buttons
 from core.texts import counted
+from core.types import Variant
 from core.ui.markdown import as_text
-from core.ui.options import options, row
+from core.ui.options import asked_for, options, row
 from core.ui.pickers import Picks
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.doors import doors
 from core.ui.widgets.tables import dataset_title
 
-SHOWN = 7
+SHOWN = 8  # cards at first
+OF_EACH = 2  # of these, of every level
+OPEN = 3  # cards with an example in sight
 MODELS_NAMED = 4  # in the headline
 ALL = "all"
 EVERYWHERE, PICKED = "all datasets", "the picked one"
+
+Group = tuple[Discovery, ...]  # of one kind: a card
 
 PLURALS = {Level.BLIND_SPOT: "blind spots", Level.CAUTION: "cautions", Level.STRENGTH: "strengths"}
 
@@ -34,9 +39,11 @@ HOW = r"""
   and dataset, it uses the newest run with default parameters and the picked similarity.
 - **False discoveries** are controlled over all of these tests together (Benjamini and Hochberg 1995): at most 5% of
   the tested findings on this page are expected to be false. *Corrected p* is p after that correction. Facts that are
-  counted rather than tested, such as truncated texts, have no p and are always shown.
-- A **blind spot**: the model is worse than chance, worse than a baseline that knows no meaning, or gets the meaning
-  wrong. A **caution** limits what a score can tell you. A **strength** is the opposite of a blind spot.
+  counted rather than tested, such as truncated texts, have no p and are always shown. Where things of one test depend
+  on each other, *independent groups* are counted, and *effective n* is how many independent ones they are worth.
+- A **blind spot**: the model is worse than chance, worse than a random or word-counting model, or gets the meaning
+  wrong. Such a model wins where single words give the answer away. A **caution** limits what a score can tell you. A
+  **strength** is the opposite of a blind spot.
 - **Order**: by level, then by how far the value is from where it should be, relative to the largest possible distance.
 """
 
@@ -56,16 +63,18 @@ def _list(picks: Picks) -> None:
     linked = st.container()
     with options():
         where = one_of("Datasets", (EVERYWHERE, PICKED), "findings_in", "All datasets, or only the one in the sidebar.")
-        found = collected(picks.variants, picks.metric, picks.dataset if where == PICKED else "")
+        variants = _variants(picks)
+        found = collected(variants, picks.metric, picks.dataset if where == PICKED else "")
         there = [level for level in Level if found.at(level)]
         level = one_of("Show", (ALL, *map(str, there)), "findings_level")
     if found.runs:
         with row():
-            report_buttons(picks, picks.variants, found.runs, datasets=(picks.dataset,) if where == PICKED else ())
+            report_buttons(picks, variants, found.runs, datasets=(picks.dataset,) if where == PICKED else ())
     headline = st.container()
     with linked:
         if finding_id := st.query_params.get("finding", ""):
-            _linked(found, finding_id)
+            one = found.find(finding_id) or collected(picks.variants, picks.metric, "").find(finding_id)
+            _linked(one, finding_id)  # also of a model that is hidden here
         for line in found.failures:
             st.warning(as_text(line), icon=":material/report:")
     if not found.runs:
@@ -73,16 +82,54 @@ def _list(picks: Picks) -> None:
         return
     wanted = found.groups(None if level == ALL else Level(level))
     headline.markdown(_headline(found) + _narrowed(picks.dataset if where == PICKED else "", level))
-    headline.caption(_grouped(wanted))
+    headline.caption(
+        _grouped(wanted) + ("" if where == PICKED else " All datasets, whichever is picked: see *Options*.")
+    )
+    first = at_first(wanted)
     cards_place, more_place = st.container(), st.container()
     with more_place:
-        is_long = len(wanted) > SHOWN and st.toggle(
-            f"Show {len(wanted) - SHOWN} more cards", key="findings_more", bind="query-params"
+        is_long = len(wanted) > len(first) and st.toggle(
+            f"Show all {len(wanted)} cards", key="findings_more", bind="query-params"
         )
     with cards_place:
-        for number, (first, *others) in enumerate(wanted if is_long else wanted[:SHOWN]):
-            cards.card(first, key=f"finding_{number}", others=others, is_open=number == 0)
+        _cards(wanted, wanted if is_long else first, found)
     st.caption(_tested(found, is_picked=bool(picks.variants)))
+
+
+def _variants(picks: Picks) -> tuple[Variant, ...]:
+    """The picked models; without any those that know meaning, post-processed ones on request as on other pages."""
+    if picks.variants:
+        return picks.variants
+    return tuple(asked_for(picks, [variant for variant in picks.known if not knows_no_meaning(variant)]))
+
+
+def at_first(wanted: Sequence[Group]) -> list[Group]:
+    """The worst ``SHOWN`` of some groups, but ``OF_EACH`` of every level as far as there are any; in their order."""
+    places: dict[Level, list[int]] = {}
+    for place, group in enumerate(wanted):
+        places.setdefault(group[0].finding.level, []).append(place)
+    kept = {place for own in places.values() for place in own[:OF_EACH]}
+    for place in range(len(wanted)):
+        if len(kept) >= SHOWN:
+            break
+        kept.add(place)
+    return [wanted[place] for place in sorted(kept)]
+
+
+def _cards(wanted: Sequence[Group], shown: Sequence[Group], found: Collected) -> None:
+    """Draw cards below a heading per level, which says how many of its cards and findings there are."""
+    number = 0
+    for level in Level:
+        own = [group for group in shown if group[0].finding.level is level]
+        if not own:
+            continue
+        every = sum(group[0].finding.level is level for group in wanted)
+        here = counted(every, "card") if len(own) == every else f"{len(own)} of {every} cards"
+        many = counted(len(found.at(level)), level, PLURALS[level]).capitalize()
+        st.markdown(f"**{many}**, {here}")
+        for first, *others in own:
+            cards.card(first, key=f"finding_{number}", others=others, is_open=number < OPEN)
+            number += 1
 
 
 def _tested(found: Collected, *, is_picked: bool) -> str:
@@ -91,7 +138,8 @@ def _tested(found: Collected, *, is_picked: bool) -> str:
     without = (
         ""
         if is_picked
-        else " Baselines (lsa, random-projection: they know words but no meaning) are included only if you pick them."
+        else " Random and word-counting models (random-projection, lsa: they know spelling and words, but no meaning) "
+        "are included only if you pick them."
     )
     return (
         f"{tested} tested in {of}. Of the tested findings listed here, at most {ALPHA:.0%} are expected to be false "
@@ -99,9 +147,9 @@ def _tested(found: Collected, *, is_picked: bool) -> str:
     )
 
 
-def _linked(found: Collected, finding_id: str) -> None:
+def _linked(one: Discovery | None, finding_id: str) -> None:
     """Draw the finding in the address above all others, or a line that it is gone."""
-    if one := found.find(finding_id):
+    if one:
         cards.card(one, key="finding_linked")
         st.divider()
     else:

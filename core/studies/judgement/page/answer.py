@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from core.datasets.catalog import DATASETS, title_of
 from core.errors import BlindspotError
 from core.settings import ASSETS
 from core.studies.judgement.page.shown import PAGES, Judged, judgements, link_for, other_task
 from core.studies.judgement.page.texts import DONT_KNOW, EXAMPLES, KEPT, PRIVACY, QUESTIONS, TO_DO
 from core.studies.judgement.page.votes import wait_for_reveal
 from core.studies.judgement.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key
-from core.studies.judgement.types import Ballot, Item, Recorded, Task
+from core.studies.judgement.types import Ballot, Item, ItemSet, Recorded, Task
 from core.texts import counted
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
@@ -152,7 +153,7 @@ def _begin(judged: Judged, state: RaterState) -> None:
     minutes = max(1, round(total * SECONDS_EACH / 60))
     st.markdown(TO_DO[judged.task])
     st.markdown(EXAMPLES[judged.task])
-    facts = [counted(total, "question"), f"about {counted(minutes, 'minute')}"]
+    facts = [counted(total, "question"), f"about {counted(minutes, 'minute')}", *_made_from(judged.items)]
     if judged.session is None:
         found = next((one for one in judgements().sets(judged.task) if one.set_id == judged.items.set_id), None)
         facts += [f"{counted(found.votes, 'vote')} by {counted(found.raters, 'rater')} so far"] if found else []
@@ -163,6 +164,15 @@ def _begin(judged: Judged, state: RaterState) -> None:
     if state.problem:
         st.error(as_text(state.problem), icon=":material/error:")
     st.caption(f"{PRIVACY} {KEPT}")
+
+
+def _made_from(items: ItemSet) -> list[str]:
+    """The dataset of a set of questions, and how many models: their names could bias answers."""
+    dataset = str(items.manifest.get("dataset", ""))
+    texts = [f"texts of {as_text(title_of(dataset))}"] if dataset in DATASETS else []
+    models = counted(len(items.variants), "model")
+    whose = f"one of {models} per question" if items.task is Task.INTRUDER else models
+    return [*texts, f"neighbors by {whose}, named with the results"]
 
 
 def _go_on(judged: Judged, state: RaterState, ballot: Ballot, answered: frozenset[int]) -> None:

@@ -26,6 +26,7 @@ from core.ui.boundary import fragment, repeated
 from core.ui.markdown import as_text
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
+from core.ui.widgets import tables
 from core.ui.widgets.choices import one_of
 
 REFRESH_SECONDS = 3.0
@@ -216,7 +217,7 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
         frame = frame.drop(columns="no verdict")
     unit = "queries" if task is Task.INTRUDER else "questions"
     column = st.column_config.NumberColumn
-    st.dataframe(
+    tables.draw(
         frame,
         hide_index=True,
         placeholder="–",

@@ -19,11 +19,11 @@ ITEMS = "The questions, and how to make others"
 
 # Before the first question.
 TO_DO = {
-    Task.INTRUDER: "**You see four texts. Pick the one that does not belong.** Three are a text and its two nearest "
-    "neighbors in one model; the fourth, the intruder, comes from far down the same list. The more often people find "
-    "the intruder, the better the model's neighbors fit together.",
+    Task.INTRUDER: "**You see four texts. Pick the one that does not belong.** In three of them a model sees the same "
+    "meaning: a text and its two nearest neighbors. The fourth, the intruder, is far from them for that model.",
     Task.COMPARATIVE: "**You see a text and, below it, one neighbor from each model. Pick the most similar one.** You "
-    "are not told which model it comes from. The model whose neighbors win the most votes agrees best with people.",
+    "are not told which model a neighbor comes from. Where models have the same neighbor, it is shown once and a vote "
+    "counts for all of them. If two seem equally similar, pick either.",
 }
 EXAMPLES = {
     Task.INTRUDER: "For example: in *apple*, *pear*, *engine*, *plum*, the intruder is *engine*.",
@@ -46,5 +46,6 @@ ABOUT = {
     Task.INTRUDER: "People see four cards: a word, its two nearest neighbors in one model, and an intruder from far "
     "down the same list that is about as frequent. Where they find the intruder, the neighbors belong together.",
     Task.COMPARATIVE: "People see a word and each model's first, fifth or fiftieth neighbor, and choose the most "
-    "similar. They are not told which model it comes from.",
+    "similar. They are not told which model it comes from. Neighbors that models share are shown once and count for "
+    "all of them. The more votes a model's neighbors win, the better it agrees with these people.",
 }

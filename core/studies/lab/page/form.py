@@ -33,13 +33,13 @@ OWN_ITEMS = "each task's own items"  # in the address
 SEEN = 0.05  # a corpus with a larger share of the tested texts is not called held out
 IN_SHORT = {
     "center": "subtracts the mean",
-    "zscore": "also divides by the standard deviation",
-    "abtt": "all but the top: removes the mean and the first K principal components",
-    "pcr": "removes the first K principal components, without centering",
-    "whiten": "makes dimensions uncorrelated, keeping K",
-    "pca": "keeps the K directions of largest variance",
-    "truncate": "keeps the first K dimensions",
-}  # the pickers' help has all of it
+    "zscore": "subtracts the mean and divides by the standard deviation",
+    "abtt": "(all but the top) removes the mean and the first {k} principal components",
+    "pcr": "removes the first {k} principal components, without centering",
+    "whiten": "makes dimensions uncorrelated, keeping {k}",
+    "pca": "keeps the {k} directions of largest variance",
+    "truncate": "keeps the first {k} dimensions",
+}  # {k} is the step's argument; the pickers' help has all of it
 TRIED = 8  # corpora that are compared to find one to offer
 
 
@@ -84,7 +84,7 @@ def form(picks: Picks) -> Grid | None:
     shown = [tasks[name] for name in chosen] or list(usual)
     st.caption(as_text(f"Tasks: {', '.join(map(_called, shown))}. Change them under Options."))
     if said := _in_short(typed):
-        st.caption(as_text(said))
+        st.caption(said)
     with place:
         metrics = st.pills(
             "Similarity",
@@ -114,9 +114,13 @@ def form(picks: Picks) -> Grid | None:
 
 
 def _in_short(chains: Sequence[str]) -> str:
-    """What the steps of some chains do, each once."""
+    """What the steps of some chains do, each once, as Markdown."""
     steps = dict.fromkeys(step.partition(":")[0].strip() for chain in chains for step in chain.split("+"))
-    found = [f"{STEPS[name].usage} {IN_SHORT[name]}" for name in steps if name in IN_SHORT]
+    found = [
+        f"`{STEPS[name].usage}` {IN_SHORT[name].format(k=argument.name if (argument := STEPS[name].argument) else '')}"
+        for name in steps
+        if name in IN_SHORT
+    ]
     return f"Post-processing: {'; '.join(found)}." if found else ""
 
 
@@ -198,7 +202,7 @@ def fit_note(grid: Grid, key: str = "lab_fit") -> None:
         are = "is" if len(learned) == 1 else "are"
         text.markdown(
             f":material/warning: {as_text(f'{names} {are} fitted on the test texts themselves ({corpora}).')} Part of "
-            "a gain may come from that."
+            "a gain may come from that. Fitted on other texts, it cannot."
         )
         if other := _other(tested, grid.encoders):
             button.button(

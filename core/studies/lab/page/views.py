@@ -50,6 +50,8 @@ def _one(shown: LabView, reading: Reading) -> None:
         0: "It describes the space; neither is better.",
     }
     said = [f"{what[:1].upper()}{what[1:]}.", order[reading.direction]]
+    if reading.is_described and reading.direction:
+        said.append("It only describes the space, so it is not in the sentences above.")
     if not any(parameter.name == "metric" for parameter in reading.task.entry.parameters):
         said.append("Cosine only.")
     if missing:

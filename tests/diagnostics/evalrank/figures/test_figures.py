@@ -303,13 +303,13 @@ def test_choices_have_their_numbers_and_texts_are_escaped() -> None:
     ]
     html = choices_table(rows, Scheme.LIGHT, 'a "label"')
     escaped = ("&lt;b&gt;score", "All &amp; sundry", "a &quot;label")
-    for part in (*escaped, ">0.5000<", ">+0.1250<", ">-0.0500<", ">1,234<"):
+    for part in (*escaped, ">0.5000<", ">+0.1250<", ">−0.0500<", ">1,234<"):
         assert part in html
     assert html.count("<tr style") == 1, "the shown row alone is tinted"
     assert choices_table(rows, Scheme.DARK, "x") != html
 
 
-@pytest.mark.parametrize(("value", "shown"), [(-0.00001, "0.0000"), (0.0, "0.0000"), (-0.1, "-0.1000")])
+@pytest.mark.parametrize(("value", "shown"), [(-0.00001, "0.0000"), (0.0, "0.0000"), (-0.1, "−0.1000")])
 def test_a_difference_has_a_sign_unless_it_is_zero(value: float, shown: str) -> None:
     assert difference(value) == shown
 

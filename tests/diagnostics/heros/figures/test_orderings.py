@@ -44,7 +44,7 @@ def test_rates_have_their_intervals() -> None:
 def test_the_matrix_prints_shares_and_leaves_the_diagonal_empty(scheme: Scheme) -> None:
     rates = np.array([[np.nan, 0.834], [0.166, np.nan]])
     heat = checked(win_rate_matrix(rates, ["synonym", HOSTILE], scheme)).data[0]
-    assert [list(row) for row in heat.text] == [["", "83%"], ["17%", ""]]
+    assert [list(row) for row in heat.text] == [["", "83.4%"], ["16.6%", ""]]
     assert heat.z[0][0] is None
     assert heat.z[0][1] == 0.834
     assert (heat.zmin, heat.zmax) == (0.0, 1.0), "half is the middle of the scale"
@@ -63,7 +63,7 @@ def test_a_cell_and_its_mirror_add_up_to_a_hundred_as_they_are_printed(subsets: 
     heat = win_rate_matrix(rates, [f"s{i}" for i in range(subsets)], Scheme.LIGHT).data[0]
     for i, j in zip(*upper, strict=True):
         cell, mirror = (text.removesuffix("%") for text in (heat.text[i][j], heat.text[j][i]))
-        assert int(cell) + int(mirror) == 100, rates[i, j]
+        assert Decimal(cell) + Decimal(mirror) == 100, rates[i, j]
         pointed = [text.split(": ")[1].split("%")[0] for text in (heat.hovertext[i][j], heat.hovertext[j][i])]
         assert sum(map(Decimal, pointed)) == 100, rates[i, j]
 
@@ -71,7 +71,7 @@ def test_a_cell_and_its_mirror_add_up_to_a_hundred_as_they_are_printed(subsets: 
 def test_differences_are_in_points_around_nought() -> None:
     lead = np.array([[np.nan, 0.236, -0.001], [-0.236, np.nan, 0.0], [0.001, 0.0, np.nan]])
     heat = checked(win_rate_differences(lead, ["a", "b", "c"], Scheme.DARK)).data[0]
-    assert [list(row) for row in heat.text] == [["", "+24", "0"], ["-24", "", "0"], ["0", "0", ""]]
+    assert [list(row) for row in heat.text] == [["", "+24", "0"], ["−24", "", "0"], ["0", "0", ""]]
     assert (heat.zmin, heat.zmax) == (-0.236, 0.236)
 
 

@@ -50,7 +50,7 @@ def test_a_chain_of_transforms_has_a_line_of_its_own() -> None:
 
 
 def test_names() -> None:
-    assert label("negation_antonym") == "negation of the word"
+    assert label("negation_antonym") == "negated word"
     assert label("my_own") == "my own"
 
 

@@ -28,7 +28,7 @@ def test_a_profile_lies_over_hollow_published_ones() -> None:
     figure = checked(nearest_profiles(ONE, own, nearest, looks[ONE], Scheme.LIGHT))
     first, second, measured = figure.data
     assert list(first.y) == [0.6, 0.7], "in the measured one's order, without what that lacks"
-    assert list(first.x) == list(measured.x) == ["synonym", "negation<br>of the<br>clause"]
+    assert list(first.x) == list(measured.x) == ["synonym", "negated<br>clause"]
     assert [trace.marker.symbol.endswith("-open") for trace in (first, second, measured)] == [True, True, False]
     assert first.marker.symbol != second.marker.symbol
     assert [trace.line.dash for trace in figure.data] == ["dot", "dot", None]

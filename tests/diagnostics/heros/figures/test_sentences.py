@@ -24,7 +24,7 @@ def test_a_rewrite_is_written_with_its_changes_marked_and_escaped(scheme: Scheme
     ]
     html = rewrites_table(rows, ["A", "<A>"], scheme, "Rewrites of '3\"")
     assert "&lt;b&gt;no&lt;/b&gt; &amp; &lt;script&gt;" in html
-    assert "negation of the clause" in html
+    assert "negated clause" in html
     assert "&lt;i mine" in html
     assert "(same as &lt;u&gt;typo)" in html
     for raw in ("<script", "<b>", "<i mine", "<u>", "<A>", "'3\""):

@@ -92,7 +92,7 @@ def test_the_published_file_runs_from_pipeline_to_page(
     assert run.coverage["pairs"] == 6_000
     app = open_app(settings.cache, "heros", data="heros", heros_view="the data")
     heat = chart(app, 0)["data"][0]
-    assert heat["x"] == ["synonym", "antonym", "negation of the clause", "negation of the word", "random word", "typo"]
+    assert heat["x"] == ["synonym", "antonym", "negated clause", "negated word", "random word", "typo"]
     assert overlap_table(app).loc[("all subsets", "measured here"), "pairs"] == 6_000
     heros = load_heros(settings)
     for subset, column in (("negation_main", 3), ("negation_antonym", 6)):

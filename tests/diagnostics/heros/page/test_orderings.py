@@ -61,7 +61,7 @@ def test_the_headline_is_above_the_profile(open_app: OpenApp, small: HerosWorld)
     assert texts[place - 2].endswith(orderings.finding_in_words(worst, names[0], label))
     for name, other in zip(names[1:], others, strict=True):
         assert other is not None
-        assert f"{name}: {orderings.share_in_words(other.rate, label)}" in written(app)
+        assert f"{name}: {orderings.share_in_words(other, label)}" in written(app)
 
 
 def test_rates_of_every_variant_are_those_stored(open_app: OpenApp, small: HerosWorld) -> None:

@@ -1,0 +1,147 @@
+"""Footers of Parquet files: the same claims that pyarrow reads, and no damage that ends the process."""
+
+from __future__ import annotations
+
+import base64
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from core.errors import InputError
+from core.files import tables
+from core.files.parquet_footer import Chunk, column_chunks
+from core.settings import ROOT
+
+# A file of two columns, whose first chunk claims no histogram of levels but has one: pyarrow 26's
+# RowGroupMetaData.column ends the process ("Definition level histogram size mismatch").
+FATAL = base64.b64decode(
+    "UEFSMRUEFRQVFEwVBBUAEgAAAQAAAGEBAAAAYhUAFRIVEiwVBBUQFQYVBhw2ACgBYhgBYRERAAAAAgAAAAQBAQMCFQQVFBUUTBUE"
+    "FQASAAABAAAAYwEAAABkFQAVEhUSLBUEFRAVBhUGHDYAKAFkGAFjEREAAAACAAAABAEBAwIVBBk8NQAYBnNjaGVtYRUEABUMJQAY"
+    "BXF1ZXJ5JQBMHAAAABUMJQIYBG1hdGUlAEwcAAAAFgQZHBksJgAcFQwZNQAGEBkYBXF1ZXJ5FQAWBBZ8FnwmOCYIHDYAKAFiGAFh"
+    "EREAGSwVBBUAFQIAFQAVEBUCADwWBBkGGSYABAAAACYAHBUMGTUABhAZGARtYXRlFQAWBBZ8FnwmtAEmhAEcNgAoAWQYAWMREQAZ"
+    "LBUEFQAVAgAVABUQFQIAPBYEGQYZJgAEAAAAFvgBFgQmCBb4AQAoIHBhcnF1ZXQtY3BwLWFycm93IHZlcnNpb24gMjYuMC4xGSwc"
+    "AAAcAAAA/QAAAFBBUjE="
+)
+# Every byte changed in two ways, read by every reader of files that others made.
+SWEEP = """
+import sys
+from pathlib import Path
+import pyarrow as pa
+from pyarrow import parquet
+from core.encoders.table import files
+from core.errors import InputError
+from core.files import tables, typed_tables
+
+path, form = Path(sys.argv[1]), typed_tables.TableFormat.PARQUET
+columns = [typed_tables.Column("query"), typed_tables.Column("mate")]
+pairs = pa.table({"query": ["a", "b"], "mate": ["c", "d"]})
+vectors = pa.table({"text": ["a", "b"], "embedding": pa.array([[0.5], [1.0]], pa.list_(pa.float32()))})
+readers = [
+    (pairs, lambda data: tables.tabulate(path, data)),
+    (pairs, lambda data: typed_tables.read(data, columns, form, "file", 10)),
+    (vectors, lambda data: (path.write_bytes(data), files.read(path))),
+]
+for table, read in readers:
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, store_schema=False)
+    whole = bytes(sink.getvalue())
+    for place, byte in enumerate(whole):
+        for other in {0, byte ^ 1} - {byte}:
+            damaged = whole[:place] + bytes([other]) + whole[place + 1 :]
+            try:
+                read(damaged)
+            except InputError:
+                pass
+print("all read")
+"""
+
+
+@pytest.mark.parametrize("rows_per_group", [1, 7, 100])
+def test_chunks_are_those_that_pyarrow_reads(rows_per_group: int) -> None:
+    n = 20
+    table = pa.table(
+        {
+            "text": [None if i % 5 == 0 else f"text {i % 7}" for i in range(n)],
+            "embedding": pa.array([[0.5] * (i % 4) for i in range(n)], pa.list_(pa.float32())),
+            "pair": pa.array([{"a": i, "b": i % 2 == 0} for i in range(n)]),
+        }
+    )
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink, row_group_size=rows_per_group, write_page_index=True)
+    data = bytes(sink.getvalue())
+    metadata = parquet.ParquetFile(pa.BufferReader(data)).metadata
+    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    assert len(groups) == -(-n // rows_per_group)
+    assert column_chunks(io.BytesIO(data), paths) == [
+        [
+            Chunk(c.path_in_schema, group.num_rows, c.num_values, c.total_uncompressed_size)
+            for c in map(group.column, range(group.num_columns))
+        ]
+        for group in groups
+    ]
+
+
+@pytest.mark.parametrize(
+    "footer",
+    [
+        b"",
+        b"\x19",  # a list that is not there
+        b"\x1e\0",  # of an unknown kind
+        b"\x16" + b"\xff" * 12 + b"\0",  # a number without an end
+        b"\x18\x7f\0",  # a text of 127 bytes
+        b"\x46\x02\0",  # the groups of rows are a number
+        b"\x49\x1c\0\0",  # a group without columns
+        b"\x1c" * 10_000,  # structs in structs
+    ],
+)
+def test_a_damaged_footer_is_an_error(footer: bytes) -> None:
+    with pytest.raises(ValueError, match="footer"):
+        column_chunks(io.BytesIO(footer + len(footer).to_bytes(4, "little") + b"PAR1"), [])
+
+
+@pytest.mark.parametrize("data", [b"", b"PAR1", b"\xff\xff\xff\xffPAR1", b"\0\0\0\0PARE"])
+def test_a_file_without_a_footer_is_an_error(data: bytes) -> None:
+    with pytest.raises(ValueError, match="no footer"):
+        column_chunks(io.BytesIO(data), [])
+
+
+def test_a_file_that_ended_the_process_is_an_error() -> None:
+    with pytest.raises(InputError, match="damaged"):
+        tables.tabulate(Path("t.parquet"), FATAL)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
+@pytest.mark.parametrize("use_dictionary", [True, False])
+def test_all_kinds_of_text_are_read_and_bytes_are_not(kind: pa.DataType, use_dictionary: bool) -> None:
+    data = pa.array([b"1", b"2"])
+    columns = {"query": pa.array(["a", None], kind), "data": data, "repeated": data.dictionary_encode()}
+    sink = pa.BufferOutputStream()
+    parquet.write_table(pa.table(columns), sink, use_dictionary=use_dictionary)
+    table = tables.tabulate(Path("t.parquet"), bytes(sink.getvalue()))
+    assert table.kinds == (tables.ColumnKind.TEXT, tables.ColumnKind.OTHER, tables.ColumnKind.OTHER)
+    assert list(table.cells[0]) == ["a", None]
+    assert not any(isinstance(cell, bytes) for cell in (*table.cells[1], *table.cells[2]))
+
+
+def test_dates_of_no_calendar_are_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    parquet.write_table(pa.table({"query": ["a"], "mate": pa.array([2**31 - 1], pa.date32())}), path)
+    with pytest.raises(InputError, match="damaged"):
+        tables.tabulate(path, path.read_bytes())
+
+
+def test_no_changed_byte_ends_the_process(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-c", SWEEP, str(tmp_path / "t.parquet")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "all read\n"), done.stderr[-2_000:]

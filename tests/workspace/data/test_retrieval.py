@@ -1,0 +1,48 @@
+"""The page *Data*: retrieval datasets, built in, uploaded and in a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.datasets import uploads
+from core.datasets.catalog import DATASETS, find_dataset
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.retrieval import RetrievalDataset
+from tests.conftest import make_settings
+from tests.support.data_page import keep, rows, upload
+from tests.support.pages import OpenApp, written
+
+KB = "question,answer\n" + "".join(
+    f"How do I do number {n}?,Press button number {n} and wait until the green light goes out\n" for n in range(12)
+)
+
+
+def test_queries_and_documents_are_shown(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data", data="demo-retrieval")
+    dataset = DATASETS["demo-retrieval"].load("demo-retrieval", ())
+    assert isinstance(dataset, RetrievalDataset)
+    assert rows(app, "text") == list(dataset.query_texts[:10])
+    assert rows(app, "relevant") == dataset.relevant_counts[:10].tolist()
+    assert rows(app, "document") == list(dataset.document_ids[:10])
+    assert rows(app, "text, with its title") == list(dataset.document_texts[:10])
+    counts = dataset.counts
+    said = written(app)
+    for number in (counts.queries, counts.documents, counts.judgements, counts.relevant):
+        assert f"**{number:,}**" in said
+
+
+def test_pairs_that_look_like_it_are_asked_about_and_read_as_chosen(open_app: OpenApp, tmp_path: Path) -> None:
+    app = upload(open_app(tmp_path, "data"), KB.encode())
+    assert len(app.warning) == 1
+    (kind,) = [one for one in app.segmented_control if (one.key or "").startswith("upload_kind_")]
+    kind.set_value(DatasetKind.RETRIEVAL).run()
+    assert not app.warning
+    for use, name in (("query", "question"), ("document", "answer")):
+        (box,) = [b for b in app.selectbox if (b.key or "").startswith(f"upload_RETRIEVAL_{use}_")]
+        box.set_value(name).run()
+    keep(app)
+    (stored,) = uploads.found(make_settings(tmp_path))
+    assert (stored.kind, stored.rows, stored.texts) == (DatasetKind.RETRIEVAL, 12, 24)
+    dataset = find_dataset(stored.reference).load("x", ())
+    assert isinstance(dataset, RetrievalDataset)
+    assert (dataset.counts.documents, dataset.counts.relevant) == (12, 12)
