@@ -23,7 +23,7 @@ from core.types import Bool, Float64, Int64
 
 MEASURES = ("ndcg@10", "recall@100", "mrr@10", "hits@10")
 UNIT = "queries"
-NEGATED, PLAIN = "with a negation", "without"
+NEGATED, PLAIN = "with a negation", "without a negation"
 
 
 class Kind(StrEnum):

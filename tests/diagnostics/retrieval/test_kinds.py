@@ -12,7 +12,17 @@ from core.datasets.catalog import find_dataset
 from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.kinds import MEASURES, Features, Kind, gains, grouping, grouping_of, scores_by_kind
+from core.diagnostics.retrieval.kinds import (
+    MEASURES,
+    NEGATED,
+    PLAIN,
+    Features,
+    Kind,
+    gains,
+    grouping,
+    grouping_of,
+    scores_by_kind,
+)
 from core.diagnostics.retrieval.outcomes import Side, query_table
 from core.numerics.statistics.groups import Grouping
 from core.texts import has_negation
@@ -53,7 +63,7 @@ def test_kinds_by_hand() -> None:
     assert by[Kind.OVERLAP] == ["all words", "0.5 to 0.75", None, None]
     assert by[Kind.RARE] == ["2 to 5", "0", None, "2 to 5"]
     assert by[Kind.RELEVANT] == ["1", "2", "1", None]
-    assert by[Kind.NEGATION] == ["without", "with a negation", "without", "without"]
+    assert by[Kind.NEGATION] == [PLAIN, NEGATED, PLAIN, PLAIN]
     some = grouping(Kind.LENGTH, found, np.array([1, 3]))
     assert [(g.label, g.inside.tolist()) for g in some.groups] == [
         ("up to 3", [False, True]), ("over 5 to 10", [True, False])

@@ -158,7 +158,7 @@ def _tested(found: Gains) -> None:
             "kind": one.group.label,
             UNIT: one.rows,
             "B − A": one.estimate.value,
-            "95% CI": "" if one.estimate.interval is None else f"{one.estimate.interval:.3f}",
+            "95% CI": "" if one.estimate.interval is None else with_minus(f"{one.estimate.interval:.3f}"),
             "p (Holm)": one.p,
         }
         for one in found.tested
