@@ -146,8 +146,14 @@ def test_the_command_writes_both(made: World, blindspot: Command, tmp_path: Path
 
 
 def test_the_page_offers_both(open_app: OpenApp, made: World) -> None:
-    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=["trigrams~none", "letters~none"],
-                   retrieval_view="queries")  # fmt: skip
-    keys = {element.proto.id for element in app.get("download_button")}
-    for key in ("trec_a", "trec_b", "negatives_a_download.jsonl", "negatives_b_download.csv"):
-        assert any(key in one for one in keys)
+    sides = {"a": "trigrams", "b": "letters"}
+    address = {f"retrieval_{letter}": f"{name}~none" for letter, name in sides.items()}
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=list(address.values()), retrieval_view="queries",
+                   **address)  # fmt: skip
+    keys = " ".join(element.proto.id for element in app.get("download_button"))
+    for letter, name in sides.items():
+        run = made.run(ENTRY.id, name, toy.NAME)
+        some = hard_negatives(query_table(ENTRY, [run.run_id], made.repository), Side(run.run_id), toy.dataset())
+        assert f"trec_{letter}" in keys
+        for ending in (".jsonl", ".csv", ".parquet"):
+            assert (f"negatives_{letter}_download{ending}" in keys) == (len(some) > 0)

@@ -37,14 +37,15 @@ def show(shown: RetrievalView, dataset: RetrievalDataset, letter: str, name: str
     )
     found = _count(shown.table, side, dataset, int(most))
     st.caption(f"{counted(found[0], 'hard negative')} for {counted(found[1], 'query', 'queries')}.")
-    downloads.tables(
-        partial(exports.hard_negatives, shown.table, side, dataset, int(most)),
-        holds,
-        stem=downloads.stem_of("hard-negatives", shown.picks.dataset, tag),
-        key=f"negatives_{letter.lower()}_download",
-        help="Columns query, positive, negative; then ids, ranks, and whether the negative is judged.",
-        has_lines=True,
-    )
+    if found[0]:
+        downloads.tables(
+            partial(exports.hard_negatives, shown.table, side, dataset, int(most)),
+            holds,
+            stem=downloads.stem_of("hard-negatives", shown.picks.dataset, tag),
+            key=f"negatives_{letter.lower()}_download",
+            help="Columns query, positive, negative; then ids, ranks, and whether the negative is judged.",
+            has_lines=True,
+        )
     downloads.button(
         "TREC run",
         partial(_run, shown.table, side, tag),
