@@ -260,6 +260,16 @@ def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
     return out
 
 
+_NEGATION = re.compile(
+    r"\b(?:not|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|no(?!\.? *\d))\b|n['’]t\b", re.IGNORECASE
+)
+
+
+def has_negation(text: str) -> bool:
+    """Whether an English text has a word that negates: "not", "no" (but not "No. 5"), "never", "without", "isn't"."""
+    return bool(_NEGATION.search(text))
+
+
 # --- numbers in words
 
 

@@ -28,6 +28,7 @@ PAGES = (
         "run",
         "evalrank",
         "heros",
+        "retrieval",
         "similarity",
         "words",
         "lab",

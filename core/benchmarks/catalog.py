@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking, reports
+from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking, reports, retrieval
 from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime
@@ -65,6 +65,13 @@ BENCHMARKS: dict[str, Benchmark] = {
             2.5,
             True,
             ranking.rank_out_of_core,
+        ),
+        Benchmark(
+            "retrieve_vs_gemm",
+            "100,000 documents for 1,000 queries: exact ranks and the first 100, against the bare matrix products",
+            1.3,
+            True,
+            retrieval.retrieve_vs_gemm,
         ),
         Benchmark(
             "encode_vs_st",

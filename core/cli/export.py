@@ -1,35 +1,88 @@
-"""Command ``export``: a run's per-item results as a file."""
+"""Command ``export``: a run's per-item results as a file; of retrieval also hard negatives, and TREC's run."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from core.cli.options import AnyRun, check_file
-from core.diagnostic import find_diagnostic
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostic import DiagnosticEntry, find_diagnostic
+from core.diagnostics.retrieval import exports
+from core.diagnostics.retrieval.definition import ENTRY as RETRIEVAL
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from core.errors import InputError
-from core.files.export import write_csv
+from core.files.export import as_file
 from core.files.writing import write_atomically
 from core.settings import Settings
-from core.store.records import RunState
+from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
+from core.texts import counted
 
 
-def export(run_id: AnyRun, output: Annotated[Path, typer.Option(help="file to write, .csv or .parquet")]) -> None:
+class Format(StrEnum):
+    """What is written."""
+
+    ROWS = "rows"
+    NEGATIVES = "hard-negatives"
+    TREC = "trec-run"
+
+
+ENDINGS = {
+    Format.ROWS: (".csv", ".parquet"),
+    Format.NEGATIVES: (".jsonl", ".csv", ".parquet"),
+    Format.TREC: (".run", ".trec", ".txt"),
+}
+
+
+def export(
+    run_id: AnyRun,
+    output: Annotated[
+        Path, typer.Option(help="file to write: .csv or .parquet; of hard negatives also .jsonl; of a TREC run .run")
+    ],
+    format: Annotated[
+        Format,
+        typer.Option(
+            help="rows: per-item results; of retrieval also hard-negatives: per query the documents above the first "
+            "relevant one, with a positive, to train with; and trec-run: the ranked documents for trec_eval, ranx, ..."
+        ),
+    ] = Format.ROWS,
+    most: Annotated[int, typer.Option(min=1, help="hard negatives per query, at most")] = exports.MOST,
+) -> None:
     """Write a run's per-item results, with their texts, to a CSV or Parquet file."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    writers = {".csv": write_csv, ".parquet": parquet.write_table}
-    check_file(output)
-    repository = Repository.at(Settings.from_environment().store)
+    check_file(output, ENDINGS[format])
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
         raise InputError(f"run {record.run_id} is {record.state} and has no results", remedy="run it again first")
     entry = replace(find_diagnostic(record.plan.diagnostic), version=record.plan.diagnostic_version)
-    table = pa.Table.from_pandas(repository.items(entry, [record.run_id], texts=True), preserve_index=False)
-    write_atomically(output, lambda f: writers[output.suffix](table, f))
-    print(f"{table.num_rows} rows written to {output}")
+    if format is Format.TREC:
+        table = _queries(entry, record, repository)
+        text = exports.trec_run(table, Side(record.run_id), str(record.plan.variant))
+        write_atomically(output, lambda f: f.write(text.encode()))
+        print(f"{counted(len(table), 'query', 'queries')} written to {output}")
+        return
+    if format is Format.NEGATIVES:
+        table, dataset = _queries(entry, record, repository), fetch.load(find_dataset(record.plan.dataset), settings)
+        if not isinstance(dataset, RetrievalDataset):
+            raise TypeError(f"{record.plan.dataset} is no retrieval dataset")
+        rows = exports.hard_negatives(table, Side(record.run_id), dataset, most)
+    else:
+        rows = repository.items(entry, [record.run_id], texts=True)
+    write_atomically(output, lambda f: f.write(as_file(rows, output.suffix)))
+    print(f"{len(rows)} rows written to {output}")
+
+
+def _queries(entry: DiagnosticEntry, record: RunRecord, repository: Repository) -> QueryTable:
+    if entry.id != RETRIEVAL.id:
+        raise InputError(
+            f"run {record.run_id} is of {entry.id}, which ranks no documents", expected=f"a run of {RETRIEVAL.id}"
+        )
+    return query_table(entry, [record.run_id], repository)

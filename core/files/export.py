@@ -1,4 +1,4 @@
-"""Export of tables: Parquet, and CSV in which no spreadsheet takes a text for a formula.
+"""Export of tables: Parquet, JSON lines, and CSV in which no spreadsheet takes a text for a formula.
 
 A spreadsheet takes a CSV cell that begins with ``= + - @`` (or a tab or line end before them) for a formula. Such a
 text gets an apostrophe in front, which spreadsheets do not show or show as a sign of text; so does one that begins with
@@ -8,6 +8,7 @@ there texts stay as they are.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
@@ -47,12 +48,18 @@ def write_csv(table: pa.Table, file: BinaryIO) -> None:
     csv.write_csv(pa.table(columns, names=[guarded(name) for name in table.column_names]), file)
 
 
+def write_jsonl(table: pa.Table, file: BinaryIO) -> None:
+    """Write a table as lines of JSON, an object per row; what is missing is null."""
+    for row in table.to_pylist():
+        file.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
+
+
 def as_file(frame: pd.DataFrame, ending: str) -> bytes:
-    """The content of a file that holds ``frame``, with ``ending`` ``.csv`` (no formulas) or ``.parquet``."""
+    """The content of a file that holds ``frame``: ``ending`` is ``.csv`` (no formulas), ``.parquet`` or ``.jsonl``."""
     import pyarrow as pa
     from pyarrow import parquet
 
-    writers = {".csv": write_csv, ".parquet": parquet.write_table}
+    writers = {".csv": write_csv, ".parquet": parquet.write_table, ".jsonl": write_jsonl}
     sink = pa.BufferOutputStream()
     writers[ending](pa.Table.from_pandas(frame, preserve_index=False), sink)
     return bytes(sink.getvalue())

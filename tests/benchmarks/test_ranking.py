@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from core.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident
+from core.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from core.numerics.ranking.ranks import Exclusions
@@ -92,6 +92,21 @@ def test_intervals_are_those_of_the_pages() -> None:
 def test_neighbours_are_compared_with_faiss() -> None:
     (result,) = catalog.run(["neighbours"]).results
     assert (result.name, result.unit, len(result.samples)) == ("neighbours", "ratio", neighbours.PAIRS_OF_SEARCHES)
+
+
+def test_retrieval_is_compared_with_the_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, size in (("DOCUMENTS", 400), ("QUERIES", 30), ("DIMENSION", 24)):
+        monkeypatch.setattr(retrieval, name, size)
+    (result,) = catalog.run(["retrieve_vs_gemm"]).results
+    assert (result.name, result.unit, len(result.samples)) == ("retrieve_vs_gemm", "ratio", PAIRS_OF_TIMINGS)
+    assert catalog.bound_of(result.name) == 1.3
+    matrix, judged = retrieval.problem(400, 30, 24)
+    assert np.linalg.norm(matrix, axis=1) == pytest.approx(np.ones(430))
+    similarity = matrix[400:] @ matrix[:400].T
+    near = np.zeros_like(similarity, dtype=bool)
+    near[judged.queries, judged.documents] = True
+    assert near.sum(axis=1).tolist() == [retrieval.RELEVANT] * 30
+    assert similarity[near].mean() > similarity[~near].mean() + 0.2
 
 
 @pytest.mark.usefixtures("small")

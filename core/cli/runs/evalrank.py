@@ -18,7 +18,7 @@ from core.datasets.own.files import is_own, path_of
 from core.diagnostic import find_diagnostic, in_words
 from core.diagnostics.evalrank import training_overlap, uncertainty
 from core.diagnostics.evalrank.definition import CANDIDATES
-from core.diagnostics.evalrank.kinds import FEW_PAIRS, Kind, grouping, scores_by_kind
+from core.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources, find_sources
 from core.diagnostics.evalrank.training_overlap import TrainingSet
@@ -34,6 +34,7 @@ from core.diagnostics.evalrank.trust import (
 )
 from core.errors import InputError
 from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.groups import FEW
 from core.runs.comparison import ends, entry_of_both
 from core.settings import Settings
 from core.store.records import RunRecord
@@ -184,7 +185,7 @@ def kinds(
         shown,
         [[output.cell(row[name]) for name in shown] for row in found],
     )
-    print(f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW_PAIRS} pairs are unreliable.")
+    print(f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable.")
 
 
 def _sources(record: RunRecord, queries: list[str], mates: list[str], settings: Settings) -> PairSources:

@@ -26,11 +26,12 @@ from core.datasets.word_frequency import zipf_of
 from core.diagnostic import Picker
 from core.diagnostics.evalrank import training_overlap, trust
 from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.kinds import FEW_PAIRS, Group, Kind, choices_of, grouping, grouping_of
+from core.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
 from core.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources, find_sources
 from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.groups import FEW, Group
 from core.numerics.statistics.intervals import ALPHA, Interval, p_of_more
 from core.numerics.statistics.pairs import Dependence, share, worth
 from core.runs.baselines import against_baselines, findings_of
@@ -210,7 +211,7 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
     """Ways of sorting pairs: by length, sentences by overlap, words by frequency, by source where it is known, and by
     each own column of their file.
 
-    Kinds of fewer than ``FEW_PAIRS`` pairs, or worth too few independent ones, are left out.
+    Kinds of fewer than ``FEW`` pairs, or worth too few independent ones, are left out.
     """
     of_words = are_words([*pairs.query, *pairs.mate])
     wanted = [Kind.LENGTH, Kind.FREQUENCY if of_words else Kind.OVERLAP, *([Kind.SOURCE] if sources else [])]
@@ -229,7 +230,7 @@ def axes_of(pairs: Pairs, sources: PairSources | None = None, own: Sequence[OwnC
 
 
 def _sorted(group: Group, pairs: Pairs) -> Sorted | None:
-    if min(np.count_nonzero(group.inside), np.count_nonzero(~group.inside)) < FEW_PAIRS:
+    if min(np.count_nonzero(group.inside), np.count_nonzero(~group.inside)) < FEW:
         return None
     sides = [Dependence.of(pairs.query_no[part], pairs.mate_no[part]) for part in (group.inside, ~group.inside)]
     return None if any(side.refusal for side in sides) else Sorted(group, *sides)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -15,14 +14,13 @@ from core.datasets.kinds import own_columns
 from core.datasets.kinds.own_columns import OwnColumn
 from core.diagnostics.evalrank.pairs import RunRows
 from core.diagnostics.evalrank.sources import PairSources
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA, holm
-from core.numerics.statistics.pairs import Dependence, difference, p_values, share
+from core.numerics.statistics import groups as statistics
+from core.numerics.statistics.groups import SHARES, Bin, DependenceOf, Gains, Group, Grouping, binned, up_to
+from core.numerics.statistics.pairs import Dependence
 from core.texts import are_words, length, lexical_overlap
-from core.types import Bool, Float64, Int32, Int64
+from core.types import Float64, Int32, Int64
 
-FEW_PAIRS = 20  # a mean over fewer says little
-MEASURES = ("mrr", "hits@1")
+MEASURES = {"mrr": "MRR", "hits@1": "Hits@1"}
 
 
 class Kind(StrEnum):
@@ -32,65 +30,9 @@ class Kind(StrEnum):
     SOURCE = "source"
 
 
-@dataclass(frozen=True)
-class Bin:
-    """Values from ``low`` (in) to ``high`` (out)."""
-
-    label: str
-    low: float
-    high: float
-
-
-def _over(value: float) -> float:
-    """The next float above: the low end of a bin that leaves ``value`` out."""
-    return float(np.nextafter(value, np.inf))
-
-
-OVERLAPS = (
-    Bin("none", -np.inf, _over(0)),
-    Bin("under 0.25", _over(0), 0.25),
-    Bin("0.25 to 0.5", 0.25, 0.5),
-    Bin("0.5 to 0.75", 0.5, 0.75),
-    Bin("0.75 to 1", 0.75, 1.0),
-    Bin("all words", 1.0, np.inf),
-)
-
-
-def _up_to(*ends: int) -> tuple[Bin, ...]:
-    """Bins of lengths, upper ends included."""
-    middle = (Bin(f"over {low} to {high}", _over(low), _over(high)) for low, high in pairwise(ends))
-    first, last = Bin(f"up to {ends[0]}", -np.inf, _over(ends[0])), Bin(f"over {ends[-1]}", _over(ends[-1]), np.inf)
-    return (first, *middle, last)
-
-
-WORDS = _up_to(5, 10, 15, 20, 30)
-LETTERS = _up_to(4, 6, 8, 10)
+WORDS = up_to(5, 10, 15, 20, 30)
+LETTERS = up_to(4, 6, 8, 10)
 FREQUENCIES = tuple(Bin(band.label, band.low, band.high) for band in frequency.BANDS)
-
-
-@dataclass(frozen=True, eq=False)
-class Group:
-    """Pairs of one kind: ``inside [m] bool``; ``side`` is ``pair``, or ``query`` or ``mate`` where both have a kind."""
-
-    side: str
-    label: str
-    inside: Bool
-
-
-@dataclass(frozen=True, eq=False)
-class Grouping:
-    """Groups of pairs.
-
-    Attributes:
-        axis: per side, in words, how its groups differ.
-        ordered: whether the groups of a side have an order, so that a line may join them.
-        groups: by side, in order, without empty ones; a pair may be in several sources, and one without words is in no
-            bin of overlap.
-    """
-
-    axis: dict[str, str]
-    ordered: bool
-    groups: tuple[Group, ...]
 
 
 def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: PairSources | None = None) -> Grouping:
@@ -98,7 +40,7 @@ def grouping(kind: Kind, queries: Sequence[str], mates: Sequence[str], sources: 
     if kind is Kind.OVERLAP:
         overlap = lexical_overlap(queries, mates)
         axis = {"pair": "share of words that query and match have in common"}
-        return Grouping(axis, True, binned("pair", overlap, OVERLAPS))
+        return Grouping(axis, True, binned("pair", overlap, SHARES))
     if kind is Kind.LENGTH:
         words_only = are_words([*queries, *mates])
         long = _known_once(queries, mates, len if words_only else length)
@@ -136,12 +78,6 @@ def _known_once(queries: Sequence[str], mates: Sequence[str], measure: Callable[
     return np.array([(known[q] + known[m]) / 2 for q, m in zip(queries, mates, strict=True)], dtype=np.float64)
 
 
-def binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:
-    """The bins that hold a pair, by a value per pair ``[m]``; NaN is in none."""
-    groups = (Group(side, b.label, np.asarray((values >= b.low) & (values < b.high))) for b in bins)
-    return tuple(g for g in groups if g.inside.any())
-
-
 def scores_by_kind(
     groups: Grouping,
     rows: RunRows,
@@ -163,94 +99,22 @@ def scores_by_kind(
         NaN where there is none.
     """
     values = rows.aligned(item_numbers, filtered)
-    ranked = values["mrr"].notna().to_numpy()
-    out = []
-    for group in groups.groups:
-        inside = group.inside & ranked
-        row: dict[str, object] = {"side": group.side, "label": group.label, "pairs": int(inside.sum())}
-        row |= {"independent": 0} | {f"{m}{end}": np.nan for m in MEASURES for end in ("", "_low", "_high")}
-        if inside.any():
-            known = Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
-            row["independent"] = max(1, round(known.effective))
-            for measure in MEASURES:
-                found = share(values[measure].to_numpy()[inside], known)
-                row[measure] = found.value
-                if found.interval is not None:
-                    row[f"{measure}_low"], row[f"{measure}_high"] = found.interval.low, found.interval.high
-        out.append(row)
-    return pd.DataFrame(out)
+    by_measure = {measure: values[measure].to_numpy(dtype=np.float64) for measure in MEASURES}
+    return pd.DataFrame(statistics.scores(groups, by_measure, _dependence(queries, mates), "pairs"))
+
+
+def _dependence(queries: Int32 | Int64, mates: Int32 | Int64) -> DependenceOf:
+    return lambda inside: Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
 
 
 # --- where B gains and loses most
 
 
-@dataclass(frozen=True, eq=False)
-class Gain:
-    """The paired difference of two runs, B less A, over the pairs of one group.
-
-    Attributes:
-        by: the way of grouping, by its name.
-        estimate: with the 95% interval of this difference alone.
-        p: two-sided, corrected over all groups that were tested (Holm).
-        pairs: how many the group has.
-    """
-
-    by: str
-    group: Group
-    estimate: Estimate
-    p: float
-    pairs: int
-
-
-@dataclass(frozen=True, eq=False)
-class Gains:
-    """The groups of all ways of grouping that were tested; ``gain`` and ``loss`` are the largest surer than chance."""
-
-    tested: tuple[Gain, ...]
-
-    @property
-    def gain(self) -> Gain | None:
-        return self._largest(1.0)
-
-    @property
-    def loss(self) -> Gain | None:
-        return self._largest(-1.0)
-
-    def _largest(self, sign: float) -> Gain | None:
-        sure = [one for one in self.tested if one.p < ALPHA and sign * one.estimate.value > 0]
-        return max(sure, key=lambda one: sign * one.estimate.value, default=None)
-
-
 def gains(
     groupings: Mapping[str, Grouping], a: Float64, b: Float64, queries: Int32 | Int64, mates: Int32 | Int64
 ) -> Gains:
-    """Compare two runs on every group of pairs, by all ways of grouping at once.
-
-    Groups of fewer than ``FEW_PAIRS`` pairs, or worth too few independent ones, are not tested.
-
-    Args:
-        groupings: by name.
-        a, b: ``[m]``, the values of the runs' pairs within 0 to 1; NaN where one of them did not rank a pair.
-        queries, mates: as in ``scores_by_kind``.
-    """
-    both = ~np.isnan(a + b)
-    found: list[tuple[str, Group, Estimate, float, int]] = []
-    for by, groups in groupings.items():
-        for group in groups.groups:
-            inside = group.inside & both
-            if (pairs := int(np.count_nonzero(inside))) < FEW_PAIRS:
-                continue
-            known = Dependence.of(queries[inside].astype(np.int64), mates[inside].astype(np.int64))
-            if not known.refusal:
-                p = p_values((b[inside] - a[inside])[:, np.newaxis], known)
-                found.append((by, group, difference(b[inside], a[inside], known), float(p[0]), pairs))
-    corrected = holm(np.array([p for *_, p, _ in found])) if found else ()
-    return Gains(
-        tuple(
-            Gain(by, group, estimate, float(p), pairs)
-            for (by, group, estimate, _, pairs), p in zip(found, corrected, strict=True)
-        )
-    )
+    """``core.numerics.statistics.groups.gains`` of pairs; ``queries, mates`` as in ``scores_by_kind``."""
+    return statistics.gains(groupings, a, b, _dependence(queries, mates))
 
 
 # --- by the frequency of query and mate: each side alone, and both together

@@ -53,12 +53,12 @@ def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel
     import bm25s
 
     progress("keyword search", 0, len(queries))
-    documents = _words(dataset.document_texts)
+    documents = terms(dataset.document_texts)
     index = None
     if any(documents):
         index = bm25s.BM25()
         index.index(documents, show_progress=False)
-    for i, words in enumerate(_words([dataset.query_texts[q] for q in queries.tolist()])):
+    for i, words in enumerate(terms([dataset.query_texts[q] for q in queries.tolist()])):
         cancel.check()
         progress("keyword search", i, len(queries))
         known = index.get_tokens_ids(words) if index else []
@@ -66,7 +66,8 @@ def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel
         yield found.astype(np.float32)[np.newaxis]
 
 
-def _words(texts: Sequence[str]) -> list[list[str]]:
+def terms(texts: Sequence[str]) -> list[list[str]]:
+    """Words of each text as the search knows them, in their order, repetitions included."""
     from bm25s.tokenization import tokenize
 
     tokens: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)

@@ -14,6 +14,7 @@ from core.diagnostic import find_diagnostic
 from core.encoders import resident
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
+from core.encoders.roles import by_role
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
 from core.runs.spaces import Space, fitted_of
 from core.settings import Settings, prepare_runtime
@@ -51,6 +52,11 @@ def of_run(
         raise CannotExplain(
             "The toolkit's protocol rounds and centers in its own way. Choose the protocol “definition” to see what "
             "each word contributes."
+        )
+    encoder = resolve_encoder(run.plan.variant.encoder, settings)
+    if by_role(encoder, dataset.asked) is not encoder:
+        raise CannotExplain(
+            "This model puts one prompt before queries and another before documents, so words cannot be weighed yet."
         )
     embedded = embedded_of(run, settings)
     chain = fitted_chain(run, settings, items_of(run, embedded, repository))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from core.diagnostic import FIT_ON, find_diagnostic
 from core.encoders.catalog import resolve_encoder
+from core.encoders.transformer.reading import unread, whole_tokenizer
 from core.errors import BlindspotError
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level
 from core.settings import Settings
@@ -175,15 +175,9 @@ def _ends_not_read(
     tokenizer = _tokenizer(run.plan.variant, settings)
     if tokenizer is None or not most:
         return []
-    found = []
-    for text in repository.longest_texts(run.plan.dataset_digest, LOOKED_AT).values():
-        encoded = tokenizer.encode(prompt + text)
-        extra = sum(encoded.special_tokens_mask)
-        lost = len(encoded.ids) - most
-        if lost > 0:
-            own = [ends for ends, added in zip(encoded.offsets, encoded.special_tokens_mask, strict=True) if not added]
-            start = max(0, own[max(0, most - extra)][0] - len(prompt)) if len(own) > most - extra else 0
-            found.append((lost, text, start))
+    texts = repository.longest_texts(run.plan.dataset_digest, LOOKED_AT).values()
+    ends = ((text, unread(tokenizer, text, most, prompt)) for text in texts)
+    found = [(end.tokens, text, end.start) for text, end in ends if end is not None]
     found.sort(key=lambda one: -one[0])
     return [
         Example((("text", text),), f"the last {counted(lost, 'token', 'tokens')} not read", (((start, len(text)),),))
@@ -197,13 +191,4 @@ def _tokenizer(variant: Variant, settings: Settings) -> Any:
         encoder = resolve_encoder(variant.encoder, settings)
     except BlindspotError:  # the encoder is gone, its results still count
         return None
-    folder = getattr(encoder, "folder", None)
-    path = Path(folder) / "tokenizer.json" if folder else None
-    if path is None or not path.is_file():
-        return None
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(path))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
+    return whole_tokenizer(encoder)

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CSV, PARQUET, JSON, ZIP = "text/csv", "application/vnd.apache.parquet", "application/json", "application/zip"
+TEXT = "text/plain"
 TABLES = (("CSV", ".csv", CSV), ("Parquet", ".parquet", PARQUET))  # title, ending and type of the files of a table
+LINES = ("JSONL", ".jsonl", "application/jsonl")
 
 
 @dataclass(frozen=True)
@@ -63,10 +65,13 @@ def button(
     )
 
 
-def tables(rows: Callable[[], pd.DataFrame], holds: Holds, *, stem: str, key: str, help: str) -> None:
-    """Download buttons for a table as CSV and as Parquet; ``key`` is followed by the ending."""
+def tables(
+    rows: Callable[[], pd.DataFrame], holds: Holds, *, stem: str, key: str, help: str, has_lines: bool = False
+) -> None:
+    """Download buttons for a table as CSV and as Parquet, and as JSON lines if asked; ``key`` is followed by the
+    ending."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        for title, ending, mime in TABLES:
+        for title, ending, mime in (*TABLES, *([LINES] if has_lines else [])):
             make = partial(_file, rows, ending)
             button(title, make, holds, file_name=f"{stem}{ending}", mime=mime, key=f"{key}{ending}", help=help)
 

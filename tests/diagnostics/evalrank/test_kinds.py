@@ -8,10 +8,11 @@ import pytest
 from core.datasets.published.scored_pairs import scored_pairs
 from core.datasets.word_frequency import band_scores
 from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Grouping, Kind, by_bands, grouping, scores_by_kind
+from core.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Kind, by_bands, grouping, scores_by_kind
 from core.diagnostics.evalrank.pairs import MeanScore, RunRows, pair_table, rows_of_runs
 from core.diagnostics.evalrank.sources import find_sources
 from core.numerics.ranking.problem import RankCounts
+from core.numerics.statistics.groups import Grouping
 from core.numerics.statistics.pairs import Dependence, share
 from core.texts import length
 from tests.support.commands import Command

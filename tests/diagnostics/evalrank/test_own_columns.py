@@ -11,9 +11,10 @@ import pytest
 from core.datasets.kinds.own_columns import EMPTY, OwnColumn
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.findings import axes_of, of_run, read
-from core.diagnostics.evalrank.kinds import FEW_PAIRS, choices_of, gains, grouping_of
+from core.diagnostics.evalrank.kinds import choices_of, gains, grouping_of
 from core.diagnostics.evalrank.pairs import rows_of_runs
 from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.groups import FEW
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.pairs import Dependence
 from core.runs.findings import Material
@@ -69,12 +70,12 @@ def test_the_largest_gain_and_loss_are_those_of_a_loop(better: str, worse: str) 
     for c in own:
         for value in set(c.cells):
             inside = [i for i in range(M) if c.cells[i] == value and not np.isnan(a[i])]
-            if len(inside) >= FEW_PAIRS:
+            if len(inside) >= FEW:
                 lead = np.array([b[i] - a[i] for i in inside])
                 known = Dependence.of(queries[inside], mates[inside])
                 p = float(statistics.p_values(lead[:, np.newaxis], known)[0])
                 slow.append((p, c.name, value, sum(lead) / len(lead), len(inside)))
-    assert {(g.by, g.group.label, g.pairs) for g in found.tested} == {(by, v, n) for _, by, v, _, n in slow}
+    assert {(g.by, g.group.label, g.rows) for g in found.tested} == {(by, v, n) for _, by, v, _, n in slow}
     corrected, highest = {}, 0.0
     for place, (p, by, value, lead, _) in enumerate(sorted(slow)):  # Holm
         highest = max(highest, min(1.0, p * (len(slow) - place)))

@@ -11,12 +11,8 @@ import streamlit as st
 
 from core.datasets.kinds.own_columns import OwnColumn
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
 from core.diagnostics.evalrank.kinds import (
-    FEW_PAIRS,
-    Gain,
-    Gains,
-    Grouping,
+    MEASURES,
     Kind,
     choices_of,
     gains,
@@ -27,6 +23,8 @@ from core.diagnostics.evalrank.kinds import (
 from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources
+from core.figures.groups import group_lines
+from core.numerics.statistics.groups import FEW, Gain, Gains, Grouping
 from core.texts import are_words, counted, with_minus
 from core.types import Variant
 from core.ui.markdown import as_text
@@ -68,14 +66,16 @@ def show(shown: EvalRankView) -> None:
     of_column = column.digest if column else ""
     groups, scores = _scores(shown.entry, shown.pairs, kind, of_column, column, sources, shown.filtered)
     by_variant = {run.plan.variant: scores[run.run_id] for run in shown.runs}
-    figure = kind_lines(by_variant, groups.axis, measure, FEW_PAIRS, shown.styles, shown.scheme, joined=groups.ordered)
+    figure = group_lines(
+        by_variant, groups.axis, measure, MEASURES[measure], "pairs", shown.styles, shown.scheme, joined=groups.ordered
+    )
     st.plotly_chart(figure, key="kinds")
     if len(groups.groups) == len(groups.axis):
         st.info("All pairs fall into one group. Choose another grouping.")
     about = OWN if column else NOTES[Kind(kind)]
     st.caption(
         f"{about} Bars: 95% CI that allow for pairs sharing texts; none where too few pairs are independent (see "
-        f"*The numbers*). Hollow: fewer than {FEW_PAIRS} pairs. Below each group, its number of pairs."
+        f"*The numbers*). Hollow: fewer than {FEW} pairs. Below each group, its number of pairs."
     )
     with st.expander("The numbers", icon=":material/table:"):
         _table(by_variant, measure)
@@ -91,8 +91,8 @@ def _choose(own: Collection[str]) -> tuple[str, str]:
         kind = tab_named("Group pairs by", options, key="by", name=as_text, help="\n".join(about))
     measure = right.segmented_control(
         "Score",
-        list(TITLES),
-        format_func=lambda name: TITLES[name],
+        list(MEASURES),
+        format_func=lambda name: MEASURES[name],
         default="mrr",
         required=True,
         key="kinds_measure",
@@ -142,7 +142,7 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
     kinds = counted(len(found.tested), "kind")
     st.caption(
         f"{kinds} of pair tested, over all groupings at once; p is corrected for all of them (Holm). Differences "
-        f"are in MRR, with the 95% CI of each alone. Kinds of fewer than {FEW_PAIRS} pairs are not tested."
+        f"are in MRR, with the 95% CI of each alone. Kinds of fewer than {FEW} pairs are not tested."
     )
 
 
@@ -151,7 +151,7 @@ def _in_words(one: Gain) -> str:
     interval = one.estimate.interval
     sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
     name = f"{as_text(one.by)}{side}: **{as_text(one.group.label)}**"
-    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.pairs, 'pair')})"
+    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, 'pair')})"
 
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)

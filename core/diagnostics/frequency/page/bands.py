@@ -12,14 +12,15 @@ import streamlit as st
 from core.datasets.catalog import DATASETS
 from core.datasets.kinds.base import DatasetKind
 from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank.figures.kinds import TITLES, kind_lines
-from core.diagnostics.evalrank.kinds import FEW_PAIRS, LABELS, UNKNOWN, Bands, by_bands, scores_by_kind
+from core.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN, Bands, by_bands, scores_by_kind
 from core.diagnostics.evalrank.page import comparability
 from core.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.frequency.figures.bands import Cell, band_matrix
 from core.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
 from core.errors import BlindspotError
+from core.figures.groups import group_lines
+from core.numerics.statistics.groups import FEW
 from core.runs import pipeline
 from core.store.records import RunRecord
 from core.types import Variant
@@ -73,13 +74,20 @@ def show(shown: FrequencyView) -> None:
     scores = _scores(pairs_of(ENTRY, runs), shown, filtered)
     st.caption(
         "Occurrences per million words. Bars: 95% CI that allow for pairs sharing texts; hollow and gray: fewer "
-        f"than {FEW_PAIRS} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
+        f"than {FEW} pairs, a mean that says little. {UNKNOWN.capitalize()}: these counts do not have the text."
     )
     if scores.left_out:
         st.caption(f"{scores.left_out:,} pairs are left out: not all shown variants have a vector for both texts.")
     by_variant = {run.plan.variant: scores.sides[run.run_id] for run in runs}
-    figure = kind_lines(
-        by_variant, scores.bands.sides.axis, MEASURE, FEW_PAIRS, shown.styles, shown.scheme, joined=True
+    figure = group_lines(
+        by_variant,
+        scores.bands.sides.axis,
+        MEASURE,
+        MEASURES[MEASURE],
+        "pairs",
+        shown.styles,
+        shown.scheme,
+        joined=True,
     )
     st.plotly_chart(figure, key="bands")
     _matrices(shown, runs, scores)
@@ -141,9 +149,9 @@ def _scores(pairs: PairTable, shown: FrequencyView, filtered: bool) -> _Scores:
 
 def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) -> None:
     """Query's band against match's band, a matrix per variant on one color scale."""
-    enough = [frame[MEASURE][frame["pairs"] >= FEW_PAIRS].max() for frame in scores.cells.values()]
+    enough = [frame[MEASURE][frame["pairs"] >= FEW].max() for frame in scores.cells.values()]
     highest = float(np.nanmax([0.0, *enough])) or 1.0
-    st.markdown(f"**{TITLES[MEASURE]} by the band of both**")
+    st.markdown(f"**{MEASURES[MEASURE]} by the band of both**")
     columns = st.columns(2) if len(runs) > 1 else [st.container()]
     for number, run in enumerate(runs):
         frame = scores.cells[run.run_id]
@@ -154,14 +162,14 @@ def _matrices(shown: FrequencyView, runs: Sequence[RunRecord], scores: _Scores) 
         ]
         with columns[number % len(columns)]:
             st.markdown(f"**{as_text(run.plan.variant.label)}**")
-            figure = band_matrix(cells, LABELS, TITLES[MEASURE], FEW_PAIRS, highest, shown.scheme)
+            figure = band_matrix(cells, LABELS, MEASURES[MEASURE], FEW, highest, shown.scheme)
             st.plotly_chart(figure, key=f"band_matrix_{number}")
     st.caption("In each cell the score and, below it, its number of pairs. The brighter, the higher; empty: no pairs.")
 
 
 def _table(runs: Sequence[RunRecord], scores: _Scores) -> None:
     """A row per variant and band or cell."""
-    score = TITLES[MEASURE]
+    score = MEASURES[MEASURE]
     names = {"variant": "model", "side": "of", "label": "band", "pairs": "pairs"}
     names |= {MEASURE: score, f"{MEASURE}_low": "low", f"{MEASURE}_high": "high"}
     parts = [

@@ -16,11 +16,12 @@ from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostics.retrieval import figures, outcomes
 from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
 from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
+from core.diagnostics.retrieval.page import exports, why
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from core.figures.html_tables import Column, Html, folded, html_table
+from core.figures.html_tables import Column, Html, folded, html_table, quiet
 from core.numerics.statistics.outcomes import Outcomes
 from core.store.records import RunRecord
-from core.texts import same_text
+from core.texts import counted, percent, same_text
 from core.types import Bool
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
@@ -71,10 +72,11 @@ class Compared:
 
 def show(shown: RetrievalView) -> None:
     """What changes from A to B, the scatter, the list of queries, and the chosen one."""
-    compared = _compared(shown)
+    compared = compared_sides(shown)
     a, b = compared.sides["A"], compared.sides["B"]
     rows = _described(shown.table, a, b)
     became = _became(shown.table, a, b)
+    _say(compared, _lost(shown.table, a, b), rows)
     left, right = st.columns([3, 2], vertical_alignment="center")
     with left:
         names = tuple(escape(compared.names[side], quote=False) for side in "AB")
@@ -90,7 +92,6 @@ def show(shown: RetrievalView) -> None:
         )
         st.plotly_chart(figure, key="retrieval_scatter")
     with right:
-        _say(compared, _lost(shown.table, a, b), rows)
         st.caption("A dot is a query, a larger one several. Below the diagonal, A ranks its documents better.")
     keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
     keep &= own_columns.only_rows(
@@ -107,12 +108,17 @@ def show(shown: RetrievalView) -> None:
         _look_into(shown, compared, int(np.flatnonzero(rows[QUERY].to_numpy() == chosen)[0]))
     if not listed.empty:
         _downloads(listed, shown, compared)
+    with st.expander("Hard negatives and TREC runs", icon=":material/download:"):
+        for place, side in zip(st.columns(2), "AB", strict=True):
+            with place:
+                exports.show(shown, _dataset(shown), side, compared.names[side], compared.sides[side],
+                             compared.runs[side])  # fmt: skip
 
 
 # --- A and B
 
 
-def _compared(shown: RetrievalView) -> Compared:
+def compared_sides(shown: RetrievalView) -> Compared:
     ways = list(With) if len(shown.runs) > 1 else [With.BM25]
     way = one_of("Compare with", ways, "with", "another model, or keyword search (BM25)")
     if way is With.MODEL:
@@ -133,16 +139,16 @@ def _compared(shown: RetrievalView) -> Compared:
 
 
 def _say(compared: Compared, seen: Lost, rows: pd.DataFrame) -> None:
+    """What changes for those who search if A is replaced by B."""
     a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
     higher, lower = (int((rows[DIFFERENCE] * sign > 0).sum()) for sign in (-1, 1))
+    n = len(rows)
     st.markdown(
-        f"On **{seen.losing:,}** of {len(rows):,} queries {b} (B) loses a relevant document from the top ten that {a} "
-        f"(A) has, on **{seen.gaining:,}** it gains one. {TITLES[HEAD]} of B is higher on {higher:,} queries, lower on "
-        f"{lower:,}."
-    )
-    st.caption(
-        f"From A to B, {seen.first:,} queries have another first document, and the top tens share {seen.overlap:.0%} "
-        "of their documents."
+        f"If you switch from {a} (A) to {b} (B), another document comes first on **{seen.first:,}** of "
+        f"{counted(n, 'query', 'queries')} ({percent(seen.first / n)}), and the top tens share "
+        f"**{percent(seen.overlap)}** of their documents. A relevant document leaves the top ten on "
+        f"**{seen.losing:,}** queries and enters it on **{seen.gaining:,}**; {TITLES[HEAD]} falls on {lower:,} and "
+        f"rises on {higher:,}."
     )
 
 
@@ -227,10 +233,15 @@ def _numbers(dataset: RetrievalDataset) -> dict[str, int]:
     return {document: number for number, document in enumerate(dataset.document_ids)}
 
 
-def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
+def _dataset(shown: RetrievalView) -> RetrievalDataset:
     dataset = load(find_dataset(shown.picks.dataset))
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
+    return dataset
+
+
+def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
+    dataset = _dataset(shown)
     numbers, about = _numbers(dataset), shown.table.about.iloc[row]
     judged = {one.document: one for one in shown.table.judged(compared.runs["A"].run_id, row)}
     relevant = sum(one.grade >= 1 for one in judged.values())
@@ -238,13 +249,28 @@ def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
         long_texts.show(str(about["query"]))
         st.caption(f"Query {as_text(str(about['query_id']))}: relevant documents {relevant:,}, judged {len(judged):,}.")
         tops = {side: shown.table.top(compared.sides[side], row) for side in "AB"}
+        first: list[str] = []
         for place, side in zip(st.columns(2), "AB", strict=True):
             other = {document for document, _ in tops["B" if side == "A" else "A"][:SHOWN]}
+            ranking, run = compared.sides[side], compared.runs[side]
+            reasons = why.lines(shown, dataset, numbers, ranking, run, str(about["query"]), tops[side], judged)
             with place:
                 st.markdown(f"**{side}: {as_text(compared.names[side])}**")
-                st.html(_top_ten(dataset, numbers, tops[side][:SHOWN], judged, other, shown, compared.names[side]))
-                _missing(shown.table, compared.sides[side], row, tops[side], judged)
-        st.caption("● relevant, with its grade · ○ judged irrelevant · ? not judged · ◆ only in this top ten")
+                html = _top_ten(
+                    dataset, numbers, tops[side][:SHOWN], judged, other, reasons, shown, compared.names[side]
+                )
+                st.html(html)
+                _missing(shown.table, ranking, row, tops[side], judged)
+            first += list(reasons)[:1]
+        st.caption(
+            "● relevant, with its grade · ○ judged irrelevant · ? not judged · ◆ only in this top ten. Below the "
+            "documents above the first relevant one, and below that one: words of the query it has (without stop "
+            "words), its length, in how many of all queries' top tens it is, and whether one negates and the other "
+            "does not."
+        )
+        documents = [*first, *(document for side in "AB" for document, _ in tops[side][:SHOWN])]
+        runs = list({run.run_id: run for run in compared.runs.values()}.values())
+        why.show(shown, dataset, numbers, runs, int(shown.table.numbers[row]), documents)
 
 
 def _top_ten(
@@ -253,6 +279,7 @@ def _top_ten(
     top: list[tuple[str, float]],
     judged: Mapping[str, Judgment],
     other: set[str],
+    reasons: Mapping[str, str],
     shown: RetrievalView,
     name: str,
 ) -> str:
@@ -261,6 +288,9 @@ def _top_ten(
     for rank, (document, score) in enumerate(top, start=1):
         only = "" if document in other else " ◆"
         text = _document(dataset, numbers.get(document), document)
+        if document in reasons:
+            below = quiet(reasons[document], shown.scheme, "display:block;font-size:0.8rem")
+            text = Html(f"{text if isinstance(text, Html) else escape(text)}{below}")
         rows.append([str(rank), f"{_mark(judged.get(document))}{only}", text, f"{score:.3f}"])
     tinted = [i for i, (document, _) in enumerate(top) if document in judged and judged[document].grade >= 1]
     return html_table(columns, rows, shown.scheme, f"Top ten of {name}", tinted=tinted)

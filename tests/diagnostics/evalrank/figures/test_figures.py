@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from core.diagnostics.evalrank import published as reference
 from core.diagnostics.evalrank.figures import pairs, what_if
 from core.diagnostics.evalrank.figures.choices import choices_table, difference
-from core.diagnostics.evalrank.figures.kinds import kind_lines
 from core.diagnostics.evalrank.figures.scores import (
     MOST_BARS,
     PANELS,
@@ -29,6 +28,7 @@ from core.diagnostics.evalrank.figures.scores import (
 from core.diagnostics.evalrank.figures.what_if import BINS, bin_counts, change_bars
 from core.diagnostics.evalrank.pairs import MeanScore
 from core.diagnostics.evalrank.trust import Choice
+from core.figures.groups import group_lines
 from core.figures.theme import MANY_VARIANTS, Scheme, ink, styles, text_on
 from core.types import Variant
 
@@ -261,7 +261,7 @@ KINDS = pd.DataFrame(
 
 def kinds(rows: dict[Variant, pd.DataFrame], *, joined: bool = True, scheme: Scheme = Scheme.LIGHT) -> go.Figure:
     axis = {"query": "of the query", "mate": "of the mate"}
-    return checked(kind_lines(rows, axis, "mrr", 20, styles(VARIANTS, scheme), scheme, joined=joined))
+    return checked(group_lines(rows, axis, "mrr", "MRR", "pairs", styles(VARIANTS, scheme), scheme, joined=joined))
 
 
 def test_each_side_has_a_panel_and_each_variant_one_name_in_the_legend() -> None:

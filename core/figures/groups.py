@@ -1,4 +1,4 @@
-"""Figure of a score per kind of pair and model, with intervals."""
+"""Figure of a score per group, such as kinds of pair or query, and model, with intervals."""
 
 from __future__ import annotations
 
@@ -12,42 +12,43 @@ from plotly.subplots import make_subplots
 
 from core.figures.labels import wrapped
 from core.figures.theme import Scheme, Style, apply_layout
+from core.numerics.statistics.groups import FEW
 from core.types import Variant
 
 FIGURE_HEIGHT = 420
-TITLES = {"mrr": "MRR", "hits@1": "Hits@1"}
 LABEL_WIDTH = 20
-SPREAD = 0.5  # of the distance of two kinds, over which the variants are spread
+SPREAD = 0.5  # of the distance of two groups, over which the variants are spread
 
 
-def kind_lines(
+def group_lines(
     scores: Mapping[Variant, pd.DataFrame],
     axis: Mapping[str, str],
     measure: str,
-    few: int,
+    title: str,
+    unit: str,
     styles: Mapping[Variant, Style],
     scheme: Scheme,
     *,
     joined: bool,
 ) -> go.Figure:
-    """A score per kind of pair with its interval, a color and symbol per variant, a panel per side.
+    """A score per group with its interval, a color and symbol per variant, a panel per side.
 
     Args:
-        scores: per variant a row per kind: ``side, label, pairs``, the measure, its ``_low`` and ``_high``; the same
-            kinds in the same order for all.
+        scores: per variant a row per group (``core.numerics.statistics.groups.scores``): ``side, label``, ``unit``, the
+            measure, its ``_low`` and ``_high``; the same groups in the same order for all.
         axis: titles by side.
-        measure: a key of ``TITLES``.
-        few: means over fewer pairs are hollow.
-        joined: whether lines join the kinds.
+        title: of the measure.
+        unit: what is counted, such as "pairs"; means over fewer than ``FEW`` are hollow.
+        joined: whether lines join the groups.
     """
     figure = make_subplots(cols=len(axis), shared_yaxes=True, horizontal_spacing=0.03)
     highest = max((float(rows[f"{measure}_high"].max()) for rows in scores.values()), default=1.0)
-    for column, (side, title) in enumerate(axis.items(), 1):
+    for column, (side, of_axis) in enumerate(axis.items(), 1):
         tables = {variant: rows[rows["side"] == side] for variant, rows in scores.items()}
         for number, (variant, rows) in enumerate(tables.items()):
             offset = SPREAD * ((number + 0.5) / len(tables) - 0.5)
             figure.add_scatter(
-                **_points(rows, measure, few, offset, styles[variant], joined=joined),
+                **_points(rows, measure, title, unit, offset, styles[variant], joined=joined),
                 name=variant.label,
                 legendgroup=str(variant),
                 showlegend=False,
@@ -56,9 +57,9 @@ def kind_lines(
             )
         first = next(iter(tables.values()))
         figure.update_xaxes(
-            title=escape(title, quote=False),
+            title=escape(of_axis, quote=False),
             tickvals=list(range(len(first))),
-            ticktext=_ticks(list(tables.values())),
+            ticktext=_ticks(list(tables.values()), unit),
             range=[-0.6, len(first) - 0.4],
             showgrid=False,
             col=column,
@@ -75,17 +76,17 @@ def kind_lines(
             marker={"symbol": style.symbol, "size": 9, "color": style.colour},
         )
     figure.update_yaxes(range=[0, min(1.04, 1.1 * highest + 0.01) if np.isfinite(highest) else 1.04], tickformat=".2f")
-    figure.update_yaxes(title=TITLES[measure], col=1)
+    figure.update_yaxes(title=title, col=1)
     return apply_layout(figure, scheme, height=FIGURE_HEIGHT, variants=len(scores))
 
 
 def _points(
-    rows: pd.DataFrame, measure: str, few: int, offset: float, style: Style, *, joined: bool
+    rows: pd.DataFrame, measure: str, title: str, unit: str, offset: float, style: Style, *, joined: bool
 ) -> dict[str, object]:
     values = rows[measure].to_numpy()
     low, high = rows[f"{measure}_low"].to_numpy(), rows[f"{measure}_high"].to_numpy()
-    hollow = (rows["pairs"] < few).to_numpy()
-    notes = [_note(*row, few) for row in zip(rows["pairs"], low, high, strict=True)]
+    hollow = (rows[unit] < FEW).to_numpy()
+    notes = [_note(*row, unit) for row in zip(rows[unit], low, high, strict=True)]
     return {
         "x": np.arange(len(rows)) + offset,
         "y": values,
@@ -105,19 +106,19 @@ def _points(
             "thickness": 1.2,
             "width": 3,
         },
-        "hovertemplate": f"%{{customdata[0]}}: {TITLES[measure]} %{{y:.4f}}<br>%{{customdata[1]}}"
+        "hovertemplate": f"%{{customdata[0]}}: {title} %{{y:.4f}}<br>%{{customdata[1]}}"
         "<extra>%{fullData.name}</extra>",
     }
 
 
-def _note(pairs: int, low: float, high: float, few: int) -> str:
+def _note(count: int, low: float, high: float, unit: str) -> str:
     interval = f"95% interval {low:.4f} to {high:.4f}" if np.isfinite(low) else "no interval can be given"
-    return f"{interval}, {pairs:,} pairs" + (", which are few" if pairs < few else "")
+    return f"{interval}, {count:,} {unit}" + (", which are few" if count < FEW else "")
 
 
-def _ticks(tables: list[pd.DataFrame]) -> list[str]:
-    """Names of the kinds, with how many pairs each has where all variants ranked the same."""
+def _ticks(tables: list[pd.DataFrame], unit: str) -> list[str]:
+    """Names of the groups, with how many rows each has where these are the same for all variants."""
     labels = [wrapped(label, LABEL_WIDTH) for label in tables[0]["label"]]
-    if len({tuple(rows["pairs"]) for rows in tables}) > 1:
+    if len({tuple(rows[unit]) for rows in tables}) > 1:
         return labels
-    return [f"{label}<br>{pairs:,}" for label, pairs in zip(labels, tables[0]["pairs"], strict=True)]
+    return [f"{label}<br>{count:,}" for label, count in zip(labels, tables[0][unit], strict=True)]

@@ -1,0 +1,90 @@
+"""Files from a stored ranking: hard negatives to train with, and TREC's run for other tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pandas as pd
+
+from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from core.diagnostics.retrieval.outcomes import QueryTable, Side
+from core.errors import InputError
+
+MOST = 5  # hard negatives per query
+TEXTS = ("query", "positive", "negative")
+IDS = ("query_id", "positive_id", "negative_id")
+_SPACE = re.compile(r"\s")
+
+
+def outranking(top: Sequence[tuple[str, float]], relevant: Collection[str]) -> list[tuple[str, float]]:
+    """The documents of a top list that score higher than the first relevant one, best first; none of them is relevant.
+
+    If the list has no relevant document, those that score higher than its last one; a tied document is not above.
+    """
+    if not top or not relevant:
+        return []
+    threshold = next((score for document, score in top if document in relevant), top[-1][1])
+    return [(document, score) for document, score in top if score > threshold]
+
+
+def hard_negatives(table: QueryTable, side: Side, dataset: RetrievalDataset, most: int = MOST) -> pd.DataFrame:
+    """Per query the unjudged or irrelevant documents above the first relevant one, at most ``most``, the highest first.
+
+    Queries without a relevant document, or with one at the top, have no rows.
+
+    Returns:
+        A row per negative: the texts of ``TEXTS``, the ids of ``IDS``, ``positive_rank`` (of the best relevant
+        document; None below the stored 100), ``negative_rank``, and whether the negative is ``judged`` irrelevant.
+
+    Raises:
+        InputError: the dataset lacks a document of the run.
+    """
+    numbers = {document: number for number, document in enumerate(dataset.document_ids)}
+
+    def text(document: str) -> str:
+        if document not in numbers:
+            raise InputError(
+                f"the dataset '{dataset.id}' no longer has document '{document}'", remedy="run the model on it again"
+            )
+        return dataset.document_texts[numbers[document]]
+
+    out = []
+    for row, (query_id, query) in enumerate(zip(table.about["query_id"], table.about["query"], strict=True)):
+        grades = {one.document: one.grade for one in table.judged(side.run_id, row)}
+        relevant = [document for document, grade in grades.items() if grade >= RELEVANT]
+        top = table.top(side, row)
+        if not (above := outranking(top, relevant)):
+            continue
+        ranks = {document: rank for rank, (document, _) in enumerate(top, start=1)}
+        positive = min(relevant, key=lambda document: (ranks.get(document, np.inf), -grades[document]))
+        out += [
+            (query, text(positive), text(negative), query_id, positive, negative, ranks.get(positive), ranks[negative],
+             negative in grades)
+            for negative, _ in above[:most]
+        ]  # fmt: skip
+    found = pd.DataFrame(out, columns=[*TEXTS, *IDS, "positive_rank", "negative_rank", "judged"])
+    return found.astype({"positive_rank": "Int64", "negative_rank": "int64", "judged": "bool"})
+
+
+def trec_run(table: QueryTable, side: Side, tag: str) -> str:
+    """A ranking as TREC's run, its stored 100 documents per query: query id, Q0, document id, rank, score, tag.
+
+    Args:
+        tag: names the run; its spaces become hyphens.
+
+    Raises:
+        InputError: an id has white space, which TREC's format cannot hold.
+    """
+    name = _SPACE.sub("-", tag.strip()) or "run"
+    lines = []
+    for row, query in enumerate(table.about["query_id"]):
+        for rank, (document, score) in enumerate(table.top(side, row), start=1):
+            for what, value in (("query", query), ("document", document)):
+                if not value or _SPACE.search(value):
+                    raise InputError(
+                        f"the id of {what} '{value}' has white space", expected="ids without it in a TREC run"
+                    )
+            lines.append(f"{query} Q0 {document} {rank} {score:.6f} {name}\n")
+    return "".join(lines)

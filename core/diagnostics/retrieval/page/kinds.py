@@ -1,0 +1,192 @@
+"""The view *kinds* of the page Retrieval: which kinds of query are hard, and on which B gains and loses most."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.own_columns import OwnColumn
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostics.retrieval import kinds
+from core.diagnostics.retrieval.definition import ENTRY, TITLES
+from core.diagnostics.retrieval.figures import KEYWORDS, keyword_style
+from core.diagnostics.retrieval.kinds import AXES, MEASURES, UNIT, Features, Kind
+from core.diagnostics.retrieval.outcomes import QueryTable, Side
+from core.diagnostics.retrieval.page.queries import compared_sides
+from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from core.figures.groups import group_lines
+from core.numerics.statistics.groups import FEW, Gain, Gains, Grouping
+from core.texts import counted, with_minus
+from core.types import Int64, Variant
+from core.ui.markdown import as_text
+from core.ui.resources import cached, load
+from core.ui.widgets import own_columns
+from core.ui.widgets.addressed import tab_named
+
+NOTES = {
+    Kind.LENGTH: "Stop words count, too.",
+    Kind.OVERLAP: "Of several relevant documents, the one with most of the words; without stop words. Where a model is "
+    "good only on the right, it matches words rather than meanings, as keyword search does.",
+    Kind.RARE: "Rare words are often names, codes and terms that a model has not learned. Without stop words; 0: no "
+    "document has the word.",
+    Kind.RELEVANT: "Of many relevant documents, one is easy to find and all are not.",
+    Kind.NEGATION: "English words such as not, no, never, without, isn't.",
+}
+OWN = "A column of your file. A query without a value counts as (empty)."
+HEAD = ENTRY.headline
+
+
+def show(shown: RetrievalView) -> None:
+    """Each ranking's score by kind of query, and where B gains and loses most against A."""
+    dataset = load(find_dataset(shown.picks.dataset))
+    if not isinstance(dataset, RetrievalDataset):
+        raise TypeError(f"{shown.picks.dataset} is no retrieval dataset")
+    features, own = _features(dataset), kinds.choices_of(own_columns.columns_of(shown.runs[0]))
+    kind, measure = _choose(own)
+    groups = _grouping(kind, features, own, shown.table.numbers)
+    by_variant = _scores(shown.table, kind, own[kind].digest if kind in own else "", groups)
+    named = {run.plan.variant: by_variant[run.run_id] for run in shown.runs} | {KEYWORDS: by_variant["bm25"]}
+    styles = dict(shown.styles) | {KEYWORDS: replace(keyword_style(shown.scheme), symbol="diamond")}
+    figure = group_lines(
+        named, groups.axis, measure, TITLES[measure], UNIT, styles, shown.scheme, joined=groups.ordered
+    )
+    st.plotly_chart(figure, key="retrieval_kinds")
+    if len(groups.groups) < 2:
+        st.info("All queries are of one kind. Choose another grouping.")
+    st.caption(
+        f"{NOTES[Kind(kind)] if kind not in own else OWN} Bars: 95% CI, near-duplicate queries counted together; none "
+        f"where too few are independent. Hollow: fewer than {FEW} queries. Below each kind, its number of queries."
+    )
+    with st.expander("The numbers", icon=":material/table:"):
+        _table(named, measure)
+    st.subheader("A against B by kind", anchor=False)
+    _most_changed(shown, features, own)
+
+
+def _choose(own: Collection[str]) -> tuple[str, str]:
+    """The kind or own column, and the score."""
+    left, right = st.columns([3, 2])
+    about = [f"- **{kind}**: {AXES[kind]}" for kind in Kind]
+    about += [f"- **{as_text(name)}**: a column of your file" for name in own]
+    with left:
+        kind = tab_named(
+            "Group queries by", [*map(str, Kind), *own], key="query_kind", name=as_text, help="\n".join(about)
+        )
+    measure = right.segmented_control(
+        "Score",
+        list(MEASURES),
+        format_func=lambda name: TITLES[name],
+        default=HEAD,
+        required=True,
+        key="kind_score",
+        bind="query-params",
+    )
+    return kind, str(measure)
+
+
+@cached(4, "Counting words …", shared=True)
+def _features(dataset: RetrievalDataset) -> Features:
+    return Features.of(dataset)
+
+
+def _grouping(kind: str, features: Features, own: Mapping[str, OwnColumn], numbers: Int64) -> Grouping:
+    if kind in own:
+        return kinds.grouping_of(own[kind], numbers)
+    return kinds.grouping(Kind(kind), features, numbers)
+
+
+@cached(32, "Scoring kinds of query …", keys=BY_RUNS)
+def _scores(
+    table: QueryTable,
+    kind: str,  # noqa: ARG001 - of the key
+    of_column: str,  # noqa: ARG001 - of the key
+    _groups: Grouping,
+) -> dict[str, pd.DataFrame]:
+    """A row per group, by run id, and of keyword search by "bm25"."""
+    sides = {run_id: Side(run_id) for run_id in table.run_ids} | {"bm25": Side(table.run_ids[0], is_bm25=True)}
+    return {name: pd.DataFrame(kinds.scores_by_kind(_groups, table, side)) for name, side in sides.items()}
+
+
+# --- A against B
+
+
+def _most_changed(shown: RetrievalView, features: Features, own: Mapping[str, OwnColumn]) -> None:
+    """A sentence: the kind of query on which B gains most against A, and that on which it loses most; all as a
+    table."""
+    compared = compared_sides(shown)
+    digests = tuple(column.digest for column in own.values())
+    found = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)
+    a, b = (as_text(compared.names[side]) for side in "AB")
+    if not found.tested:
+        st.markdown(f"No kind of query has enough queries to tell **{b}** (B) from **{a}** (A) on it.")
+        return
+    said = [
+        f"{verb} most on {_in_words(one)}"
+        for verb, one in (("gains", found.gain), ("loses", found.loss))
+        if one is not None
+    ]
+    if said:
+        st.markdown(f"**{b}** (B) {' and '.join(said)} against **{a}** (A).")
+    else:
+        st.markdown(f"**{b}** (B) neither gains nor loses significantly against **{a}** (A) on any kind of query.")
+    st.caption(
+        f"{counted(len(found.tested), 'kind')} of query tested at once; p is corrected for all of them (Holm). "
+        f"Differences are in {TITLES[HEAD]}, with the 95% CI of each alone. Kinds of fewer than {FEW} queries are not "
+        "tested."
+    )
+    with st.expander("A against B on every kind", icon=":material/table:"):
+        _tested(found)
+
+
+def _in_words(one: Gain) -> str:
+    interval = one.estimate.interval
+    sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
+    name = f"{as_text(one.by)}: **{as_text(one.group.label)}**"
+    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, 'query', 'queries')})"
+
+
+def _tested(found: Gains) -> None:
+    rows = [
+        {
+            "by": one.by,
+            "kind": one.group.label,
+            UNIT: one.rows,
+            "B − A": one.estimate.value,
+            "95% CI": "" if one.estimate.interval is None else with_minus(f"{one.estimate.interval:.3f}"),
+            "p (Holm)": one.p,
+        }
+        for one in found.tested
+    ]
+    numbers = st.column_config.NumberColumn
+    config = {"B − A": numbers(format="%+.4f", help=TITLES[HEAD]), "p (Holm)": numbers(format="%.3g")}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="retrieval_kind_gains", column_config=config)
+
+
+@cached(32, "Comparing kinds of query …", keys=BY_RUNS)
+def _gains(
+    table: QueryTable,
+    a: Side,
+    b: Side,
+    digests: tuple[str, ...],  # noqa: ARG001 - of the key
+    _features: Features,
+    _own: Mapping[str, OwnColumn],
+) -> Gains:
+    groupings = {name: _grouping(name, _features, _own, table.numbers) for name in [*map(str, Kind), *_own]}
+    return kinds.gains(groupings, table, a, b, HEAD)
+
+
+def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
+    first = next(iter(scores.values()))
+    columns: dict[str, Any] = {name: first[name].tolist() for name in ("label", UNIT, "independent")}
+    for variant, rows in scores.items():
+        values = zip(rows[measure], rows[f"{measure}_low"], rows[f"{measure}_high"], strict=True)
+        columns[variant.label] = [
+            f"{value:.4f}" + ("" if np.isnan(low) else f" ({low:.4f} to {high:.4f})") for value, low, high in values
+        ]
+    st.dataframe(pd.DataFrame(columns).rename(columns={"label": "kind"}), hide_index=True, key="kind_numbers")

@@ -1,0 +1,110 @@
+"""Why documents are where they are: a line below each that outranks the relevant ones, and the map of its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from core.diagnostics.retrieval.exports import outranking
+from core.diagnostics.retrieval.outcomes import Judgment, QueryTable, Side
+from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from core.diagnostics.retrieval.reasons import TopTens, in_words
+from core.encoders.catalog import resolve_encoder
+from core.encoders.transformer.reading import unread, whole_tokenizer
+from core.errors import BlindspotError
+from core.runs.why_similar import PairOfTexts
+from core.store.records import RunRecord
+from core.ui.resources import cached, settings
+from core.ui.widgets.addressed import one_named
+from core.ui.widgets.texts import why_similar
+
+CHARACTERS = 60  # of a document's text in the list to choose from
+
+
+def lines(
+    shown: RetrievalView,
+    dataset: RetrievalDataset,
+    numbers: Mapping[str, int],
+    side: Side,
+    run: RunRecord,
+    query: str,
+    top: Sequence[tuple[str, float]],
+    judged: Mapping[str, Judgment],
+) -> dict[str, str]:
+    """By id of the documents above the first relevant one, and of that one: what may have put them there.
+
+    Args:
+        numbers: of the documents by their ids.
+        top: the query's list, whole.
+    """
+    relevant = [document for document, one in judged.items() if one.grade >= RELEVANT]
+    above = [document for document, _ in outranking(top, relevant)]
+    if not above:
+        return {}
+    first = [document for document, _ in top if document in relevant][:1]
+    tens = _top_tens(shown.table, side, len(dataset.document_ids))
+    out = {}
+    for document in [*above, *first]:
+        if document in numbers:
+            text = dataset.document_texts[numbers[document]]
+            lost = 0 if side.is_bm25 else _unread(run, text)
+            out[document] = in_words(query, document, text, tens, lost)
+    return out
+
+
+@cached(16, "Counting top tens …", shared=True, keys=BY_RUNS)
+def _top_tens(table: QueryTable, side: Side, documents: int) -> TopTens:
+    return TopTens.of(table, side, documents)
+
+
+def _unread(run: RunRecord, text: str) -> int:
+    """Tokens at a document's end that the run's model does not read."""
+    most = int(run.manifest.get("encoder", {}).get("max_length") or 0)
+    if not most or not run.manifest.get("embeddings", {}).get("truncated_share"):
+        return 0
+    tokenizer = _tokenizer(run.plan.variant.encoder)
+    if tokenizer is None:
+        return 0
+    left = unread(tokenizer, text, most, str(run.manifest["encoder"].get("prompt") or ""))
+    return 0 if left is None else left.tokens
+
+
+@cached(8, shared=True)
+def _tokenizer(encoder: str) -> Any:
+    try:
+        return whole_tokenizer(resolve_encoder(encoder, settings()))
+    except BlindspotError:  # the encoder is gone, its results are not
+        return None
+
+
+def show(
+    shown: RetrievalView,
+    dataset: RetrievalDataset,
+    numbers: Mapping[str, int],
+    runs: Sequence[RunRecord],
+    number: int,
+    documents: Sequence[str],
+) -> None:
+    """What each word of the query and of a document contributes, under the models.
+
+    Args:
+        number: of the query in the dataset.
+        documents: ids to choose from, the first at first.
+    """
+    known = [document for document in dict.fromkeys(documents) if document in numbers]
+    if not known or not why_similar.is_open():
+        return
+    if st.session_state.get("why_document") not in (None, *known):  # of another query
+        st.session_state["why_document"] = known[0]
+    texts = {document: dataset.document_texts[numbers[document]] for document in known}
+    chosen = one_named(
+        "Document", known, key="why_document", name=lambda one: f"{one}: {texts[one][:CHARACTERS]}", index=0
+    )
+    document = chosen or known[0]
+    items = int(dataset.queries[number]), int(dataset.documents[numbers[document]])
+    pair = PairOfTexts((dataset.query_texts[number], texts[document]), items)
+    note = why_similar.note_of(shown.picks.metric)
+    why_similar.show([why_similar.of_run(run, pair, note=note) for run in runs], ("query", "document"))

@@ -1,0 +1,45 @@
+"""Parts of texts that a transformer does not read, since they are longer than its input; without loading the model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Unread(NamedTuple):
+    """The end of a text that is not read: how many tokens, and where it starts in the text."""
+
+    tokens: int
+    start: int
+
+
+def whole_tokenizer(encoder: object) -> Any:
+    """An encoder's tokenizer, without truncation; None for one that is not a transformer in a folder."""
+    folder = getattr(encoder, "folder", None)
+    path = Path(folder) / "tokenizer.json" if folder else None
+    if path is None or not path.is_file():
+        return None
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def unread(tokenizer: Any, text: str, most: int, prompt: str = "") -> Unread | None:
+    """What is not read of a text; None if it is read whole.
+
+    Args:
+        tokenizer: as ``whole_tokenizer`` gives it.
+        most: tokens that the model reads, its special tokens included.
+        prompt: put before the text.
+    """
+    encoded = tokenizer.encode(prompt + text)
+    extra = sum(encoded.special_tokens_mask)
+    lost = len(encoded.ids) - most
+    if lost <= 0:
+        return None
+    own = [ends for ends, added in zip(encoded.offsets, encoded.special_tokens_mask, strict=True) if not added]
+    start = max(0, own[max(0, most - extra)][0] - len(prompt)) if len(own) > most - extra else 0
+    return Unread(lost, start)

@@ -1,0 +1,187 @@
+"""Groups of pairs or queries: a score on each, and on which of them one of two runs gains or loses most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import ALPHA, holm
+from core.numerics.statistics.pairs import Dependence, difference, p_values, share
+from core.types import Bool, Float64
+
+FEW = 20  # a mean over fewer says little
+
+DependenceOf = Callable[[Bool], Dependence]  # of the rows that are inside, [m] bool
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Values from ``low`` (in) to ``high`` (out)."""
+
+    label: str
+    low: float
+    high: float
+
+
+def over(value: float) -> float:
+    """The next float above: the low end of a bin that leaves ``value`` out."""
+    return float(np.nextafter(value, np.inf))
+
+
+def up_to(*ends: int) -> tuple[Bin, ...]:
+    """Bins of lengths, upper ends included."""
+    middle = (Bin(f"over {low} to {high}", over(low), over(high)) for low, high in pairwise(ends))
+    first, last = Bin(f"up to {ends[0]}", -np.inf, over(ends[0])), Bin(f"over {ends[-1]}", over(ends[-1]), np.inf)
+    return (first, *middle, last)
+
+
+def whole(*ends: int) -> tuple[Bin, ...]:
+    """Bins of whole numbers, both ends included, from the first of ``ends``: 1, 2 and 5 give 1, 2, 3 to 5, over 5."""
+    out = [Bin(f"{ends[0]:,}", ends[0], over(ends[0]))]
+    for low, high in pairwise(ends):
+        out.append(Bin(f"{high:,}" if high == low + 1 else f"{low + 1:,} to {high:,}", over(low), over(high)))
+    return (*out, Bin(f"over {ends[-1]:,}", over(ends[-1]), np.inf))
+
+
+SHARES = (
+    Bin("none", -np.inf, over(0)),
+    Bin("under 0.25", over(0), 0.25),
+    Bin("0.25 to 0.5", 0.25, 0.5),
+    Bin("0.5 to 0.75", 0.5, 0.75),
+    Bin("0.75 to 1", 0.75, 1.0),
+    Bin("all words", 1.0, np.inf),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Rows of one kind: ``inside [m] bool``; ``side`` is what has the kind, such as ``pair``, ``query`` or ``mate``."""
+
+    side: str
+    label: str
+    inside: Bool
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """Groups of rows.
+
+    Attributes:
+        axis: per side, in words, how its groups differ.
+        ordered: whether the groups of a side have an order, so that a line may join them.
+        groups: by side, in order, without empty ones; a row may be in several groups, or in none.
+    """
+
+    axis: dict[str, str]
+    ordered: bool
+    groups: tuple[Group, ...]
+
+
+def binned(side: str, values: Float64, bins: Sequence[Bin]) -> tuple[Group, ...]:
+    """The bins that hold a row, by a value per row ``[m]``; NaN is in none."""
+    groups = (Group(side, b.label, np.asarray((values >= b.low) & (values < b.high))) for b in bins)
+    return tuple(g for g in groups if g.inside.any())
+
+
+def scores(
+    groups: Grouping, values: Mapping[str, Float64], dependence: DependenceOf, unit: str
+) -> list[dict[str, object]]:
+    """The scores on each group.
+
+    Args:
+        values: by score, ``[m]`` within 0 to 1; NaN, in all scores alike, where a row has no score.
+        unit: name of the column with the number of rows.
+
+    Returns:
+        A record per group: ``side, label``, ``unit``, ``independent`` (the effective number of independent rows), and
+        per score its mean and its 95% interval as ``{score}_low`` and ``{score}_high``, NaN where there is none.
+    """
+    known = ~np.isnan(next(iter(values.values())))
+    out = []
+    for group in groups.groups:
+        inside = group.inside & known
+        row: dict[str, object] = {"side": group.side, "label": group.label, unit: int(inside.sum())}
+        row |= {"independent": 0} | {f"{m}{end}": np.nan for m in values for end in ("", "_low", "_high")}
+        if inside.any():
+            units = dependence(inside)
+            row["independent"] = max(1, round(units.effective))
+            for measure, of_rows in values.items():
+                found = share(of_rows[inside], units)
+                row[measure] = found.value
+                if found.interval is not None:
+                    row[f"{measure}_low"], row[f"{measure}_high"] = found.interval.low, found.interval.high
+        out.append(row)
+    return out
+
+
+# --- where B gains and loses most
+
+
+@dataclass(frozen=True, eq=False)
+class Gain:
+    """The paired difference of two runs, B less A, over the rows of one group.
+
+    Attributes:
+        by: the way of grouping, by its name.
+        estimate: with the 95% interval of this difference alone.
+        p: two-sided, corrected over all groups that were tested (Holm).
+        rows: how many the group has.
+    """
+
+    by: str
+    group: Group
+    estimate: Estimate
+    p: float
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """The groups of all ways of grouping that were tested; ``gain`` and ``loss`` are the largest surer than chance."""
+
+    tested: tuple[Gain, ...]
+
+    @property
+    def gain(self) -> Gain | None:
+        return self._largest(1.0)
+
+    @property
+    def loss(self) -> Gain | None:
+        return self._largest(-1.0)
+
+    def _largest(self, sign: float) -> Gain | None:
+        sure = [one for one in self.tested if one.p < ALPHA and sign * one.estimate.value > 0]
+        return max(sure, key=lambda one: sign * one.estimate.value, default=None)
+
+
+def gains(groupings: Mapping[str, Grouping], a: Float64, b: Float64, dependence: DependenceOf) -> Gains:
+    """Compare two runs on every group, by all ways of grouping at once.
+
+    Groups of fewer than ``FEW`` rows, or worth too few independent ones, are not tested.
+
+    Args:
+        groupings: by name.
+        a, b: ``[m]``, the runs' values within 0 to 1; NaN where one of them has none.
+    """
+    both = ~np.isnan(a + b)
+    found: list[tuple[str, Group, Estimate, float, int]] = []
+    for by, groups in groupings.items():
+        for group in groups.groups:
+            inside = group.inside & both
+            if (rows := int(np.count_nonzero(inside))) < FEW:
+                continue
+            known = dependence(inside)
+            if not known.refusal:
+                p = p_values((b[inside] - a[inside])[:, np.newaxis], known)
+                found.append((by, group, difference(b[inside], a[inside], known), float(p[0]), rows))
+    corrected = holm(np.array([p for *_, p, _ in found])) if found else ()
+    return Gains(
+        tuple(
+            Gain(by, group, estimate, float(p), rows)
+            for (by, group, estimate, _, rows), p in zip(found, corrected, strict=True)
+        )
+    )
