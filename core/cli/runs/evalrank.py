@@ -17,13 +17,13 @@ from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own.files import is_own, path_of
 from core.diagnostic import find_diagnostic, in_words
 from core.diagnostics.evalrank import training_overlap, uncertainty
-from core.diagnostics.evalrank.definition import CANDIDATES
 from core.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources, find_sources
 from core.diagnostics.evalrank.training_overlap import TrainingSet
 from core.diagnostics.evalrank.trust import (
     Choice,
+    candidates_in,
     choices,
     other_candidates,
     other_protocol,
@@ -125,7 +125,7 @@ def trust(
             ways = {
                 "protocol": other.plan.params["protocol"],
                 "support": "own" if other.plan.own_support else "common",
-                "candidates": CANDIDATES.value_in(other.plan.params),
+                "candidates": candidates_in(other),
             }
             way = ways[about]
             score = score_of_run(other, entry, repository, filtered=filtered)

@@ -180,6 +180,11 @@ def with_other_candidates(params: Mapping[str, str]) -> dict[str, str]:
     return others if CANDIDATES.value_in(params) == MATES else {**others, CANDIDATES.name: MATES}
 
 
+def candidates_in(run: RunRecord) -> str:
+    """Which texts a run ranked matches among: ``all`` or ``mates``."""
+    return CANDIDATES.value_in(run.plan.params)
+
+
 def other_candidates(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
     """The newest run of the same on the same texts, with other candidates, if any."""
     plan, params = run.plan, with_other_candidates(run.plan.params)

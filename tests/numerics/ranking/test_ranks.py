@@ -326,7 +326,14 @@ def test_codes_that_decide_little_are_given_up() -> None:
         multiply = coarse.multiply
         patch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
         counts = ranking._rank_pairs(
-            matrix, *np.array([[0, 1], [2, 3]], dtype=np.int32), Similarity.COS, no_progress, CancelToken(), TAU, 1
+            matrix,
+            *np.array([[0, 1], [2, 3]], dtype=np.int32),
+            Similarity.COS,
+            no_progress,
+            CancelToken(),
+            TAU,
+            None,
+            1,
         )
     assert len(made) == 1
     assert counts.ties.tolist() == [3_998, 3_998]
