@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+import pytrec_eval
 
 from core.diagnostics.retrieval.comparison import compare
 from core.diagnostics.retrieval.definition import ENTRY
+from core.diagnostics.retrieval.exports import hard_negatives, trec_run
 from core.diagnostics.retrieval.findings import findings
-from core.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, became, groups, lost, query_table
 from core.diagnostics.retrieval.versus import changed, difference
 from core.errors import InputError
 from core.numerics.statistics.estimate import Unit
@@ -135,3 +138,45 @@ def test_findings_compare_with_keyword_search(made: World) -> None:
     more = a.metrics["unjudged@10"] - a.metrics["bm25.unjudged@10"]
     assert any(one.kind == "unjudged" and one.runs == (a,) for one in found) == (more >= 0.1)
     assert any(one.kind == "low-coverage" and one.runs == (lacking,) for one in found)
+
+
+def test_an_exported_run_has_the_scores_that_were_stored(made: World) -> None:
+    """trec_eval reads it; its ranks are those of the list but for ties."""
+    run = made.run(ENTRY.id, "trigrams", toy.NAME, ties="trec_eval")
+    table = query_table(ENTRY, [run.run_id], made.repository)
+    parsed = pytrec_eval.parse_run(io.StringIO(trec_run(table, Side(run.run_id)).decode()))
+    data = toy.dataset()
+    scores = np.full((len(data.queries), len(data.documents)), -2.0)
+    for q, query in enumerate(data.query_ids):
+        for document, score in parsed.get(query, {}).items():
+            scores[q, data.document_ids.index(document)] = score
+    for name, of_queries in toy.by_trec_eval(data, scores).items():
+        assert run.metrics[name] == pytest.approx(np.mean(list(of_queries.values())), abs=1e-9), name
+
+
+def test_hard_negatives_are_above_the_first_relevant_document(made: World) -> None:
+    run = made.run(ENTRY.id, "letters", toy.NAME)
+    table, data = query_table(ENTRY, [run.run_id], made.repository), toy.dataset()
+    side = Side(run.run_id)
+    lines = [json.loads(line) for line in hard_negatives(table, side, data).decode().splitlines()]
+    by_query = {line["query"]: line for line in lines}
+    firsts = table.scores(side, "hits@1")
+    for row, query in enumerate(table.about["query"]):
+        relevant = {one.document for one in table.judged(run.run_id, row) if one.grade >= 1}
+        top = [document for document, _ in table.top(side, row)]
+        above = next((i for i, document in enumerate(top) if document in relevant), 0)
+        assert (query in by_query) == (above > 0)
+        if above:
+            assert by_query[query]["negatives"] == [
+                data.document_texts[data.document_ids.index(d)] for d in top[:above]
+            ]
+            assert len(by_query[query]["positives"]) == len(relevant)
+            assert firsts[row] < 1
+
+
+def test_ids_with_white_space_are_no_trec_run(made: World) -> None:
+    run = made.run(ENTRY.id, "letters", toy.NAME)
+    table = query_table(ENTRY, [run.run_id], made.repository)
+    spaced = QueryTable(table.about.assign(query_id="a query"), table.rows)
+    with pytest.raises(InputError, match="white space"):
+        trec_run(spaced, Side(run.run_id))

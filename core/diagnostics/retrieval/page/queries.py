@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from html import escape
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.datasets import fetch
 from core.datasets.catalog import find_dataset
+from core.datasets.entries import DatasetEntry
 from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval import figures, outcomes
+from core.diagnostics.retrieval import exports, figures, outcomes
 from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
 from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.html_tables import Column, Html, folded, html_table
 from core.numerics.statistics.outcomes import Outcomes
+from core.settings import Settings
 from core.store.records import RunRecord
 from core.texts import same_text
 from core.types import Bool
 from core.ui.markdown import as_text
-from core.ui.resources import cached, load
+from core.ui.resources import cached, load, settings
 from core.ui.widgets import downloads, own_columns
 from core.ui.widgets.addressed import names_of_variants, one_named
 from core.ui.widgets.browse_table import BrowseTable
@@ -107,6 +111,7 @@ def show(shown: RetrievalView) -> None:
         _look_into(shown, compared, int(np.flatnonzero(rows[QUERY].to_numpy() == chosen)[0]))
     if not listed.empty:
         _downloads(listed, shown, compared)
+    _exports(shown, compared)
 
 
 # --- A and B
@@ -216,6 +221,40 @@ def _downloads(listed: pd.DataFrame, shown: RetrievalView, compared: Compared) -
         key="retrieval_download",
         help=f"All {len(listed):,} queries in the table's order.",
     )
+
+
+def _exports(shown: RetrievalView, compared: Compared) -> None:
+    """A TREC run of either side, and hard negatives of A; made when they are asked for."""
+    table, dataset = shown.table, find_dataset(shown.picks.dataset)
+    holds = Holds(shown.picks.dataset, tuple(dict.fromkeys(run.run_id for run in compared.runs.values())))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for letter, side in compared.sides.items():
+            name = "bm25" if side.is_bm25 else str(compared.runs[letter].plan.variant)
+            downloads.button(
+                f"TREC run of {letter}",
+                partial(exports.trec_run, table, side),
+                holds,
+                file_name=f"{downloads.stem_of(shown.picks.dataset, name)}.trec",
+                mime="text/plain",
+                key=f"retrieval_trec_{letter}",
+                help="The first 100 documents of every query.",
+            )
+        downloads.button(
+            "Hard negatives of A",
+            partial(_negatives, table, compared.sides["A"], dataset, settings()),
+            holds,
+            file_name=f"{downloads.stem_of(shown.picks.dataset, 'negatives')}.jsonl",
+            mime=downloads.JSON,
+            key="retrieval_negatives",
+            help="Per query the documents that A ranks above the first relevant one. Unjudged ones may be relevant.",
+        )
+
+
+def _negatives(table: QueryTable, side: Side, entry: DatasetEntry, where: Settings) -> bytes:
+    dataset = fetch.load(entry, where)
+    if not isinstance(dataset, RetrievalDataset):
+        raise TypeError(f"{entry.id} is no retrieval dataset")
+    return exports.hard_negatives(table, side, dataset)
 
 
 # --- one query
