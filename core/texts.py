@@ -17,6 +17,9 @@ from core.types import Float64
 
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot)\b|n ?['’] ?t\b", re.IGNORECASE
+)
 
 WORDS = 0.9  # share of one-word texts from which on they are words, not sentences
 
@@ -238,6 +241,11 @@ def words(text: str) -> tuple[str, ...]:
 def length(text: str) -> int:
     """How many words a text has."""
     return len(words(text))
+
+
+def is_negated(text: str) -> bool:
+    """Whether an English text has a word of negation."""
+    return _NEGATION.search(text) is not None
 
 
 def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.diagnostics.retrieval.definition import ENTRY
 from core.diagnostics.retrieval.figures import KEYWORDS
-from core.diagnostics.retrieval.outcomes import Side, query_table
+from core.diagnostics.retrieval.kinds import kinds_of
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import GramEncoder
@@ -83,3 +85,36 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
 def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", query="9")
     assert any("Query 9" in warning.value for warning in app.warning)
+
+
+def test_kinds_of_queries_have_their_means(open_app: OpenApp, made: World) -> None:
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="kinds")
+    run = made.run(ENTRY.id, "trigrams", toy.NAME)
+    found = query_table(ENTRY, [run.run_id], made.repository)
+    scores = found.scores(Side(run.run_id), "ndcg@10")
+    expected: dict[str, list[float]] = {}
+    for way, groups in kinds_of(found, toy.dataset()).items():
+        app.session_state["retrieval_by"] = way
+        app.run()
+        (trace,) = [t for t in chart_named(app, "retrieval_kinds")["data"] if t["name"] == "trigrams"]
+        expected[way] = [
+            float(np.mean([s for s, own in zip(scores, mask, strict=True) if own])) for mask in groups.values()
+        ]
+        assert trace["x"] == pytest.approx(expected[way])
+    assert expected
+
+
+def test_kinds_by_hand() -> None:
+    texts = ["not this apple", "a b c d e f g h i j k"] + ["red apple", "one two three four five"] * 5
+    documents = ["The RED house.", "one two three four"]
+    data = toy.made("kinds", texts[:4], documents, [{0: 1}, {0: 1}, {0: 2}, {0: 1, 1: 1}])
+    about = pd.DataFrame({"item_no": range(12), "query_id": [f"q{i}" for i in range(12)], "query": texts})
+    judged = ['[["d0", 1, 0, 0]]'] * 3 + ['[["d0", 1, 0, 0], ["d1", 1, 1, 0]]'] * 9
+    table = QueryTable(about.assign(relevant=[1] * 3 + [2] * 9), {"run": pd.DataFrame({"judged": judged})})
+    found = kinds_of(table, data)
+    lengths = {name: mask.tolist().count(True) for name, mask in found["words of the query"].items()}
+    assert lengths == {"1 to 4 words": 6, "5 to 9 words": 5}
+    assert "negation" not in found  # only one has any
+    shared = found["words shared with a relevant document"]
+    assert shared["a third to two thirds"].tolist() == [False, False, *[True, False] * 5]  # 1 of 2
+    assert shared["two thirds or more"].tolist() == [False, False, *[False, True] * 5]  # 4 of 5

@@ -10,7 +10,7 @@ import streamlit as st
 from core import ui
 from core.datasets.catalog import title_of
 from core.diagnostics.retrieval.definition import ENTRY, EXPECTED, TREC_EVAL
-from core.diagnostics.retrieval.page import queries, scores
+from core.diagnostics.retrieval.page import kinds, queries, scores
 from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from core.ui.options import options
 from core.ui.pickers import Picks, pick_dataset
@@ -26,6 +26,7 @@ MAX_SHOWN = 10
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[RetrievalView]] = {
     "scores": View("How well does each model find documents, beside keyword search?", scores.show),
+    "kinds": View("For what kinds of queries is it better or worse?", kinds.show),
     "queries": View("On which queries does one lose to another, or to keyword search?", queries.show),
 }
 
