@@ -59,7 +59,8 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             "guides/quote",
             (_DATASET, _MODELS, _POST, _SIMILARITY, _PROTOCOL),
         ),
-        PageEntry("run", "Run", ":material/play_circle:", "guides/run"),
+        # On a demo the picked dataset decides whose runs these are: a visitor's own, or those that all share.
+        PageEntry("run", "Run", ":material/play_circle:", "guides/run", (_DATASET,)),
     ),
     "Diagnostics": (),
     "Space": (

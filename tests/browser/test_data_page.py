@@ -31,7 +31,7 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         visitor.see("data")
         visitor.set_properties()
         table = visitor.page.locator("[class*='st-key-datasets_']").get_by_test_id("stDataFrameResizable")
-        row = list(DATASETS).index("evalrank-word")
+        row = sorted(DATASETS, key=lambda one: bool(DATASETS[one].files)).index("evalrank-word")  # those here first
         table.click(position={"x": 16, "y": 35 * (row + 1) + 16})  # that row's box to choose, below the header
         visitor.address_has("data=evalrank-word")
         expect(visitor.page.get_by_role("heading", name="EvalRank words")).to_be_visible()

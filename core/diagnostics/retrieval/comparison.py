@@ -1,4 +1,4 @@
-"""Whether two retrieval runs differ by more than chance, tested on the queries that both evaluated."""
+"""Comparison of two retrieval runs on the queries that both evaluated: do they differ by more than chance?"""
 
 from __future__ import annotations
 

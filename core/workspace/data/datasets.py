@@ -37,7 +37,7 @@ SIGNS = {
     DataState.CORRUPT: "▲",
 }
 WORDS = {DataState.MISSING: "not downloaded", DataState.CORRUPT: "damaged"}  # of others, as they are
-ROWS, ROW = 10, 35  # of the list before it scrolls; pixels of one
+ROWS, ROW = 12, 35  # of the list before it scrolls; pixels of one
 NOT_KNOWN = "recorded on first use"
 OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.RETRIEVAL)  # kinds that need no "of texts" after their name
 

@@ -118,7 +118,7 @@ def _few_rivals(shown: EvalRankView) -> list[str]:
     """A sentence where all models decide among a few texts, so that a Hits@1 of 0 need not be a mistake."""
     ranks = [shown.pairs.ranks(run.run_id, filtered=shown.filtered) for run in shown.runs]
     last = max(float(np.nanquantile(values, 0.95)) for values in ranks)
-    if last > FEW_RIVALS or shown.runs[0].metrics["background"] < 10 * FEW_RIVALS:
+    if not 1 < last <= FEW_RIVALS or shown.runs[0].metrics["background"] < 10 * FEW_RIVALS:
         return []
     return [
         f"Every model ranks 95% of the matches among its top {math.ceil(last)}: scores depend on the order of a few "

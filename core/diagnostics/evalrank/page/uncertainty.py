@@ -166,7 +166,7 @@ def show_versus(shown: EvalRankView) -> None:
     st.caption(
         f"Differences are model minus {as_text(baseline.plan.variant.label)}; for ranks, lower is better. p: "
         f"{_test(found[0])}; corrected after Holm for the {tests} tests shown. Significant: corrected p < {ALPHA:g}. "
-        "Smallest detectable: the difference that this test would find with 80% probability. The median rank is not "
+        "Detectable: the smallest difference that this test would find with 80% probability. The median rank is not "
         "tested, since the test compares means."
     )
     st.caption(numbers.method_in_words(found[0]))
@@ -241,15 +241,20 @@ def _table(rows: pd.DataFrame) -> None:
         hide_index=True,
         key="versus",
         column_config={
-            "difference": column.TextColumn(help="The model's value minus the baseline's"),
-            "interval": column.TextColumn("95% CI", help="Of this difference alone; the verdict comes from the test"),
-            "p": column.TextColumn(help="Sign-flip test, two-sided"),
-            "p corrected": column.TextColumn(help="After Holm, for all tests in this table"),
-            "smallest": column.TextColumn(
-                "smallest detectable", help="The difference that this test would find with 80% probability"
+            "model": column.TextColumn(width=120),
+            "score": column.TextColumn(width=85),
+            "verdict": column.TextColumn(width=165),
+            "difference": column.TextColumn(width=75, help="The model's value minus the baseline's"),
+            "interval": column.TextColumn(
+                "95% CI", width=130, help="Of this difference alone; the verdict comes from the test"
             ),
-            "better": column.NumberColumn("pairs better", help="Pairs with a higher rank than by the baseline"),
-            "alike": column.NumberColumn("pairs equal", help="Pairs with the same rank in both"),
-            "worse": column.NumberColumn("pairs worse", help="Pairs with a lower rank than by the baseline"),
+            "p": column.TextColumn(width=55, help="Sign-flip test, two-sided"),
+            "p corrected": column.TextColumn("p, Holm", width=65, help="After Holm, for all tests in this table"),
+            "smallest": column.TextColumn(
+                "detectable", width=80, help="The smallest difference that this test would find with 80% probability"
+            ),
+            "better": column.NumberColumn("better", width=55, help="Pairs with a higher rank than by the baseline"),
+            "alike": column.NumberColumn("equal", width=55, help="Pairs with the same rank in both"),
+            "worse": column.NumberColumn("worse", width=55, help="Pairs with a lower rank than by the baseline"),
         },
     )

@@ -22,6 +22,7 @@ from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import cached
 from core.ui.widgets import downloads, own_columns
+from core.ui.widgets.addressed import some_named
 from core.ui.widgets.browse_table import BrowseTable
 from core.ui.widgets.choices import one_of
 from core.ui.widgets.downloads import Holds
@@ -161,13 +162,14 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
     wanted = left.text_input(
         "Search sentences and rewrites", key="sent_search", bind="query-params", on_change=TABLE.to_first_page
     )
-    above = middle.multiselect(
+    above = some_named(
         "Which rewrite is closer",
         list(known),
         key="sent_above",
-        bind="query-params",
+        name=lambda one: f"{label(known[one].nearer)} above {label(known[one].farther)}",
+        place=middle,
         on_change=TABLE.to_first_page,
-        placeholder="for example negation_main above synonym"
+        placeholder="for example negated clause above synonym"
         if "negation_main above synonym" in known
         else "X above Y",
         help="X above Y: rewrite X is more similar to the sentence than rewrite Y. All chosen orders are required. "
