@@ -17,6 +17,9 @@ from core.types import Float64
 
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot)\b|n ?['’] ?t\b", re.IGNORECASE
+)
 
 WORDS = 0.9  # share of one-word texts from which on they are words, not sentences
 
@@ -240,6 +243,11 @@ def length(text: str) -> int:
     return len(words(text))
 
 
+def is_negated(text: str) -> bool:
+    """Whether an English text has a word of negation."""
+    return _NEGATION.search(text) is not None
+
+
 def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
     """Jaccard overlap of the distinct words of ``queries[i]`` and ``mates[i]``, ``[m] float64`` from 0 to 1.
 
@@ -258,16 +266,6 @@ def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
         if either := len(a | b):
             out[i] = len(a & b) / either
     return out
-
-
-_NEGATION = re.compile(
-    r"\b(?:not|never|none|nobody|nothing|nowhere|neither|nor|without|cannot|no(?!\.? *\d))\b|n['’]t\b", re.IGNORECASE
-)
-
-
-def has_negation(text: str) -> bool:
-    """Whether an English text has a word that negates: "not", "no" (but not "No. 5"), "never", "without", "isn't"."""
-    return bool(_NEGATION.search(text))
 
 
 # --- numbers in words

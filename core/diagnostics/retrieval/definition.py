@@ -1,4 +1,4 @@
-"""Retrieval: whether a model finds the documents that people judged relevant to a query, beside keyword search.
+"""Retrieval: does a model find the documents that people judged relevant to a query, beside keyword search?
 
 Documents are ranked by their similarity to the query among all documents of the dataset; scores have trec_eval's
 meaning (``core.numerics.ranking.graded``).

@@ -39,6 +39,7 @@ def against(
         x=places[:, 0],
         y=places[:, 1],
         mode="markers",
+        cliponaxis=False,
         marker={"color": style.colour, "size": np.minimum(6 + 2 * np.sqrt(counts), 30), "opacity": 0.65},
         customdata=np.stack([counts, np.asarray(numbers)[first]], axis=1),
         hovertemplate="A %{x:.3f}, B %{y:.3f}<br>%{customdata[0]} queries, such as %{customdata[1]}<extra></extra>",

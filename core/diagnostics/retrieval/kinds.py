@@ -18,7 +18,7 @@ from core.numerics.statistics import groups as statistics
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.groups import SHARES, DependenceOf, Gains, Group, Grouping, binned, up_to, whole
 from core.numerics.statistics.pairs import Dependence
-from core.texts import has_negation, length
+from core.texts import is_negated, length
 from core.types import Bool, Float64, Int64
 
 MEASURES = ("ndcg@10", "recall@100", "mrr@10", "hits@10")
@@ -94,7 +94,7 @@ class Features:
             overlap,
             rarest,
             dataset.relevant_counts.astype(np.float64),
-            np.array([has_negation(text) for text in texts], dtype=np.bool_),
+            np.array([is_negated(text) for text in texts], dtype=np.bool_),
         )
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.diagnostics.retrieval.bm25 import terms
 from core.diagnostics.retrieval.outcomes import QueryTable, Side
 from core.numerics.neighbours.hubness import HUB
-from core.texts import counted, has_negation, length
+from core.texts import counted, is_negated, length
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def in_words(query: str, document: str, text: str, tens: TopTens, unread: int) -
         f"{counted(length(text), 'word')} long",
         f"{'hub, ' if tens.is_hub(document) else ''}in {count:,} of {counted(tens.queries, 'top ten')}",
     ]
-    in_query, in_text = has_negation(query), has_negation(text)
+    in_query, in_text = is_negated(query), is_negated(text)
     if in_query != in_text:
         out.append(f"{'has a' if in_text else 'no'} negation, unlike the query")
     if unread:

@@ -5,7 +5,6 @@ A pair is called unrelated where its score is in the lowest fifth of the range o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -40,7 +39,7 @@ from core.runs.finding_parts import (
 )
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.store.records import RunRecord
-from core.texts import counted
+from core.texts import counted, is_negated
 from core.types import Bool, Float64, Int64
 
 LEAST = 0.2  # rank correlation: what follows people less does not follow them
@@ -52,9 +51,6 @@ NARROW = 0.2  # width of the middle 90% of all cosines
 BANDS = 5
 OFF = 0.25  # standard deviations of the similarities: a band nearer to the line is on it
 SCORES = {"similarity_view": "scores"}
-_NEGATION = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot)\b|n ?['’] ?t\b", re.IGNORECASE
-)
 
 
 def findings(material: Material) -> list[Finding]:
@@ -385,9 +381,7 @@ def _line(own: _Pairs) -> list[Finding]:
 
 def _negated(about: pd.DataFrame) -> Bool | None:
     """Which pairs have a negation in one text only, ``[n]``; None where there are too few of them."""
-    has: Mapping[str, bool] = {
-        text: _NEGATION.search(text) is not None for text in {*about["first"].dropna(), *about["second"].dropna()}
-    }
+    has: Mapping[str, bool] = {text: is_negated(text) for text in {*about["first"].dropna(), *about["second"].dropna()}}
     found = np.array(
         [
             has.get(one, False) != has.get(other, False)

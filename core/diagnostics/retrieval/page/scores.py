@@ -16,10 +16,11 @@ from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.finding_parts import ci, number
 from core.store.records import RunRecord
-from core.texts import counted
+from core.texts import counted, with_minus
 from core.ui import headline
 from core.ui.markdown import as_text
 from core.ui.resources import cached
+from core.ui.widgets import tables
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
 HEAD = ENTRY.headline
@@ -95,7 +96,7 @@ def _table(shown: RetrievalView) -> None:
             out[title] = found[name].value
         difference, p = _against_bm25(shown.table, run.run_id)
         out["nDCG@10 − BM25"] = None if is_bm25 else difference.value
-        out["95% CI"] = "" if is_bm25 or difference.interval is None else f"{difference.interval:.3f}"
+        out["95% CI"] = "" if is_bm25 or difference.interval is None else with_minus(f"{difference.interval:.3f}")
         out["p"] = None if is_bm25 or np.isnan(p) else p
         out["unjudged in top 10"] = run.metrics[f"{BM25 if is_bm25 else ''}unjudged@10"]
         return out
@@ -104,7 +105,7 @@ def _table(shown: RetrievalView) -> None:
     rows.append(line("BM25 (keyword search)", shown.runs[0], True))
     numbers = {title: st.column_config.NumberColumn(format="%.4f", help=MEANINGS[n]) for n, title in TITLES.items()}
     with st.expander("All scores as a table", icon=":material/table:"):
-        st.dataframe(
+        tables.draw(
             pd.DataFrame(rows),
             hide_index=True,
             key="retrieval_table",
