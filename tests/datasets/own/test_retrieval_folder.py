@@ -20,7 +20,7 @@ from core.errors import InputError
 from core.names import name_of_dataset
 from core.runs import manifests
 from core.settings import ROOT, Mode, Settings
-from tests.support.retrieval_folders import BEIR, TREC, folder
+from tests.support.retrieval_folders import BEIR, TREC, Files, folder
 
 
 def found(path: Path, options: str = "") -> RetrievalDataset:
