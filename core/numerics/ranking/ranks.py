@@ -74,9 +74,9 @@ def rank_pairs(
     """
     matrix = np.asarray(matrix)
     if len(queries) * len(matrix) * matrix.shape[1] < FEWEST_PRODUCTS:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates, threads=1)
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads=1, candidates=candidates)
     with one_blas_thread() as threads:
-        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, candidates, threads)
+        return _rank_pairs(matrix, queries, mates, metric, progress, cancel, tau, threads, candidates)
 
 
 def _rank_pairs(
@@ -87,8 +87,8 @@ def _rank_pairs(
     progress: Progress,
     cancel: CancelToken,
     tau: float,
-    candidates: int | None,
     threads: int,
+    candidates: int | None = None,
 ) -> RankCounts:
     """``rank_pairs`` on so many threads."""
     ranked = len(matrix) if candidates is None else candidates
