@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.numerics.neighbours import overlap
@@ -95,10 +95,11 @@ def test_the_order_of_disagreement() -> None:
 def hsic_by_gram_matrices(x: np.ndarray, y: np.ndarray) -> float:
     """Song et al. 2012: the unbiased estimator, with the Gram matrices written out and nothing centred."""
     n = len(x)
+    x, y = x.astype(np.longdouble), y.astype(np.longdouble)  # far from 0 most digits cancel
     k, l = x @ x.T, y @ y.T  # noqa: E741 - the paper's names
     np.fill_diagonal(k, 0.0)
     np.fill_diagonal(l, 0.0)
-    one = np.ones(n)
+    one = np.ones(n, dtype=np.longdouble)
     total = (
         np.trace(k @ l) + (one @ k @ one) * (one @ l @ one) / ((n - 1) * (n - 2)) - 2 / (n - 2) * (one @ k @ l @ one)
     )
@@ -106,14 +107,16 @@ def hsic_by_gram_matrices(x: np.ndarray, y: np.ndarray) -> float:
 
 
 @settings(max_examples=40, deadline=None)
+@example(seed=36, n=4, d=1, far=30.0)
 @given(seed=st.integers(0, 10_000), n=st.integers(4, 40), d=st.integers(1, 12), far=st.sampled_from([0.0, 30.0]))
 def test_cka_is_that_of_explicit_gram_matrices(seed: int, n: int, d: int, far: float) -> None:
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, d)) + far
     y = np.hstack([x[:, :1], rng.normal(size=(n, 3))])
     own = hsic_by_gram_matrices(x, x) * hsic_by_gram_matrices(y, y)
-    expected = hsic_by_gram_matrices(x, y) / math.sqrt(own)
-    assert linear_cka(x, y) == pytest.approx(expected, abs=1e-6)
+    assume(abs(own) > 1e-6)  # else rounding decides whether there is a root
+    expected = hsic_by_gram_matrices(x, y) / math.sqrt(own) if own > 0 else math.nan
+    assert linear_cka(x, y) == pytest.approx(expected, abs=1e-6, nan_ok=True)
 
 
 def test_cka_knows_rotations_and_scale_and_nothing_else() -> None:

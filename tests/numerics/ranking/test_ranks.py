@@ -290,7 +290,7 @@ def test_the_number_of_threads_decides_nothing(metric: Similarity) -> None:
     matrix = np.round(random.standard_normal((5_000, 16)), 1).astype(np.float32)
     queries, mates = random.integers(0, 5_000, (2, 600)).astype(np.int32)
     found = [
-        ranking._rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), TAU, None, threads)
+        ranking._rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), TAU, threads)
         for threads in (1, 2, 40)
     ]
     for other in found[1:]:
@@ -332,7 +332,6 @@ def test_codes_that_decide_little_are_given_up() -> None:
             no_progress,
             CancelToken(),
             TAU,
-            None,
             1,
         )
     assert len(made) == 1
