@@ -1,5 +1,7 @@
 """Parts that pages share: the frame, pickers, background work, empty states."""
 
+import scipy.stats  # noqa: F401 - a second of the first findings: the server imports this package while browsers load
+
 from core.ui.boundary import errors_shown, failed_before_page
 from core.ui.frame import how_computed, page
 from core.ui.naming import use_names
