@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core import names
+from core.datasets.catalog import DATASETS
 from core.errors import InputError
 from core.names import LONGEST, Kind, Names, checked, name_of_dataset, name_of_model, shortened
+from core.settings import Settings
+from core.store.naming import names_of
+from core.store.repository import Repository
 from core.types import Variant
 
 
@@ -133,3 +138,10 @@ def test_a_shortened_name_keeps_its_ends(name: str, width: int) -> None:
     found = shortened(name, width)
     assert len(found) <= max(width, 0)
     assert found == name if len(name) <= width else "…" in found
+
+
+def test_names_follow_the_catalog(settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setitem(DATASETS, "stsb-all", replace(DATASETS["stsb-all"], title="another title"))
+        assert names_of(repository, settings).dataset("stsb-all") == "another title"
+    assert names_of(repository, settings).dataset("stsb-all") == DATASETS["stsb-all"].title

@@ -23,11 +23,13 @@ def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] =
         models: references of models that may not be in the store yet.
     """
     files = tuple(upload.reference for upload in uploads.found(uploaded))
-    return _names(tuple(repository.names()), files, tuple(repository.versions()), tuple(models))
+    titles = tuple((reference, entry.title) for reference, entry in DATASETS.items())
+    return _names(titles, tuple(repository.names()), files, tuple(repository.versions()), tuple(models))
 
 
 @lru_cache(maxsize=64)  # by content: the same rows give the same names, whichever store they come from
 def _names(
+    titles: Sequence[tuple[str, str]],
     known: Sequence[tuple[str, str, str | None]],
     uploaded: Sequence[str],
     versions: Sequence[tuple[str, str]],
@@ -35,7 +37,7 @@ def _names(
 ) -> Names:
     stored = (reference for kind, reference, _ in known if kind == Kind.MODEL)
     models = dict.fromkeys([*ENCODERS, *stored, *also])
-    datasets = {reference: entry.title for reference, entry in DATASETS.items()}
+    datasets = dict(titles)
     of_store = (reference for kind, reference, _ in known if kind == Kind.DATASET)
     datasets |= {reference: "" for reference in (*of_store, *uploaded) if reference not in datasets}
     chosen = {(kind, reference): name for kind, reference, name in known if name}
