@@ -34,9 +34,9 @@ from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.groups import FEW, Group
 from core.numerics.statistics.intervals import ALPHA, Interval, p_of_more
 from core.numerics.statistics.pairs import Dependence, share, worth
-from core.runs.baselines import against_baselines, findings_of
-from core.runs.finding_parts import ci, coverage, finding, kebab
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.baselines import against_baselines, findings_of
+from core.runs.findings.parts import ci, coverage, finding, kebab
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository

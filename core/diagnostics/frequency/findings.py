@@ -11,8 +11,8 @@ from core.diagnostics.frequency.definition import ENTRY, HUB_K
 from core.numerics.statistics.against import stored_against
 from core.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_correlation_against, rank_interval
 from core.numerics.statistics.intervals import wilson_interval
-from core.runs.finding_parts import ci, clipped, coverage, finding, number, one_way
 from core.runs.findings import Finding, Level, Material
+from core.runs.findings.parts import ci, clipped, coverage, finding, number, one_way
 from core.store.records import RunRecord
 
 CHANCE, HALFWAY = 0.5, 0.75

@@ -8,8 +8,8 @@ from core.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
 from core.numerics.statistics.against import change_against, share_against
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.pairs import Dependence
-from core.runs.finding_parts import Rows, ci, clipped, coverage, finding, in_test, number, one_way, rows_of, together
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.parts import Rows, ci, clipped, coverage, finding, in_test, number, one_way, rows_of, together
 from core.store.records import RunRecord
 from core.texts import counted
 from core.types import Float64, Int64

@@ -23,9 +23,9 @@ from core.numerics.ranking.problem import TAU
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more, wilson_interval
 from core.numerics.statistics.pairs import Dependence
-from core.runs.baselines import against_baselines, findings_of
-from core.runs.finding_parts import ci, finding, kebab, number
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.baselines import against_baselines, findings_of
+from core.runs.findings.parts import ci, finding, kebab, number
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import Ranges, changed_ranges, counted, percent

@@ -12,9 +12,9 @@ from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from core.diagnostics.retrieval.versus import TEST, first_found
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.intervals import ALPHA
-from core.runs.baselines import AgainstBaseline, against_baselines, findings_of
-from core.runs.finding_parts import ci, clipped, coverage, finding, in_test, number, together
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from core.runs.findings.parts import ci, clipped, coverage, finding, in_test, number, together
 from core.store.records import RunRecord
 from core.texts import counted
 from core.types import Float64

@@ -22,8 +22,9 @@ from core.numerics.statistics.correlations import spearman_influences
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA, Interval
 from core.numerics.statistics.pairs import Dependence
-from core.runs.baselines import AgainstBaseline, findings_of
-from core.runs.finding_parts import (
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.baselines import AgainstBaseline, findings_of
+from core.runs.findings.parts import (
     Rows,
     Together,
     ci,
@@ -37,7 +38,6 @@ from core.runs.finding_parts import (
     rows_of,
     together,
 )
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.store.records import RunRecord
 from core.texts import counted, is_negated
 from core.types import Bool, Float64, Int64
@@ -190,7 +190,7 @@ def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
 def _against_baseline(
     own: _Pairs, other: _Pairs, both: Sequence[tuple[float, Float64]], baselines: int
 ) -> list[Finding]:
-    """Compared with the best baseline; p is corrected for its choice, as in ``core.runs.baselines``.
+    """Compared with the best baseline; p is corrected for its choice, as in ``core.runs.findings.baselines``.
 
     The pairs that a worse run misjudges and the baseline does not are its examples.
     """

@@ -21,8 +21,9 @@ from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.intervals import ALPHA, Interval
 from core.numerics.statistics.outcomes import Outcome
 from core.numerics.statistics.pairs import Dependence
-from core.runs.baselines import AgainstBaseline, against_baselines, findings_of
-from core.runs.finding_parts import (
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from core.runs.findings.parts import (
     Rows,
     Together,
     ci,
@@ -37,7 +38,6 @@ from core.runs.finding_parts import (
     rows_of,
     together,
 )
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.store.records import RunRecord
 from core.texts import counted
 from core.types import Bool, Int64

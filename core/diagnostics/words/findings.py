@@ -27,8 +27,9 @@ from core.numerics.statistics.against import (
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.pairs import Dependence
-from core.runs.baselines import AgainstBaseline, against_baselines, findings_of
-from core.runs.finding_parts import (
+from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from core.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from core.runs.findings.parts import (
     Rows,
     Together,
     ci,
@@ -42,7 +43,6 @@ from core.runs.finding_parts import (
     rows_of,
     together,
 )
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from core.store.records import RunRecord
 from core.texts import counted
 from core.types import Bool, Float64, Int64

@@ -15,7 +15,7 @@ from core.figures.grids import heatmap
 from core.figures.labels import wrapped
 from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
 from core.runs.comparison import Difference
-from core.runs.finding_parts import ci, number
+from core.runs.findings.parts import ci, number
 from core.studies.compare.costs import CostKind
 from core.studies.compare.rows import Row, Verdict
 from core.studies.compare.several import Point, Wins

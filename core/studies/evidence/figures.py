@@ -13,7 +13,7 @@ from plotly.colors import hex_to_rgb
 from core.figures.grids import heatmap
 from core.figures.labels import wrapped
 from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
-from core.runs.finding_parts import number
+from core.runs.findings.parts import number
 from core.studies.evidence.correlation import Cell, Comparison
 from core.studies.evidence.scores import Measure
 from core.types import Variant

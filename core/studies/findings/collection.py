@@ -12,8 +12,8 @@ import numpy as np
 from core.diagnostic import DiagnosticEntry, all_diagnostics, named_function
 from core.errors import BlindspotError
 from core.numerics.statistics.intervals import ALPHA, benjamini_hochberg
-from core.runs.baselines import BASELINES
 from core.runs.findings import Finding, FindingsOf, Level, Material
+from core.runs.findings.baselines import BASELINES
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository

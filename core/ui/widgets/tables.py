@@ -16,7 +16,7 @@ import streamlit as st
 
 from core.datasets.catalog import DATASETS, title_of
 from core.diagnostic import DiagnosticEntry
-from core.runs.finding_parts import number
+from core.runs.findings.parts import number
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.markdown import as_text

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import ui
 from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics
-from core.runs.baselines import BASELINES
+from core.runs.findings.baselines import BASELINES
 from core.store.records import Leaderboard
 from core.ui.boundary import errors_shown
 from core.ui.frame import how_computed

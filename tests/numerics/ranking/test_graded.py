@@ -29,20 +29,7 @@ from core.numerics.ranking.judged import (
 from core.numerics.ranking.problem import TAU
 from core.numerics.similarity import Similarity
 from core.types import CancelToken, Float64, no_progress
-
-TREC = {
-    "ndcg@10": "ndcg_cut_10",
-    "ndcg@100": "ndcg_cut_100",
-    "recall@10": "recall_10",
-    "recall@100": "recall_100",
-    "mrr": "recip_rank",
-    "map": "map",
-    "p@10": "P_10",
-    "hits@1": "success_1",
-    "hits@3": "success_3",
-    "hits@5": "success_5",
-    "hits@10": "success_10",
-}
+from tests.support.retrieval_world import TREC
 
 
 def of_order(grades: Sequence[int], relevant: Sequence[int]) -> dict[str, float]:

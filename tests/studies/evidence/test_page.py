@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.datasets.vector_sources import VECTOR_FILES
 from core.encoders.catalog import ENCODERS
 from core.runs import sweeps
-from core.runs.finding_parts import ci, number
+from core.runs.findings.parts import ci, number
 from core.runs.sweeps import EVIDENCE_TRANSFORMS, Sweep
 from core.store.repository import Repository
 from core.studies.evidence.correlation import compare, correlations, in_words

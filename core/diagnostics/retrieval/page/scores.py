@@ -14,7 +14,7 @@ from core.figures.dots import DOT, dot, dots
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA
-from core.runs.finding_parts import ci, number
+from core.runs.findings.parts import ci, number
 from core.store.records import RunRecord
 from core.texts import counted, with_minus
 from core.ui import headline

@@ -20,7 +20,7 @@ from core.numerics.statistics import rankings
 from core.numerics.statistics.correlations import KINDS
 from core.numerics.statistics.estimate import Estimate, Unit
 from core.numerics.statistics.pairs import Dependence
-from core.runs.finding_parts import ci, number
+from core.runs.findings.parts import ci, number
 from core.texts import with_minus
 from core.types import Variant
 from core.ui import headline

@@ -18,7 +18,7 @@ from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, s
 from core.figures import grids
 from core.figures.dots import DOT, dot
 from core.numerics.statistics.intervals import Interval
-from core.runs.baselines import BASELINES
+from core.runs.findings.baselines import BASELINES
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui import headline

@@ -12,7 +12,7 @@ import streamlit as st
 from core.diagnostic import find_diagnostic
 from core.numerics.statistics import rankings
 from core.numerics.statistics.families import FEWEST_FAMILIES
-from core.runs.finding_parts import ci, number
+from core.runs.findings.parts import ci, number
 from core.studies.evidence import correlation, figures
 from core.studies.evidence.correlation import Cell, Comparison, compare, correlations, without_each_family
 from core.studies.evidence.figures import Axis, Point

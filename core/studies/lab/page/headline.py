@@ -10,7 +10,7 @@ from core.errors import InputError
 from core.figures.grids import written
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.comparison import Difference
-from core.runs.finding_parts import number
+from core.runs.findings.parts import number
 from core.store.records import RunRecord
 from core.studies.lab.grid import Change, changes
 from core.studies.lab.page.progress import LabView

@@ -13,8 +13,8 @@ from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.pairs import Dependence
-from core.runs.finding_parts import finding
 from core.runs.findings import Finding, Level
+from core.runs.findings.parts import finding
 from core.store.records import RunRecord
 from core.types import Float64
 
