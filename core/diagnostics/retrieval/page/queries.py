@@ -267,6 +267,11 @@ def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
             "documents above the first relevant one, and below that one: words of the query it has (without stop "
             "words), its length, in how many of all queries' top tens it is, and whether one negates and the other "
             "does not."
+            + (
+                " BM25 gives 0 to documents that share no word with the query: their order means nothing."
+                if any(ranking.is_bm25 for ranking in compared.sides.values())
+                else ""
+            )
         )
         documents = [*first, *(document for side in "AB" for document, _ in tops[side][:SHOWN])]
         runs = list({run.run_id: run for run in compared.runs.values()}.values())
