@@ -51,12 +51,28 @@ STATIC_POOLING = "mean of the input word-piece embeddings, special tokens left o
 
 
 @dataclass(frozen=True)
+class RolePrompts:
+    """Prompts of texts with a role: of queries, and of the documents that they are to find.
+
+    Attributes:
+        query, document: "" for none.
+        given: whether the reference gives them, so that every diagnostic whose texts have roles takes them; otherwise
+            the model declares them, and only retrieval takes them (``core.encoders.roles``).
+    """
+
+    query: str
+    document: str
+    given: bool = False
+
+
+@dataclass(frozen=True)
 class EncoderInfo:
     """Facts shown next to an encoder's scores.
 
     ``parameters`` counts the trained weights that its vectors need, ``memory_bytes`` is the size of all that are
     loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are all NaN, and no other
     row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares but that are not applied.
+    ``role_prompts``: None where neither the reference nor the model tells queries from documents.
     """
 
     title: str
@@ -68,6 +84,7 @@ class EncoderInfo:
     url: str
     is_partial: bool = False
     unused_prompts: tuple[tuple[str, str], ...] = ()
+    role_prompts: RolePrompts | None = None
 
     @property
     def prompt_warning(self) -> str:

@@ -38,13 +38,16 @@ SHORTEST_MAX_LENGTH = 3  # two special tokens and one token of text
 class ModelParams:
     """Parameters of a ``dir:`` or ``hf:`` reference; None keeps the model's own value.
 
-    ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text.
+    ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, but for those whose role
+    has a prompt of its own: ``query_prompt``, ``document_prompt`` (``core.encoders.roles``). "" decides for none.
     """
 
     max_length: int | None = None
     prompt: str | None = None
     dtype: Dtype = Dtype.FLOAT32
     pooling: Pooling = Pooling.PUBLISHED
+    query_prompt: str | None = None
+    document_prompt: str | None = None
 
     @classmethod
     def parse(cls, query: str, reference: str) -> ModelParams:
@@ -77,15 +80,19 @@ class ModelParams:
             prompt=values.get("prompt"),
             dtype=Dtype(values.get("dtype", Dtype.FLOAT32)),
             pooling=Pooling(values.get("pooling", Pooling.PUBLISHED)),
+            query_prompt=values.get("query_prompt"),
+            document_prompt=values.get("document_prompt"),
         )
 
     def __str__(self) -> str:
         """The canonical query: sorted by name, without defaults."""
         given = {
+            "document_prompt": self.document_prompt,
             "dtype": None if self.dtype is Dtype.FLOAT32 else self.dtype.value,
             "max_length": self.max_length,
             "pooling": None if self.pooling is Pooling.PUBLISHED else self.pooling.value,
             "prompt": self.prompt,
+            "query_prompt": self.query_prompt,
         }
         return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in given.items() if value is not None)
 

