@@ -94,14 +94,19 @@ def made(
     )
 
 
-def by_trec_eval(data: RetrievalDataset, scores: Any) -> dict[str, dict[int, float]]:
-    """Our names of the scores, and by number of the query what trec_eval gives for ``scores [q, n]``."""
+def by_trec_eval(data: RetrievalDataset, scores: Any, *, only_judged: bool = False) -> dict[str, dict[int, float]]:
+    """Our names of the scores, and by number of the query what trec_eval gives for ``scores [q, n]``.
+
+    Args:
+        only_judged: without unjudged documents in the run (condensed lists).
+    """
     qrels, run = {}, {}
     for q in range(len(data.queries)):
         places, grades = data.judgements_of(q)
         if len(places):
             qrels[str(q)] = {data.document_ids[d]: int(g) for d, g in zip(places, grades, strict=True)}
-            run[str(q)] = dict(zip(data.document_ids, map(float, scores[q]), strict=True))
+            known = places.tolist() if only_judged else range(len(data.document_ids))
+            run[str(q)] = {data.document_ids[d]: float(scores[q, d]) for d in known}
     measures = {"ndcg_cut.10,100", "recall.10,100", "recip_rank", "map", "P.10", "success.1,3,5,10"}
     found = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
     return {name: {int(q): found[q][theirs] for q in found} for name, theirs in TREC.items()}

@@ -13,15 +13,16 @@ import numpy as np
 
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.numerics.ranking.graded import score
-from core.numerics.ranking.judged import Judged, Top, order_of_ids, rank_by_scores
+from core.numerics.ranking.judged import Judged, Top, condensed, order_of_ids, rank_by_scores
 from core.types import CancelToken, Float32, Float64, Int64, Progress
 
 
 @dataclass(frozen=True, eq=False)
 class KeywordSearch:
-    """BM25's scores of every evaluated query, ``[q]`` each by name, and its top documents."""
+    """BM25's scores of every evaluated query, ``[q]`` each by name, also of condensed lists, and its top documents."""
 
     scores: Mapping[str, Float64]
+    condensed: Mapping[str, Float64]
     top: Top
 
 
@@ -42,7 +43,9 @@ def search(
         order = order_of_ids(dataset.document_ids) if in_order else None
         judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
         places, top = rank_by_scores(scores(dataset, evaluated, progress, cancel), judged, order)
-        found = KeywordSearch(score(judged, places, dataset.grades), top)
+        # Documents tie only if their scores are equal: then the number of documents above them is equal, too.
+        among_judged = condensed(judged, -places.greater.astype(np.float64))
+        found = KeywordSearch(score(judged, places, dataset.grades), score(judged, among_judged, dataset.grades), top)
         _LAST.clear()
         _LAST[key] = found
     return _LAST[key]

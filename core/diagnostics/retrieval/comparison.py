@@ -19,8 +19,8 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
     """See ``core.runs.comparison.Compare``; p-values are corrected after Holm over all scores."""
     if filtered:
         raise InputError("retrieval has no filtered ranks", expected="--ranks only with runs of evalrank")
-    for name in ("metric", "ties"):
-        one, other = first.plan.params[name], second.plan.params[name]
+    for parameter in ENTRY.parameters:
+        name, (one, other) = parameter.name, (parameter.value_in(run.plan.params) for run in (first, second))
         if one != other:
             raise InputError(
                 f"run {first.run_id} has {name} {one}, run {second.run_id} {other}", expected="the same parameters"

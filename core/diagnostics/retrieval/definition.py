@@ -35,15 +35,27 @@ from core.numerics.ranking.judged import (
     Judged,
     Places,
     Top,
+    condensed,
     order_of_ids,
     rank_by_scores,
     rounded_similarities,
     search,
 )
+from core.numerics.ranking.problem import TAU
 from core.numerics.similarity import Similarity, row_norms
 from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 EXPECTED, TREC_EVAL = "expected", "trec_eval"
+ALL, CONDENSED = "all", "condensed"
+JUDGED = Parameter(
+    "judged",
+    (ALL, CONDENSED),
+    ALL,
+    f"documents that scores are of: {ALL}, where unjudged ones count as irrelevant, or {CONDENSED} lists, from which "
+    "unjudged ones are removed",
+    f"of retrieval, documents that scores are of: {ALL}, or {CONDENSED} lists without the unjudged ones",
+    is_added=True,
+)
 BM25 = "bm25."  # prefix of keyword search's scores
 SHOWN = 10  # documents that a searcher looks at: the top ten
 DECIMALS = 6  # of stored similarities
@@ -91,6 +103,7 @@ def compute(
         BlindspotError: the embeddings are not all finite.
     """
     in_order = params["ties"] == TREC_EVAL
+    is_condensed = JUDGED.value_in(params) == CONDENSED
     evaluated = np.flatnonzero(np.diff(dataset.offsets) > 0).astype(np.int64)
     if not len(evaluated):
         raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
@@ -100,8 +113,10 @@ def compute(
         embeddings, dataset, evaluated, judged, Similarity(params["metric"]), in_order, progress, cancel
     )
     keywords = bm25.search(dataset, evaluated, in_order, progress, cancel)
-    of_queries = dict(graded.score(judged, found, dataset.grades))
-    of_queries |= {f"{BM25}{name}": values for name, values in keywords.scores.items()}
+    scored = _condensed(judged, found, in_order) if is_condensed else found
+    of_queries = dict(graded.score(judged, scored, dataset.grades))
+    of_keywords = keywords.condensed if is_condensed else keywords.scores
+    of_queries |= {f"{BM25}{name}": values for name, values in of_keywords.items()}
     unjudged, bm25_unjudged = (_unjudged(found_top, judged) for found_top in (best, keywords.top))
     shown = min(SHOWN, len(dataset.documents))
     relevant = dataset.relevant_counts[evaluated]
@@ -112,7 +127,7 @@ def compute(
         "unanswerable": float(np.count_nonzero(relevant == 0)),
         "documents": float(len(dataset.documents)),
         "relevant": float(dataset.relevant.sum()),
-        "tied": float(_tied(found, judged, dataset.relevant).sum()),
+        "tied": float(_tied(scored, judged, dataset.relevant).sum()),
     }
     items = {column_of(name): values for name, values in of_queries.items()} | {
         "relevant": relevant.astype(np.int32),
@@ -154,6 +169,11 @@ def _ranked(
         )
     blocks = rounded_similarities(vectors[dataset.documents], vectors[queries], metric, cancel, progress)
     return rank_by_scores(blocks, judged, order_of_ids(dataset.document_ids))
+
+
+def _condensed(judged: Judged, found: Places, in_order: bool) -> Places:
+    """Places among the judged documents; in trec_eval's order, no two have the same number of documents above."""
+    return condensed(judged, -found.greater.astype(np.float64)) if in_order else condensed(judged, found.scores, TAU)
 
 
 def _unjudged(best: Top, judged: Judged) -> Int64:
@@ -210,6 +230,8 @@ with the grade $g_i$ of the document at rank $i$, 0 for an unjudged one.
   documents (McSherry and Najork 2008). With `ties` = `trec_eval`, similarities are rounded to six decimals, and of
   equal ones the document with the later id is first, as `trec_eval` sorts them.
 - Ranks are exact, among all documents.
+- **Unjudged documents** count as irrelevant. With `judged` = `condensed`, they are removed from every ranking, BM25's
+  too, before scores are computed (condensed lists, Sakai 2007); the share unjudged is still that of the whole top ten.
 - A query whose judged documents are all irrelevant scores 0; a query without judgments does not count.
 
 **Keyword search.** BM25 (`bm25s`: Lucene's variant, $k_1 = 1.5$, $b = 0.75$; English stop words left out, no stemming)
@@ -229,15 +251,17 @@ whole groups. Below eight independent groups there is neither interval nor test.
 """,
     limits="""
 - An unjudged document counts as irrelevant. If judgments were collected from other systems' results, a new model's
-  relevant finds are missing from them: see the share of *unjudged* documents in its top ten.
+  relevant finds are missing from them: see the share of *unjudged* documents in its top ten. Condensed lists favor the
+  new model instead: what it ranks high by mistake is unjudged, too, and is removed. The truth is between the two.
 - Long documents are cut off where the model's input ends; what follows cannot be found.
 - BM25 here is a plain one: no stemming, English stop words, no tuning.
 - Models that declare prompts for queries and documents get them, unless the reference decides the prompt. A text that
   is a query and a document is encoded as a query.
 """,
     citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
-    "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Robertson "
-    "and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 and Beyond; Thakur et al. 2021, BEIR",
+    "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Sakai "
+    "2007, Alternatives to Bpref; Robertson and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 and Beyond; "
+    "Thakur et al. 2021, BEIR",
     dataset_kind=DatasetKind.RETRIEVAL,
     parameters=(
         Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
@@ -248,6 +272,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
             "tied documents: expected score over all their orders, or trec_eval's order, the later id first",
             f"of retrieval, tied documents: {EXPECTED} score over all their orders, or {TREC_EVAL}'s order",
         ),
+        JUDGED,
     ),
     columns=(
         *(Column(column_of(name), pa.float64(), f"{MEANINGS[name]}") for name in graded.NAMES),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnostics.retrieval.definition import BM25, ENTRY, TITLES
+from core.diagnostics.retrieval.definition import BM25, CONDENSED, ENTRY, JUDGED, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from core.diagnostics.retrieval.versus import TEST, first_found
 from core.numerics.statistics import pairs as statistics
@@ -132,7 +132,11 @@ def _unjudged(run: RunRecord) -> list[Finding]:
             kind="unjudged",
             level=Level.CAUTION,
             sentence=f"Nobody judged {own:.0%} of the documents in {{A}}'s top ten, against {other:.0%} of BM25's: "
-            "unjudged documents count as irrelevant, so its scores may be too low.",
+            + (
+                "they are left out of its scores, which may be too high."
+                if JUDGED.value_in(run.plan.params) == CONDENSED
+                else "unjudged documents count as irrelevant, so its scores may be too low."
+            ),
             value=own,
             test=f"counted over the top ten of {counted(queries, 'query', 'queries')}",
             n=queries,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -49,10 +50,11 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Per judgment, ``[j] int64``: documents above it, and others tied with it."""
+    """Per judgment: documents above it and others tied with it, ``[j] int64``, and its score, ``[j] float64``."""
 
     greater: Int64
     ties: Int64
+    scores: Float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +101,7 @@ def places(
     """
     n, asked, found = _pairs(matrix, judged)
     counts = rank_pairs(matrix, asked, found, metric, progress, cancel, tau, candidates=n)
-    return Places(counts.greater, counts.ties)
+    return Places(counts.greater, counts.ties, counts.similarity)
 
 
 def top(matrix: Float32, queries: int, metric: Similarity, k: int = TOP) -> Top:
@@ -194,7 +196,7 @@ def _search(
     in_threads(shrinking(n, ITEMS_PER_TILE, threads), rank_tile, threads)
     progress("ranking", n, n)
     counts = problem.counts(*np.sum([kept.counts for kept in every], axis=0))
-    return Places(counts.greater, counts.ties), _best_of(problem, every, width, min(k, n), slack)
+    return Places(counts.greater, counts.ties, counts.similarity), _best_of(problem, every, width, min(k, n), slack)
 
 
 def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float) -> Top:
@@ -246,6 +248,26 @@ def _unit(matrix: Float32) -> Float64:
     return np.divide(matrix, norms, out=np.zeros(matrix.shape), where=norms > 0)
 
 
+# --- condensed lists
+
+
+def condensed(judged: Judged, scores: Float64, tau: float = 0.0) -> Places:
+    """Places among the judged documents of the same query alone: unjudged ones are removed (Sakai 2007, *Alternatives
+    to Bpref*, section 2.3).
+
+    Args:
+        scores: ``[j]``, higher is better.
+        tau: two scores no further apart are tied.
+    """
+    greater, ties = np.zeros((2, len(scores)), dtype=np.int64)
+    for start, stop in pairwise(judged.starts.tolist()):
+        own = np.sort(scores[start:stop])
+        above = len(own) - np.searchsorted(own, scores[start:stop] + tau, side="right")
+        greater[start:stop] = above
+        ties[start:stop] = len(own) - np.searchsorted(own, scores[start:stop] - tau, side="left") - above - 1
+    return Places(greater, ties, scores)
+
+
 # --- by any score
 
 
@@ -260,11 +282,12 @@ def rank_by_scores(
             counted, and the top documents have the lower number first.
     """
     greater, ties = np.zeros((2, len(judged.documents)), dtype=np.int64)
+    scored = np.zeros(len(judged.documents))
     documents, values = [], []
     for query, line in enumerate(line for block in scores for line in block):
         for at in range(int(judged.starts[query]), int(judged.starts[query + 1])):
             document = judged.documents[at]
-            own = line[document]
+            scored[at] = own = line[document]
             greater[at] = np.count_nonzero(line > own)
             same = line == own
             if order is None:
@@ -274,7 +297,7 @@ def rank_by_scores(
         best = _best(line, order, k)
         documents.append(best)
         values.append(line[best])
-    return Places(greater, ties), Top(np.array(documents, dtype=np.int64), np.array(values, dtype=np.float64))
+    return Places(greater, ties, scored), Top(np.array(documents, dtype=np.int64), np.array(values, dtype=np.float64))
 
 
 def _best(line: Float64 | Float32, order: Int64 | None, k: int) -> Int64:

@@ -8,7 +8,7 @@ import psutil
 import streamlit as st
 
 from core.datasets.catalog import find_dataset, title_of
-from core.diagnostic import all_diagnostics, find_diagnostic, in_words
+from core.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words
 from core.errors import BlindspotError
 from core.numerics.similarity import Similarity
 from core.runs import estimates, sweeps
@@ -133,6 +133,8 @@ def choose() -> Sweep:
             help="How EvalRank counts ranks. definition: exact, as the paper defines it. toolkit: with the rounding of "
             "the published code; use it to compare with published scores.",
         )
+        added = {p.name: p for name in asked for p in find_diagnostic(name).parameters if p.is_added}
+        chosen_of_added = {name: _values_of(parameter) for name, parameter in added.items()}
         common = st.toggle(
             "Compare on texts that all models cover",
             value=True,
@@ -143,6 +145,7 @@ def choose() -> Sweep:
             "that it covers.",
         )
     params = {"metric": tuple(map(str, metrics)), "protocol": tuple(map(str, protocols))}
+    params |= chosen_of_added
     known = {p.name for name in asked for p in find_diagnostic(name).parameters}
     return Sweep(
         tuple(references),
@@ -152,6 +155,20 @@ def choose() -> Sweep:
         {name: values for name, values in params.items() if name in known},
         common,
     )
+
+
+def _values_of(parameter: Parameter) -> tuple[str, ...]:
+    """The chosen values of a parameter that only some diagnostics have."""
+    values = st.pills(
+        parameter.name.capitalize(),
+        parameter.choices,
+        selection_mode="multi",
+        default=[parameter.default],
+        key=f"run_{parameter.name}",
+        persist_state="session",
+        help=as_text(parameter.option or parameter.description),
+    )
+    return tuple(map(str, values)) or (parameter.default,)
 
 
 def planned(sweep: Sweep) -> Expansion | None:

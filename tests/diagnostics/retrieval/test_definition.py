@@ -15,7 +15,9 @@ from core.diagnostic import DiagnosticResult
 from core.diagnostics.retrieval import bm25
 from core.diagnostics.retrieval.definition import BM25, ENTRY, column_of
 from core.errors import BlindspotError, InputError
+from core.numerics.ranking import graded
 from core.numerics.ranking.graded import NAMES
+from core.numerics.ranking.judged import Judged, Places
 from core.types import CancelToken, Float32, Float64, no_progress
 from tests.support import retrieval_world as toy
 from tests.support.retrieval_world import by_trec_eval
@@ -72,6 +74,49 @@ def test_expected_scores_are_means_over_the_orders_of_ties() -> None:
         error = np.std(values) / np.sqrt(len(values))
         assert result.metrics[name] == pytest.approx(np.mean(values), abs=5 * error + 1e-6), name
     assert result.metrics["tied"] > 0
+
+
+@pytest.mark.parametrize("metric", ["cos", "l2"])
+@pytest.mark.parametrize("ties", ["expected", "trec_eval"])
+def test_condensed_lists_are_those_of_trec_eval_without_unjudged_documents(metric: str, ties: str) -> None:
+    data = toy.dataset()
+    vectors = vectors_of(data) if ties == "trec_eval" else vectors_of(data) + np.float32(1e-3) * spread(data)
+    exact = similarities(data, vectors, metric)
+    keywords = np.concatenate(list(bm25.scores(data, np.arange(len(data.queries)), no_progress, CancelToken())))
+    result = compute(data, vectors, metric=metric, ties=ties, judged="condensed")
+    whole = compute(data, vectors, metric=metric, ties=ties)
+    by_order = toy.by_trec_eval(data, np.round(exact, 6), only_judged=True)
+    if ties == "trec_eval":
+        check(result, by_order, "")
+        check(result, toy.by_trec_eval(data, keywords, only_judged=True), BM25)
+    else:  # by a loop: places among the judged documents, then scores expected over ties
+        places = slow_places(data, exact)
+        check(result, slow_scores(data, places), "")
+        check(result, slow_scores(data, slow_places(data, keywords, 0.0)), BM25)
+    for name in ("top", "bm25_top", "judged", "unjudged_10"):  # of the whole ranking
+        assert result.items[name].to_pylist() == whole.items[name].to_pylist()
+    assert result.metrics["ndcg@10"] > whole.metrics["ndcg@10"]
+    assert ENTRY.check_params({"judged": "all"}) == ENTRY.check_params({})
+
+
+def spread(data: RetrievalDataset) -> Float32:
+    return np.random.default_rng(8).standard_normal((len(data.items), 5)).astype(np.float32)
+
+
+def slow_places(data: RetrievalDataset, scores: Float64, tau: float = 1e-6) -> list[tuple[int, int]]:
+    out = []
+    for q in range(len(data.queries)):
+        own = scores[q, data.judgements_of(q)[0]]
+        out += [(int((own > s + tau).sum()), int((abs(own - s) <= tau).sum()) - 1) for s in own]
+    return out
+
+
+def slow_scores(data: RetrievalDataset, places: list[tuple[int, int]]) -> dict[str, dict[int, float]]:
+    evaluated = np.flatnonzero(np.diff(data.offsets) > 0)
+    judged = Judged(np.append(data.offsets[evaluated], data.offsets[-1]), data.judged)
+    greater, ties = np.array(places).T
+    found = graded.score(judged, Places(greater, ties, np.zeros(len(ties))), data.grades)
+    return {name: dict(zip(evaluated.tolist(), values.tolist(), strict=True)) for name, values in found.items()}
 
 
 def test_without_ties_both_ways_agree() -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.diagnostics.retrieval.comparison import compare
 from core.diagnostics.retrieval.definition import ENTRY
 from core.diagnostics.retrieval.figures import KEYWORDS
 from core.diagnostics.retrieval.outcomes import Side, query_table
+from core.errors import InputError
+from core.texts import percent
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import GramEncoder
@@ -45,6 +48,23 @@ def test_scores_are_those_of_the_runs_and_of_keyword_search(open_app: OpenApp, m
     assert rows.loc["BM25 (keyword search)", "MAP"] == pytest.approx(run.metrics["bm25.map"])
     assert f"{run.metrics['bm25.ndcg@10']:.3f}" in written(app)
     assert KEYWORDS.label in [trace["name"] for trace in chart_named(app, "retrieval_scores")["data"]]
+
+
+def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -> None:
+    whole, run = (made.run(ENTRY.id, "letters", toy.NAME, judged=judged) for judged in ("all", "condensed"))
+    assert whole.run_id == made.run(ENTRY.id, "letters", toy.NAME).run_id
+    assert run.metrics["ndcg@10"] > whole.metrics["ndcg@10"]
+    with pytest.raises(InputError, match="judged"):
+        compare(whole, run, made.repository, filtered=False)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc="letters~none", judged="condensed")
+    rows = table(app, "model", "nDCG@10").set_index("model")
+    assert rows.loc["letters", "nDCG@10"] == pytest.approx(run.metrics["ndcg@10"])
+    assert rows.loc["BM25 (keyword search)", "MAP"] == pytest.approx(run.metrics["bm25.map"])
+    shares = {percent(run.metrics[name]) for name in ("unjudged@10", "bm25.unjudged@10")}
+    (said,) = [caption.value for caption in app.caption if "Condensed lists" in caption.value]
+    assert all(share in said for share in shares)
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc="letters~none")
+    assert not [caption.value for caption in app.caption if "Condensed lists" in caption.value]
 
 
 def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: World) -> None:

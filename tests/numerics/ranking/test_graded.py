@@ -19,6 +19,7 @@ from core.numerics.ranking import judged as judged_module
 from core.numerics.ranking.graded import NAMES, score
 from core.numerics.ranking.judged import (
     Judged,
+    condensed,
     order_of_ids,
     places,
     rank_by_scores,
@@ -113,6 +114,31 @@ def test_expected_scores_are_means_over_all_orders_of_ties(run: Any) -> None:
         each = [of_order([grade[d] for d in order], relevant) for order in orders]
         for name in NAMES:
             assert found[name][i] == pytest.approx(np.mean([one[name] for one in each]), abs=1e-12), name
+
+
+@given(runs())
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_condensed_lists_are_runs_of_the_judged_documents(run: Any) -> None:
+    """trec_eval on runs without their unjudged documents; then a loop over all orders of ties, by places."""
+    scores, ids, judged, grades = run
+    in_order, tied = (rank_by_scores([scores], judged, order)[0] for order in (order_of_ids(ids), None))
+    found = score(judged, condensed(judged, -in_order.greater.astype(np.float64)), grades)
+    qrels, filtered = {}, {}
+    for i, line in enumerate(scores):
+        own = judged.documents[judged.starts[i] : judged.starts[i + 1]].tolist()
+        qrels[str(i)] = {ids[d]: int(g) for d, g in zip(own, grades[judged.starts[i] :], strict=False)}
+        filtered[str(i)] = {ids[d]: float(line[d]) for d in own}
+    measures = {"ndcg_cut.10,100", "recall.10,100", "recip_rank", "map", "P.10", "success.1,3,5,10"}
+    expected = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(filtered)
+    for i in range(len(scores)):
+        for name, theirs in TREC.items():
+            assert found[name][i] == pytest.approx(expected[str(i)][theirs], abs=1e-9), name
+    for tau, among in ((0.0, condensed(judged, -tied.greater.astype(np.float64))),
+                       (0.125, condensed(judged, tied.scores, 0.125))):  # fmt: skip
+        for place, (i, d) in enumerate(zip(judged.queries, judged.documents, strict=True)):
+            others = [scores[i, o] for o in judged.documents[judged.starts[i] : judged.starts[i + 1]] if o != d]
+            assert among.greater[place] == sum(one > scores[i, d] + tau for one in others)
+            assert among.ties[place] == sum(abs(one - scores[i, d]) <= tau for one in others)
 
 
 def test_by_hand() -> None:

@@ -54,6 +54,17 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     assert "nothing to run: none of the diagnostics fits demo-minimal" in written(app)
 
 
+def test_parameters_that_only_some_diagnostics_have_are_offered_with_them(open_app: OpenApp, demo_copy: Path) -> None:
+    app = open_app(demo_copy, "run")
+    app.multiselect(key="run_datasets").set_value(["demo-retrieval"]).run()
+    app.multiselect(key="run_diagnostics").set_value(["retrieval"]).run()
+    one = int(app.button(key="run_all").label.split()[-1])
+    app.get("button_group")[[group.key for group in app.get("button_group")].index("run_judged")].set_value(
+        ["all", "condensed"]
+    ).run()
+    assert int(app.button(key="run_all").label.split()[-1]) == 2 * one
+
+
 def starts(app: AppTest) -> list[Button]:
     return [button for button in app.button if button.key == "run_all"]
 

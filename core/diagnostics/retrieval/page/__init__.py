@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import ui
 from core.datasets.catalog import title_of
-from core.diagnostics.retrieval.definition import ENTRY, EXPECTED, TREC_EVAL
+from core.diagnostics.retrieval.definition import ENTRY, EXPECTED, JUDGED, TREC_EVAL
 from core.diagnostics.retrieval.page import kinds, queries, scores
 from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from core.ui.options import options
@@ -54,7 +54,14 @@ def _selected(picks: Picks) -> RetrievalView | None:
             "ties",
             "Tied documents. expected: the mean score over all their orders. trec_eval: its order, the later id first.",
         )
-    params = {"metric": picks.metric, "ties": ties}
+        judged = one_of(
+            "Scored documents",
+            JUDGED.choices,
+            JUDGED.name,
+            "all: unjudged documents count as irrelevant. condensed: unjudged documents are removed from every ranking "
+            "before it is scored (condensed lists), BM25's too.",
+        )
+    params = ENTRY.check_params({"metric": picks.metric, "ties": ties, JUDGED.name: judged})
     found = missing_runs.stored(ENTRY, picks, dataset, params)
     runs = sorted(tables.on_one_support(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
     missing_runs.offer(ENTRY, picks, runs, dataset, params, "retrieval scores")

@@ -16,7 +16,7 @@ from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.findings.parts import ci, number
 from core.store.records import RunRecord
-from core.texts import counted, with_minus
+from core.texts import counted, percent, with_minus
 from core.ui import headline
 from core.ui.markdown import as_text
 from core.ui.resources import cached
@@ -43,13 +43,23 @@ def show(shown: RetrievalView) -> None:
     st.plotly_chart(figure, key="retrieval_scores")
     known = shown.table.known
     bars = f"Bars: 95% CI from {known.independent}." if not known.refusal else f"No intervals: {known.refusal}."
-    unjudged = shown.runs[0].metrics[f"{BM25}unjudged@10"]
     documents = int(shown.runs[0].metrics["documents"])
     st.caption(
-        f"{counted(len(shown.table), 'query', 'queries')}, {counted(documents, 'document')}. {bars} "
-        f"Nobody judged {unjudged:.0%} of BM25's top ten; unjudged documents count as irrelevant."
+        f"{counted(len(shown.table), 'query', 'queries')}, {counted(documents, 'document')}. {bars} {_unjudged(shown)}"
     )
     _table(shown)
+
+
+def _unjudged(shown: RetrievalView) -> str:
+    """What unjudged documents count as, and how many there are in the top tens."""
+    shares = [run.metrics["unjudged@10"] for run in shown.runs]
+    low, high = (percent(share) for share in (min(shares), max(shares)))
+    of_models = high if low == high else f"{low} to {high}"
+    return (
+        ("**Condensed lists:** unjudged documents are removed before scoring. " if shown.is_condensed else "")
+        + f"Nobody judged {of_models} of the models' top tens, {percent(shown.runs[0].metrics[f'{BM25}unjudged@10'])} "
+        f"of BM25's{'.' if shown.is_condensed else '; unjudged documents count as irrelevant.'}"
+    )
 
 
 def show_headline(shown: RetrievalView) -> None:
@@ -68,7 +78,7 @@ def show_headline(shown: RetrievalView) -> None:
         f"**{number(own.value, '.3f')}**{ci(own.interval, '.3f')} over "
         f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
         f"{number(own.value - difference.value, '.3f')}, a difference of {number(difference.value, '+.3f')}"
-        f"{ci(difference.interval, '+.3f')}"
+        f"{ci(difference.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
     said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
     headline.show(f"{said} {SCALE}")

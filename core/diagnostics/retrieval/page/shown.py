@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.diagnostics.retrieval.definition import ENTRY
+from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
 from core.diagnostics.retrieval.outcomes import QueryTable, query_table
 from core.figures.theme import Scheme, Style
 from core.store.records import RunRecord
@@ -25,6 +25,11 @@ class RetrievalView:
     table: QueryTable
     styles: Mapping[Variant, Style]
     scheme: Scheme
+
+    @property
+    def is_condensed(self) -> bool:
+        """Whether unjudged documents were removed before scoring."""
+        return JUDGED.value_in(self.runs[0].plan.params) == CONDENSED
 
 
 def table_of(runs: Sequence[RunRecord]) -> QueryTable:
