@@ -13,6 +13,7 @@ import numpy as np
 from core.types import Float32, Float64, Int8, Int32, Int64
 
 _BLOCK = 512  # columns counted at a time
+_SCREENED = 64  # scores compared at once with the lowest that is kept
 
 
 # Any order of summation is allowed, so that eight products are added at a time. The order is the same for every row, so
@@ -357,9 +358,21 @@ def count_by_codes(
     return n_unsure
 
 
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
+def _has_above(block: Float32, low: np.float32) -> bool:
+    """Whether a score is above ``low``; 16 at a time, as in ``_count``."""
+    one, zero = np.float32(1), np.float32(0)
+    above = zero
+    for c in range(len(block)):
+        above += one if block[c] > low else zero
+    return bool(above > zero)
+
+
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _keep_highest_of(line: Float32, first_item: int, heap: Float32, items: Int64, filled: int) -> None:
-    """Add one query's scores to its heap, see ``keep_highest``."""
+def _keep_highest_of(
+    line: Float32, first_item: int, heap: Float32, items: Int64, filled: int, floor: np.float32
+) -> np.float32:
+    """Add one query's scores to its heap, see ``keep_highest``; returns the new floor."""
     width = len(heap)
     start = min(width - filled, len(line))
     for c in range(start):
@@ -368,36 +381,50 @@ def _keep_highest_of(line: Float32, first_item: int, heap: Float32, items: Int64
             heap[at], items[at] = heap[(at - 1) // 2], items[(at - 1) // 2]
             at = (at - 1) // 2
         heap[at], items[at] = line[c], first_item + c
-    for c in range(start, len(line)):
-        score = line[c]
-        if score <= heap[0]:
+    if filled + start < width:
+        return floor
+    low = max(floor, heap[0])
+    for first in range(start, len(line), _SCREENED):
+        block = line[first : first + _SCREENED]
+        if not _has_above(block, low):
             continue
-        at = 0
-        while True:
-            child = 2 * at + 1
-            if child >= width:
-                break
-            if child + 1 < width and heap[child + 1] < heap[child]:
-                child += 1
-            if heap[child] >= score:
-                break
-            heap[at], items[at] = heap[child], items[child]
-            at = child
-        heap[at], items[at] = score, first_item + c
+        for c in range(len(block)):
+            score = block[c]
+            if score <= low:
+                continue
+            at = 0
+            while True:
+                child = 2 * at + 1
+                if child >= width:
+                    break
+                if child + 1 < width and heap[child + 1] < heap[child]:
+                    child += 1
+                if heap[child] >= score:
+                    break
+                heap[at], items[at] = heap[child], items[child]
+                at = child
+            heap[at], items[at] = score, first_item + first + c
+            low = max(low, heap[0])
+    return np.float32(low)
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def keep_highest(scores: Float32, halves: Float32, first_item: int, kept: Float32, rows: Int64, filled: int) -> None:
+def keep_highest(
+    scores: Float32, halves: Float32, first_item: int, kept: Float32, rows: Int64, filled: int, floors: Float32
+) -> None:
     """Add one tile of scores to the highest so far of every query.
 
     ``scores`` is ``[q, columns] float32`` and is overwritten; column c is item ``first_item + c``, from whose scores
     ``halves[c]`` is subtracted (unless empty). ``kept [q, w] float32`` are min-heaps with items ``rows [q, w]``;
     ``filled`` of their places are taken. Up to w items, the heaps hold all of them.
+
+    ``floors [q] float32`` are scores that w items are known to reach, -inf at first; full heaps leave scores up to them
+    out, and raise them. Several threads may share them: whichever writes last, what it wrote is true.
     """
     for i in range(scores.shape[0]):
         if len(halves):
             _subtract(scores[i], halves)
-        _keep_highest_of(scores[i], first_item, kept[i], rows[i], filled)
+        floors[i] = _keep_highest_of(scores[i], first_item, kept[i], rows[i], filled, floors[i])
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -418,7 +445,7 @@ def keep_highest_by_codes(
     line = np.empty(products.shape[1], dtype=np.float32)
     for i in range(len(products)):
         _scores_of_fine_products(products[i], crossed[i], left_steps[i], right_steps, line)
-        _keep_highest_of(line, first_item, kept[i], rows[i], filled)
+        _keep_highest_of(line, first_item, kept[i], rows[i], filled, np.float32(-np.inf))
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]

@@ -168,11 +168,13 @@ class ExactIndex:
         from core.numerics.kernels import keep_highest
 
         room = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
+        floors = np.full(len(scaled), -np.inf, dtype=np.float32)
         for items in self._tiles():
             tile = self._rows[items]
             scores = room[: len(scaled) * len(tile)].reshape(len(scaled), -1)
             np.matmul(scaled, tile.T, out=scores)
-            keep_highest(scores, self._halves[items], items.start, kept, found, min(items.start, kept.shape[1]))
+            filled = min(items.start, kept.shape[1])
+            keep_highest(scores, self._halves[items], items.start, kept, found, filled, floors)
 
     def _keep_by_codes(self, left: TwoStepCoded, kept: Float32, found: Int64) -> None:
         """As ``_keep_by_floats``, from products of codes."""

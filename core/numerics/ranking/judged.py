@@ -175,7 +175,7 @@ def _search(
     at_once = min(QUERIES_PER_TILE, queries)
     tiles = list(query_tiles(problem, at_once))
     caller, own, every = threading.get_ident(), threading.local(), list[_Kept]()
-    none = np.empty(0, dtype=np.float32)
+    none, floors = np.empty(0, dtype=np.float32), np.full(queries, -np.inf, dtype=np.float32)
 
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
@@ -190,16 +190,18 @@ def _search(
             tile.count(some, *kept.counts)
             rows = some.rows.stop - some.rows.start
             scores = kept.memory[: rows * len(tile.right)].reshape(rows, -1)  # that ``count`` left there
-            keep_highest(scores, none, items.start, kept.scores[some.rows], kept.documents[some.rows], kept.seen)
+            best = kept.scores[some.rows], kept.documents[some.rows]
+            keep_highest(scores, none, items.start, *best, kept.seen, floors[some.rows])
         kept.seen = min(kept.seen + len(tile.right), width)
 
     in_threads(shrinking(n, ITEMS_PER_TILE, threads), rank_tile, threads)
     progress("ranking", n, n)
     counts = problem.counts(*np.sum([kept.counts for kept in every], axis=0))
-    return Places(counts.greater, counts.ties, counts.similarity), _best_of(problem, every, width, min(k, n), slack)
+    found = Places(counts.greater, counts.ties, counts.similarity)
+    return found, _best_of(problem, every, width, min(k, n), slack, threads)
 
 
-def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float) -> Top:
+def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float, threads: int) -> Top:
     """The k most similar documents, compared in float64, from what the threads kept.
 
     A document that none kept has at most the lowest kept score. Where it could still belong to the best, all documents
@@ -207,15 +209,21 @@ def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, s
     """
     from core.numerics.kernels import take_most_similar
 
-    scores = np.concatenate([kept.scores[:, : kept.seen] for kept in every], axis=1)
-    documents = np.concatenate([kept.documents[:, : kept.seen] for kept in every], axis=1)
-    highest = np.argpartition(-scores, width - 1, axis=1)[:, :width]
-    lowest = np.take_along_axis(scores, highest, axis=1).min(axis=1)
-    queries, n = len(scores), len(problem.matrix) - len(scores)
-    rows, similarity = np.empty((queries, k), dtype=np.int64), np.empty((queries, k))
-    candidates = np.ascontiguousarray(np.take_along_axis(documents, highest, axis=1))
-    vectors, nobody = np.ascontiguousarray(problem.matrix[n:]), np.full(queries, -1, dtype=np.int64)
-    take_most_similar(problem.matrix, problem.norms, vectors, candidates, nobody, True, rows, similarity)
+    n = len(problem.matrix) - len(problem.left)
+    vectors = np.ascontiguousarray(problem.matrix[n:])
+    rows, similarity = np.empty((len(vectors), k), dtype=np.int64), np.empty((len(vectors), k))
+    lowest, nobody = np.empty(len(vectors), dtype=np.float32), np.full(len(vectors), -1, dtype=np.int64)
+
+    def compare(some: slice) -> None:
+        scores = np.concatenate([kept.scores[some, : kept.seen] for kept in every], axis=1)
+        documents = np.concatenate([kept.documents[some, : kept.seen] for kept in every], axis=1)
+        highest = np.argpartition(-scores, width - 1, axis=1)[:, :width]
+        lowest[some] = np.take_along_axis(scores, highest, axis=1).min(axis=1)
+        found = np.ascontiguousarray(np.take_along_axis(documents, highest, axis=1))
+        queries = vectors[some], found, nobody[some]
+        take_most_similar(problem.matrix, problem.norms, *queries, True, rows[some], similarity[some])
+
+    in_threads(shrinking(len(vectors), -(-len(vectors) // threads), threads), compare, threads)
     unsure = np.flatnonzero(similarity[:, k - 1] - lowest <= 2 * slack) if width < n else np.empty(0, dtype=np.int64)
     if len(unsure):
         again = ExactIndex(problem.matrix[:n], Similarity.COS).of_vectors(vectors[unsure], k)
