@@ -24,7 +24,8 @@ from core.ui.widgets.addressed import names_of_variants, one_named, some_named
 from core.ui.widgets.choices import one_of
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
-_TEXTS = frozenset({"base", "q", "search", "sent_search", "session", "facilitator", "set", "area", "data", "enc"})
+_AREAS = ("area", "query_area")  # of figures
+_TEXTS = frozenset({"base", "q", "search", "sent_search", "session", "facilitator", "set", "data", "enc", *_AREAS})
 
 
 def drop_impossible_numbers() -> None:
@@ -407,8 +408,9 @@ def _forget_pair() -> None:
     for number in ("pair", "item"):
         if number in st.session_state:
             st.session_state[number] = None
-    if "area" in st.session_state:
-        st.session_state["area"] = ""
+    for area in _AREAS:
+        if area in st.session_state:
+            st.session_state[area] = ""
 
 
 def stale_link_notice() -> None:

@@ -1,11 +1,10 @@
-"""Filters, orders and areas of ranks over the stored pairs of runs *A* and *B*.
+"""Filters and orders of the stored pairs of runs *A* and *B*.
 
 A missing rank is NaN: no filter but *all* keeps it, and it is last in every order.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,10 +15,9 @@ import pandas as pd
 from core import texts
 from core.datasets.word_frequency import zipf_of
 from core.diagnostics.evalrank.pairs import PairTable
-from core.errors import InputError
 from core.numerics.statistics.outcomes import Outcomes
 from core.texts import are_words, length, lexical_overlap
-from core.types import Bool, Float64, Variant
+from core.types import Bool, Variant
 
 
 class Which(StrEnum):
@@ -44,46 +42,6 @@ MEANING: Mapping[Which, str] = {
     Which.SELF: "query and match are the same text",
 }
 NEED_B = frozenset({Which.ONLY_A, Which.ONLY_B, Which.REGRESSIONS})
-
-
-_RANK = r"\s*(\d+(?:\.\d+)?)\s*"
-_AREA = re.compile(f"{_RANK}-{_RANK},{_RANK}-{_RANK}")
-
-
-@dataclass(frozen=True)
-class Area:
-    """Ranks from ``a_low`` to ``a_high`` in A and ``b_low`` to ``b_high`` in B, ends included."""
-
-    a_low: float
-    a_high: float
-    b_low: float
-    b_high: float
-
-    def __str__(self) -> str:
-        return f"{self.a_low:.15g}-{self.a_high:.15g},{self.b_low:.15g}-{self.b_high:.15g}"
-
-    @staticmethod
-    def parse(text: str) -> Area:
-        """Parse ``1-3,10-500``; raises ``InputError`` for anything else."""
-        found = _AREA.fullmatch(text)
-        if found is None:
-            raise InputError(
-                f"'{text}' is no area of the figure", expected="ranks in A, ranks in B, such as 1-3, 10-500"
-            )
-        return Area(*(float(number) for number in found.groups()))
-
-    def holds(self, a: Float64, b: Float64) -> Bool:
-        """Which pairs of ranks ``[m]`` are inside, ``[m] bool``; NaN never is."""
-        inside = (a >= self.a_low) & (a <= self.a_high) & (b >= self.b_low) & (b <= self.b_high)
-        return np.asarray(inside, dtype=np.bool_)
-
-    def around(self, a: Float64, b: Float64) -> Area | None:
-        """The smallest area that holds the same of these ranks, so that its ends are ranks; None if it holds none."""
-        inside = self.holds(a, b)
-        if not inside.any():
-            return None
-        a, b = a[inside], b[inside]
-        return Area(float(a.min()), float(a.max()), float(b.min()), float(b.max()))
 
 
 def text_features(queries: Sequence[str], mates: Sequence[str]) -> pd.DataFrame:

@@ -10,14 +10,11 @@ import pandas as pd
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.datasets.word_frequency import zipf_of
 from core.diagnostics.evalrank import browsing as pair_browsing
-from core.diagnostics.evalrank.browsing import NEED_B, Area, Compared, Which
+from core.diagnostics.evalrank.browsing import NEED_B, Compared, Which
 from core.diagnostics.evalrank.pairs import PairTable
-from core.errors import InputError
 from core.files.export import as_file
 from core.numerics.ranking.ranks import expected_reciprocal_rank
 from core.texts import lexical_overlap
@@ -148,32 +145,6 @@ def test_frequency_is_there_for_words_alone() -> None:
     np.testing.assert_array_equal(words["frequency of mate"], zipf_of(["hound", "feline"]))
     sentences = pair_browsing.text_features(["a dog"], ["a hound"])
     assert "frequency of mate" not in sentences
-
-
-RANKS = st.lists(st.tuples(*[st.sampled_from([1.0, 1.5, 2.0, 7.0, 300.0, math.nan])] * 2), min_size=1, max_size=20)
-ENDS = st.lists(st.floats(0.5, 400, allow_nan=False), min_size=4, max_size=4)
-
-
-@given(RANKS, ENDS)
-def test_an_area_holds_what_lies_in_it_and_can_be_written_by_its_ranks(
-    ranks: list[tuple[float, float]], ends: list[float]
-) -> None:
-    area = Area(*sorted(ends[:2]), *sorted(ends[2:]))
-    a, b = np.array(ranks).T
-    inside = [area.a_low <= x <= area.a_high and area.b_low <= y <= area.b_high for x, y in ranks]
-    assert area.holds(a, b).tolist() == inside
-    around = area.around(a, b)
-    assert (around is not None) == any(inside)
-    if around is not None:
-        assert Area.parse(str(around)) == around
-        assert around.holds(a, b).tolist() == inside
-
-
-def test_an_area_is_read_however_it_is_spaced() -> None:
-    assert Area.parse(" 1-3 , 10 - 500.5") == Area(1, 3, 10, 500.5)
-    for wrong in ("", "1-3", "1-3,5", "a-b,c-d", "1-3,5-6,7-8"):
-        with pytest.raises(InputError, match="no area of the figure"):
-            Area.parse(wrong)
 
 
 def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers() -> None:

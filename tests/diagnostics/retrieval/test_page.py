@@ -15,7 +15,7 @@ from core.diagnostics.retrieval.outcomes import Side, query_table
 from core.errors import InputError
 from core.texts import percent
 from tests.support import retrieval_world as toy
-from tests.support.pages import OpenApp, chart_named, table, written
+from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world
 
@@ -103,3 +103,23 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
 def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", query="9")
     assert any("Query 9" in warning.value for warning in app.warning)
+
+
+def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: World) -> None:
+    address = {"retrieval_view": "queries", "retrieval_order": "number", "query_area": "0.5-1,0-0.45", **SIDES}
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
+    a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
+    found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
+    one, other = (found.scores(Side(run.run_id), "ndcg@10") for run in (a, b))
+    wanted = found.numbers[(one >= 0.5) & (other <= 0.45)].tolist()
+    assert 1 < len(wanted) < len(found)
+    assert table(app, "query", "A − B")["query"].tolist() == wanted[:6]
+    figure = chart_named(app, "retrieval_scatter")
+    dots = next(trace for trace in figure["data"] if trace["mode"] == "markers")
+    inside = [x >= 0.5 and y <= 0.45 for x, y in zip(values(dots["x"]), values(dots["y"]), strict=True)]
+    assert dots["selectedpoints"] == np.flatnonzero(inside).tolist()
+    app.text_input(key="retrieval_search").set_value("the").run()  # it survives another filter
+    assert set(table(app, "query", "A − B")["query"]) <= set(wanted)
+    app.button(key="clear_query_area").click().run()
+    app.text_input(key="retrieval_search").set_value("").run()
+    assert len(table(app, "query", "A − B")) == min(6, len(found))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +16,11 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from core.datasets.kinds.own_columns import OwnColumn, choices_of
 from core.diagnostics.evalrank import browsing
-from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Area, Compared, Which
+from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Compared, Which
 from core.diagnostics.evalrank.figures.pairs import rank_scatter
 from core.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
 from core.diagnostics.evalrank.pairs import RankedItem, around_mate
 from core.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
-from core.errors import InputError
 from core.figures.html_tables import TableRow, is_long, ranking_table
 from core.figures.theme import MANY_VARIANTS
 from core.numerics.neighbours.hubness import HUB
@@ -44,11 +42,19 @@ from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from core.ui.widgets.own_columns import ADDED
 from core.ui.widgets.texts import long_texts, why_similar
 from core.ui.widgets.two_variants import Sides, two_variants
+from core.ui.widgets.versus.selection import Dots, Selection
 from core.ui.widgets.work import has_changed, rerun_button
 
-AREA = "area"  # the key of the box with the selected area, which is in the address and can be typed
-LASSO = "_lasso"  # the dataset and the numbers of the pairs in a lasso: too many for an address
 TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
+SELECTION = Selection(
+    "scatter",
+    "area",
+    "Ranks",
+    ("1-1, 10-500", "the pairs that A ranks first and B at ranks 10 to 500"),
+    "pair",
+    "pairs",
+    TABLE.to_first_page,
+)
 DOWN, UP = "high to low", "low to high"
 DEFAULT_ORDER = "worst rank"
 # The order that choosing a filter sets; the reader can change it.
@@ -128,83 +134,24 @@ def _scatter(shown: EvalRankView, sides: Sides, described: pd.DataFrame) -> Bool
             "Larger dots are more pairs. Above the diagonal, A ranks the match higher. Drag over dots to list only "
             "their pairs."
         )
-        areas = _areas()
-        selected = _selected(shown, described, areas)
-        if selected is not None:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"**{np.count_nonzero(selected):,} pairs selected**", width="content")
-                st.button("Clear", key="clear_area", on_click=_clear, icon=":material/close:")
+        dots = Dots(
+            shown.runs[0].plan.dataset_digest,
+            *(described[name].to_numpy() for name in ("pair", "rank in A", "rank in B")),
+        )
+        areas = SELECTION.areas()
+        selected = SELECTION.chosen(dots, areas)
     with figure:
         drawn = rank_scatter(
-            (described["rank in A"].to_numpy(), described["rank in B"].to_numpy()),
-            described["pair"].to_numpy(),
+            (dots.a, dots.b),
+            dots.numbers,
             (sides.a.plan.variant, sides.b.plan.variant),
-            [(area.a_low, area.a_high, area.b_low, area.b_high) for area in areas],
+            [area.ends for area in areas],
             selected,
             shown.styles,
             shown.scheme,
         )
-        st.plotly_chart(
-            drawn,
-            key="scatter",
-            on_select=lambda: _take(st.session_state["scatter"].selection, shown, described),
-            selection_mode=("box", "lasso"),
-            config={"displaylogo": False},
-            alt=f"Rank of every pair's match in {a} and in {b}",
-        )
+        SELECTION.draw(drawn, dots, f"Rank of every pair's match in {a} and in {b}")
     return selected
-
-
-def _clear() -> None:
-    st.session_state[AREA] = ""
-    st.session_state.pop(LASSO, None)
-
-
-def _areas() -> list[Area]:
-    text = st.text_input(
-        "Ranks in A, ranks in B",
-        key=AREA,
-        bind="query-params",
-        placeholder="for example 1-1, 10-500",
-        help="1-1, 10-500 lists the pairs that A ranks first and B at ranks 10 to 500. Separate several areas by "
-        "semicolons. Dragging a box in the figure fills this in, and the page's address keeps it.",
-    )
-    try:
-        return [Area.parse(part) for part in (text or "").split(";") if part.strip()]
-    except InputError as error:
-        st.warning(as_text(str(error)))
-        return []
-
-
-def _selected(shown: EvalRankView, described: pd.DataFrame, areas: Sequence[Area]) -> Bool | None:
-    a, b = described["rank in A"].to_numpy(), described["rank in B"].to_numpy()
-    whose, numbers = st.session_state.get(LASSO, ("", ()))
-    if areas:
-        return np.asarray(np.any([area.holds(a, b) for area in areas], axis=0), dtype=np.bool_)
-    if whose == shown.runs[0].plan.dataset_digest:
-        return np.asarray(described["pair"].isin(numbers), dtype=np.bool_)
-    return None
-
-
-def _take(selection: Any, shown: EvalRankView, described: pd.DataFrame) -> None:
-    """Keep what the reader selected by boxes or by a lasso; nothing clears it."""
-    numbers = [_number(point["customdata"]) for point in selection.points if "customdata" in point]
-    if selection.lasso:
-        st.session_state[AREA] = ""
-        st.session_state[LASSO] = (shown.runs[0].plan.dataset_digest, tuple(numbers))
-    elif selection.box:
-        a, b = described["rank in A"].to_numpy(), described["rank in B"].to_numpy()
-        drawn = [Area(*sorted(box["x"]), *sorted(box["y"])) for box in selection.box]
-        areas = [around for area in drawn if (around := area.around(a, b))]
-        st.session_state.pop(LASSO, None)
-        st.session_state[AREA] = "; ".join(str(area) for area in areas)
-    else:
-        _clear()
-
-
-def _number(customdata: Any) -> int:
-    """A point's pair: the browser sends it alone or in a list."""
-    return int(customdata[0] if isinstance(customdata, list) else customdata)
 
 
 # --- the table

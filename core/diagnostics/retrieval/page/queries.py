@@ -23,6 +23,7 @@ from core.numerics.statistics.outcomes import Outcomes
 from core.store.records import RunRecord
 from core.texts import counted, percent, same_text
 from core.types import Bool
+from core.ui.boundary import fragment
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
 from core.ui.widgets import downloads, own_columns
@@ -33,11 +34,22 @@ from core.ui.widgets.downloads import Holds
 from core.ui.widgets.outcome_tabs import outcome_tabs
 from core.ui.widgets.texts import long_texts
 from core.ui.widgets.two_variants import two_variants
+from core.ui.widgets.versus.selection import Dots, Selection
 
 KEYS = ("retrieval_a", "retrieval_b")
 QUERY, TEXT, DIFFERENCE, RELEVANT = "query", "text", "A − B", "relevant"
 HEAD = ENTRY.headline
 TABLE = BrowseTable("retrieval_queries", key="query", unit="query", number=QUERY)
+DECIMALS = 3  # of scores in the figure, where queries with the same scores share a dot
+SELECTION = Selection(
+    "retrieval_scatter",
+    "query_area",
+    TITLES[HEAD],
+    ("0.5-1, 0-0.1", "the queries with 0.5 or more in A and at most 0.1 in B"),
+    "query",
+    "queries",
+    TABLE.to_first_page,
+)
 BM25_TITLE = "BM25 (keyword search)"
 MEANING_OF_TABS = (
     "Right: a relevant document is in the top ten.\n\n- **Fixed**: in B, not in A\n- **Broken**: in A, not in B\n"
@@ -70,6 +82,7 @@ class Compared:
     runs: Mapping[str, RunRecord]
 
 
+@fragment  # the page above is not rerun
 def show(shown: RetrievalView) -> None:
     """What changes from A to B, the scatter, the list of queries, and the chosen one."""
     compared = compared_sides(shown)
@@ -77,29 +90,16 @@ def show(shown: RetrievalView) -> None:
     rows = _described(shown.table, a, b)
     became = _became(shown.table, a, b)
     _say(compared, _lost(shown.table, a, b), rows)
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    with left:
-        names = tuple(escape(compared.names[side], quote=False) for side in "AB")
-        figure = figures.against(
-            rows["A"].to_numpy(),
-            rows["B"].to_numpy(),
-            rows[QUERY].tolist(),
-            TABLE.wanted(shown.picks.dataset),
-            (names[0], names[1]),
-            TITLES[HEAD],
-            shown.scheme,
-            shown.styles[compared.runs["A"].plan.variant],
-        )
-        st.plotly_chart(figure, key="retrieval_scatter")
-    with right:
-        st.caption("A dot is a query, a larger one several. Below the diagonal, A ranks its documents better.")
+    selected = _scatter(shown, compared, rows)
     keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
     keep &= own_columns.only_rows(
         own_columns.columns_of(shown.runs[0]), rows[QUERY].to_numpy(), on_change=TABLE.to_first_page
     )
+    if selected is not None:
+        keep &= selected
     listed = _filtered(rows, keep)
     if listed.empty:
-        st.info("No queries match. Remove a filter or shorten the search.")
+        st.info("No queries match. Choose another tab, remove a filter, shorten the search, or clear the selection.")
     else:
         _list(listed, shown)
     left_out = f"is not among the {len(rows):,} shown: it has no judgments, or a model has no vector for it"
@@ -173,6 +173,39 @@ def _described(table: QueryTable, a: Side, b: Side) -> pd.DataFrame:
         frame[f"unjudged {letter}"] = table.rows[side.run_id][column]
     frame["id"] = table.about["query_id"]
     return frame
+
+
+# --- the figure
+
+
+def _scatter(shown: RetrievalView, compared: Compared, rows: pd.DataFrame) -> Bool | None:
+    """A against B; per query whether it is selected there, None without a selection."""
+    a, b = (rows[side].to_numpy().round(DECIMALS) for side in "AB")
+    dots = Dots(shown.runs[0].plan.dataset_digest, shown.table.numbers, a, b)
+    figure, beside = st.columns([3, 2])
+    with beside:
+        st.caption(
+            "A dot is a query, a larger one several. Below the diagonal, A ranks its documents better. Drag over dots "
+            "to list only their queries."
+        )
+        areas = SELECTION.areas()
+        selected = SELECTION.chosen(dots, areas)
+    names = [escape(compared.names[side], quote=False) for side in "AB"]
+    with figure:
+        drawn = figures.against(
+            a,
+            b,
+            dots.numbers.tolist(),
+            TABLE.wanted(shown.picks.dataset),
+            (names[0], names[1]),
+            TITLES[HEAD],
+            [area.ends for area in areas],
+            selected,
+            shown.scheme,
+            shown.styles[compared.runs["A"].plan.variant],
+        )
+        SELECTION.draw(drawn, dots, f"{TITLES[HEAD]} of every query in {compared.names['A']} and {compared.names['B']}")
+    return selected
 
 
 # --- the list

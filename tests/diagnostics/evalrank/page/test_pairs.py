@@ -14,6 +14,7 @@ from core.diagnostic import find_diagnostic
 from core.diagnostics.evalrank.page import pairs as evalrank_pairs
 from core.errors import StoreBusy
 from core.store.repository import Repository
+from core.texts import counted
 from core.types import Variant
 from core.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.support.pages import OpenApp, written
@@ -156,7 +157,7 @@ def test_an_area_of_the_figure_filters_and_survives_a_sort_and_is_cleared(
         if (row["A"] == 1 and 2 <= row["B"] <= 40) or (3 <= row["A"] <= 4 and row["B"] <= 2)
     ]
     assert expected
-    said = f"**{len(expected)} pairs selected**"
+    said = f"**{counted(len(expected), 'pair')} selected**"
     assert said in written(app)
     app.selectbox(key="order").set_value("pair").run()
     app.segmented_control(key="direction").set_value("low to high").run()
