@@ -59,6 +59,7 @@ JUDGED = Parameter(
 BM25 = "bm25."  # prefix of keyword search's scores
 SHOWN = 10  # documents that a searcher looks at: the top ten
 DECIMALS = 6  # of stored similarities
+ZEROS = "those that share no word with the query included"
 
 TITLES = {
     "ndcg@10": "nDCG@10",
@@ -235,7 +236,8 @@ with the grade $g_i$ of the document at rank $i$, 0 for an unjudged one.
 - A query whose judged documents are all irrelevant scores 0; a query without judgments does not count.
 
 **Keyword search.** BM25 (`bm25s`: Lucene's variant, $k_1 = 1.5$, $b = 0.75$; English stop words left out, no stemming)
-ranks the same documents for the same queries.
+ranks the same documents for the same queries. Documents that share no word with the query score 0 and are tied below
+all others in the scores; lists, exports and shares show only what shares a word.
 
 **Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group; groups are
 independent. 95% intervals of scores are Wilson's with the effective number of queries, of differences a t interval of
@@ -279,7 +281,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
         *(Column(column_of(f"{BM25}{name}"), pa.float64(), f"by BM25: {MEANINGS[name]}") for name in graded.NAMES),
         Column("relevant", pa.int32(), "relevant documents"),
         Column("unjudged_10", pa.int32(), "documents in the top 10 that nobody judged"),
-        Column("bm25_unjudged_10", pa.int32(), "documents in BM25's top 10 that nobody judged"),
+        Column("bm25_unjudged_10", pa.int32(), f"documents in BM25's top 10 that nobody judged, {ZEROS}"),
         Column("judged", pa.string(), "JSON: id, grade, documents above, documents tied, of each judged document"),
         Column("top", pa.string(), "JSON: id and similarity of the 100 most similar documents"),
         Column("bm25_top", pa.string(), "JSON: id and BM25 score of its first 100 documents"),
@@ -288,7 +290,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
         *(Score(name, f"mean over queries: {MEANINGS[name]}", True) for name in graded.NAMES),
         *(Score(f"{BM25}{name}", f"by BM25, mean over queries: {MEANINGS[name]}", None) for name in graded.NAMES),
         Score("unjudged@10", "share of the top 10 that nobody judged", None),
-        Score(f"{BM25}unjudged@10", "share of BM25's top 10 that nobody judged", None),
+        Score(f"{BM25}unjudged@10", f"share of BM25's top 10 that nobody judged, {ZEROS}", None),
         Score("queries", "queries with judgments", None, is_count=True),
         Score("unanswerable", "of these, queries without a relevant document: they score 0", None, is_count=True),
         Score("documents", "documents that are ranked", None, is_count=True),

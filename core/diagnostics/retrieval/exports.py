@@ -11,6 +11,7 @@ import pandas as pd
 from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from core.diagnostics.retrieval.outcomes import QueryTable, Side
 from core.errors import InputError
+from core.numerics.ranking.judged import TOP
 
 MOST = 5  # hard negatives per query
 TEXTS = ("query", "positive", "negative")
@@ -21,11 +22,13 @@ _SPACE = re.compile(r"\s")
 def outranking(top: Sequence[tuple[str, float]], relevant: Collection[str]) -> list[tuple[str, float]]:
     """The documents of a top list that score higher than the first relevant one, best first; none of them is relevant.
 
-    If the list has no relevant document, those that score higher than its last one; a tied document is not above.
+    Without a relevant document, all of a list that is not full, since it has all that were found; of a full one those
+    that score higher than its last one. A tied document is not above.
     """
     if not top or not relevant:
         return []
-    threshold = next((score for document, score in top if document in relevant), top[-1][1])
+    last = top[-1][1] if len(top) >= TOP else -np.inf
+    threshold = next((score for document, score in top if document in relevant), last)
     return [(document, score) for document, score in top if score > threshold]
 
 
@@ -69,7 +72,8 @@ def hard_negatives(table: QueryTable, side: Side, dataset: RetrievalDataset, mos
 
 
 def trec_run(table: QueryTable, side: Side, tag: str) -> str:
-    """A ranking as TREC's run, its stored 100 documents per query: query id, Q0, document id, rank, score, tag.
+    """A ranking as TREC's run, the first 100 documents that each query finds: query id, Q0, document id, rank, score,
+    tag.
 
     Args:
         tag: names the run; its spaces become hyphens.

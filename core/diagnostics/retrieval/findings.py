@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnostics.retrieval.definition import BM25, CONDENSED, ENTRY, JUDGED, TITLES
+from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from core.diagnostics.retrieval.versus import TEST, first_found
 from core.numerics.statistics import pairs as statistics
@@ -39,7 +39,7 @@ def findings(material: Material) -> list[Finding]:
 def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: QueryTable) -> list[Finding]:
     out: list[Finding] = []
     for run in runs:
-        out += [*_against_bm25(run, table), *_unjudged(run)]
+        out += [*_against_bm25(run, table), *_unjudged(run, table)]
     values = {r.run_id: table.scores(Side(r.run_id), ENTRY.headline) for r in (*runs, *baselines)}
     for one in against_baselines(runs, baselines, values, table.known):
         out += _against_baseline(one)
@@ -120,8 +120,8 @@ def _against_baseline(one: AgainstBaseline) -> list[Finding]:
     return findings_of(ENTRY, one, "at finding relevant documents", said, test, address)
 
 
-def _unjudged(run: RunRecord) -> list[Finding]:
-    own, other = run.metrics["unjudged@10"], run.metrics[f"{BM25}unjudged@10"]
+def _unjudged(run: RunRecord, table: QueryTable) -> list[Finding]:
+    own, other = (table.unjudged(Side(run.run_id, is_bm25)).share for is_bm25 in (False, True))
     if own - other < MORE_UNJUDGED:
         return []
     queries = int(run.metrics["queries"])

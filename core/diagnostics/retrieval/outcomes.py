@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,6 +35,26 @@ class Side:
     def top(self) -> str:
         """The column with its top documents."""
         return "bm25_top" if self.is_bm25 else "top"
+
+    def found(self, top: str) -> list[tuple[str, float]]:
+        """Ids and scores in a stored list.
+
+        Keyword search does not find a document that shares no word with the query: its score is 0.
+        """
+        listed: list[tuple[str, float]] = [(document, score) for document, score in json.loads(top)]
+        return [one for one in listed if one[1] > 0] if self.is_bm25 else listed
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged:
+    """Documents in top tens that nobody judged: ``counts [m]``, out of so many ``shown`` for all queries."""
+
+    counts: Int64
+    shown: int
+
+    @property
+    def share(self) -> float:
+        return float(self.counts.sum() / self.shown) if self.shown else 0.0
 
 
 @dataclass(frozen=True)
@@ -81,8 +101,8 @@ class QueryTable:
         return Dependence.of_groups(groups(self.about["query"].tolist()), Unit.QUERIES)
 
     def top(self, side: Side, row: int) -> list[tuple[str, float]]:
-        """Ids and scores of a query's first 100 documents, best first."""
-        return [(document, score) for document, score in json.loads(self.rows[side.run_id][side.top].iloc[row])]
+        """Ids and scores of the first 100 documents that a query finds, best first."""
+        return side.found(self.rows[side.run_id][side.top].iloc[row])
 
     def judged(self, run_id: str, row: int) -> list[Judgment]:
         """The judged documents of a query, with their places in a run."""
@@ -91,9 +111,16 @@ class QueryTable:
     def in_top_ten(self, side: Side) -> list[frozenset[str]]:
         """Ids of each query's top ten."""
         return [
-            frozenset(document for document, _ in json.loads(top)[:SHOWN])
+            frozenset(document for document, _ in side.found(top)[:SHOWN])
             for top in self.rows[side.run_id][side.top].tolist()
         ]
+
+    def unjudged(self, side: Side) -> Unjudged:
+        """Documents in the top tens that nobody judged."""
+        tops = self.in_top_ten(side)
+        known = [{document for document, *_ in json.loads(text)} for text in self.rows[side.run_id]["judged"].tolist()]
+        counts = [len(top - judged) for top, judged in zip(tops, known, strict=True)]
+        return Unjudged(np.array(counts, dtype=np.int64), sum(map(len, tops)))
 
 
 def groups(queries: Sequence[str]) -> Int64:
@@ -126,7 +153,8 @@ class Lost:
 
     Attributes:
         losing, gaining: queries with such a document.
-        overlap: mean share of A's top ten that is in B's.
+        overlap: mean share of documents that the top tens have in common, of the longer one where keyword search finds
+            fewer than ten.
         first: queries with another first document.
     """
 
@@ -141,13 +169,21 @@ def lost(table: QueryTable, a: Side, b: Side) -> Lost:
     one, other = table.in_top_ten(a), table.in_top_ten(b)
     judged = table.rows[a.run_id]["judged"].tolist()
     relevant = [{document for document, grade, *_ in json.loads(text) if grade >= 1} for text in judged]
-    firsts = [table.rows[side.run_id][side.top].map(lambda text: json.loads(text)[0][0]) for side in (a, b)]
+    firsts = [
+        np.array([next(iter(side.found(top)), ("",))[0] for top in table.rows[side.run_id][side.top]], dtype=object)
+        for side in (a, b)
+    ]
     return Lost(
         sum(bool((x - y) & z) for x, y, z in zip(one, other, relevant, strict=True)),
         sum(bool((y - x) & z) for x, y, z in zip(one, other, relevant, strict=True)),
-        float(np.mean([len(x & y) / len(x) for x, y in zip(one, other, strict=True)])),
-        int((firsts[0].to_numpy() != firsts[1].to_numpy()).sum()),
+        float(np.mean([_shared(x, y) for x, y in zip(one, other, strict=True)])),
+        int((firsts[0] != firsts[1]).sum()),
     )
+
+
+def _shared(one: Collection[str], other: Collection[str]) -> float:
+    longer = max(len(one), len(other))
+    return len(set(one) & set(other)) / longer if longer else 1.0
 
 
 def became(table: QueryTable, a: Side, b: Side) -> Outcomes:

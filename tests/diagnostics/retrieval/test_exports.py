@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
+from core.diagnostics.retrieval import exports
 from core.diagnostics.retrieval.definition import ENTRY
 from core.diagnostics.retrieval.exports import hard_negatives, outranking, trec_run
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, lost, query_table
 from core.errors import InputError
 from core.settings import Settings
 from tests.support import retrieval_world as toy
@@ -54,13 +55,43 @@ def test_hard_negatives_by_hand() -> None:
     assert hard_negatives(made_table(), SIDE, DATA, most=1)["negative"].tolist() == ["zero", "two"]
 
 
-def test_a_relevant_document_beyond_the_list_has_no_rank() -> None:
+def test_a_relevant_document_beyond_the_list_has_no_rank(monkeypatch: pytest.MonkeyPatch) -> None:
     tops = [[("d0", 0.9), ("d1", 0.8)], *TOPS[1:]]
-    found = hard_negatives(made_table(tops=tops), SIDE, DATA)
-    first = found[found["query"] == "first"]
-    assert first["negative"].tolist() == ["zero"]  # the last one may tie with what the list lacks
-    assert first["positive_rank"].isna().all()
+
+    def first() -> pd.DataFrame:
+        found = hard_negatives(made_table(tops=tops), SIDE, DATA)
+        return found[found["query"] == "first"]
+
+    assert first()["negative"].tolist() == ["zero", "one"]  # there is no more that was found
+    monkeypatch.setattr(exports, "TOP", 2)
+    assert first()["negative"].tolist() == ["zero"]  # the last one may tie with what the list lacks
+    assert first()["positive_rank"].isna().all()
     assert outranking([], {"d1"}) == []
+
+
+def test_keyword_search_does_not_find_what_shares_no_word_with_the_query() -> None:
+    """Its zeros are no rows of a run, no hard negatives, in no top ten, and not unjudged."""
+    tops = [
+        [("d0", 0.9), ("d3", 0.0), ("d2", 0.0), ("d1", 0.0)],  # d2 is relevant and shares no word
+        [("d0", 0.9), ("d1", 0.0), ("d2", 0.0), ("d3", 0.0)],
+        [("d0", 0.0), ("d1", 0.0), ("d2", 0.0), ("d3", 0.0)],
+        [("d2", 0.9), ("d1", 0.5), ("d3", 0.0), ("d0", 0.0)],
+    ]
+    plain = made_table()
+    rows = plain.rows["run"].assign(bm25_top=[json.dumps(top) for top in tops])
+    table, side = QueryTable(plain.about, {"run": rows}), Side("run", is_bm25=True)
+    lines = [line.split()[:3:2] for line in trec_run(table, side, "x").splitlines()]
+    assert lines == [["q0", "d0"], ["q1", "d0"], ["q3", "d2"], ["q3", "d1"]]
+    negatives = hard_negatives(table, side, DATA)
+    assert negatives[["query", "negative"]].to_numpy().tolist() == [["first", "zero"], ["fourth", "two"]]
+    assert negatives["positive_rank"].isna().tolist() == [True, False]
+    assert [sorted(top) for top in table.in_top_ten(side)] == [["d0"], ["d0"], [], ["d1", "d2"]]
+    unjudged = table.unjudged(side)
+    assert (unjudged.counts.tolist(), unjudged.shown, unjudged.share) == ([1, 0, 0, 1], 4, 0.5)
+    seen = lost(table, SIDE, side)
+    assert (seen.losing, seen.gaining, seen.first) == (2, 0, 1)  # queries 1 and 4 lose one; nothing comes first in 3
+    assert seen.overlap == (1 / 4 + 1 / 4 + 0 + 2 / 4) / 4
+    assert lost(table, side, side).overlap == 1
 
 
 def test_a_document_that_the_dataset_lost_is_named() -> None:

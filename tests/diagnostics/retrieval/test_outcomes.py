@@ -132,6 +132,8 @@ def test_findings_compare_with_keyword_search(made: World) -> None:
         assert against.level is (Level.BLIND_SPOT if against.value < 0 else Level.STRENGTH)
         cautions = [one for one in found if one.runs == (run,) and one.kind == "no-better-than-bm25"]
         assert len(cautions) == (against.p >= 0.05)  # type: ignore[operator]
-    more = a.metrics["unjudged@10"] - a.metrics["bm25.unjudged@10"]
+    table = query_table(ENTRY, [a.run_id], made.repository)
+    assert table.unjudged(Side(a.run_id)).share == pytest.approx(a.metrics["unjudged@10"])
+    more = a.metrics["unjudged@10"] - table.unjudged(Side(a.run_id, is_bm25=True)).share
     assert any(one.kind == "unjudged" and one.runs == (a,) for one in found) == (more >= 0.1)
     assert any(one.kind == "low-coverage" and one.runs == (lacking,) for one in found)

@@ -19,6 +19,7 @@ from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
 from core.diagnostics.retrieval.page import exports, why
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.html_tables import Column, Html, folded, html_table, quiet
+from core.numerics.ranking.judged import TOP
 from core.numerics.statistics.outcomes import Outcomes
 from core.store.records import RunRecord
 from core.texts import counted, percent, same_text
@@ -169,8 +170,7 @@ def _described(table: QueryTable, a: Side, b: Side) -> pd.DataFrame:
     frame["A"], frame["B"] = table.scores(a, HEAD), table.scores(b, HEAD)
     frame[DIFFERENCE] = frame["A"] - frame["B"]
     for letter, side in (("A", a), ("B", b)):
-        column = "bm25_unjudged_10" if side.is_bm25 else "unjudged_10"
-        frame[f"unjudged {letter}"] = table.rows[side.run_id][column]
+        frame[f"unjudged {letter}"] = table.unjudged(side).counts
     frame["id"] = table.about["query_id"]
     return frame
 
@@ -301,7 +301,7 @@ def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
             "words), its length, in how many of all queries' top tens it is, and whether one negates and the other "
             "does not."
             + (
-                " BM25 gives 0 to documents that share no word with the query: their order means nothing."
+                " BM25 finds only documents that share a word with the query: there can be fewer than ten."
                 if any(ranking.is_bm25 for ranking in compared.sides.values())
                 else ""
             )
@@ -357,12 +357,13 @@ def _missing(
     ranks = {document: rank for rank, (document, _) in enumerate(top, start=1)}
     if not side.is_bm25:
         ranks = {one.document: one.greater + 1 for one in table.judged(side.run_id, row)}
-    below = sorted(ranks.get(document, 0) or len(top) + 1 for document in relevant)
-    below = [rank for rank in below if rank > SHOWN]
+    below = [f"{rank:,}" for rank in sorted(ranks[one] for one in relevant if one in ranks) if rank > SHOWN]
+    lost = sum(one not in ranks for one in relevant)
+    if lost and len(top) >= TOP:
+        below += [f"beyond {len(top):,}"] * lost
     if below:
-        said = ", ".join(
-            f"{rank:,}" if rank <= len(top) or not side.is_bm25 else f"beyond {len(top):,}" for rank in below
-        )
-        st.caption(f"Relevant documents below the top ten, at rank: {said}")
-    elif not relevant:
+        st.caption(f"Relevant documents below the top ten, at rank: {', '.join(below)}")
+    if lost and len(top) < TOP:
+        st.caption(f"{counted(lost, 'relevant document')} not found: no word in common with the query.")
+    if not relevant:
         st.caption("No document is relevant to this query.")

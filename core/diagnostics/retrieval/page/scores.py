@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.diagnostics.retrieval import figures
-from core.diagnostics.retrieval.definition import BM25, ENTRY, MEANINGS, TITLES
+from core.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.dots import DOT, dot, dots
@@ -52,13 +52,14 @@ def show(shown: RetrievalView) -> None:
 
 def _unjudged(shown: RetrievalView) -> str:
     """What unjudged documents count as, and how many there are in the top tens."""
-    shares = [run.metrics["unjudged@10"] for run in shown.runs]
+    shares = [_share_unjudged(shown.table, run.run_id, False) for run in shown.runs]
     low, high = (percent(share) for share in (min(shares), max(shares)))
+    of_bm25 = _share_unjudged(shown.table, shown.runs[0].run_id, True)
     of_models = high if low == high else f"{low} to {high}"
     return (
         ("**Condensed lists:** unjudged documents are removed before scoring. " if shown.is_condensed else "")
-        + f"Nobody judged {of_models} of the models' top tens, {percent(shown.runs[0].metrics[f'{BM25}unjudged@10'])} "
-        f"of BM25's{'.' if shown.is_condensed else '; unjudged documents count as irrelevant.'}"
+        + f"Nobody judged {of_models} of the models' top tens, {percent(of_bm25)} of what "
+        f"BM25 finds for them{'.' if shown.is_condensed else '; unjudged documents count as irrelevant.'}"
     )
 
 
@@ -90,6 +91,11 @@ def _estimates(table: QueryTable, run_id: str, is_bm25: bool) -> dict[str, Estim
     return {name: statistics.share(table.scores(side, name), table.known) for name in TITLES}
 
 
+@cached(64, "Counting unjudged documents …", keys=BY_RUNS)
+def _share_unjudged(table: QueryTable, run_id: str, is_bm25: bool) -> float:
+    return table.unjudged(Side(run_id, is_bm25)).share
+
+
 @cached(64, "Comparing with BM25 …", keys=BY_RUNS)
 def _against_bm25(table: QueryTable, run_id: str) -> tuple[Estimate, float]:
     """The run's nDCG@10 less BM25's, and the p-value of the test; NaN without one."""
@@ -108,7 +114,7 @@ def _table(shown: RetrievalView) -> None:
         out["nDCG@10 − BM25"] = None if is_bm25 else difference.value
         out["95% CI"] = "" if is_bm25 or difference.interval is None else with_minus(f"{difference.interval:.3f}")
         out["p"] = None if is_bm25 or np.isnan(p) else p
-        out["unjudged in top 10"] = run.metrics[f"{BM25 if is_bm25 else ''}unjudged@10"]
+        out["unjudged in top 10"] = _share_unjudged(shown.table, run.run_id, is_bm25)
         return out
 
     rows = [line(run.plan.variant.label, run, False) for run in shown.runs]
