@@ -29,6 +29,8 @@ class Parameter:
     """A choice that changes a diagnostic's numbers.
 
     ``option`` is the command line's help ("": the description). Diagnostics share an option by name: the first counts.
+    ``title`` is what people read ("": the name), ``when`` a sentence on which choice is for what, ``shown`` the choices
+    that people read otherwise than the command line takes them.
     ``is_added``: runs were stored before there was a choice. A run with the default then does not name the parameter,
     so that it keeps the id from before, and a stored run without it has the default (``value_in``).
     """
@@ -39,6 +41,21 @@ class Parameter:
     description: str
     option: str = ""
     is_added: bool = False
+    title: str = ""
+    when: str = ""
+    shown: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def label(self) -> str:
+        return self.title or self.name.capitalize()
+
+    @property
+    def help(self) -> str:
+        """What it changes, and when to choose what."""
+        return f"{self.description[0].upper()}{self.description[1:]}. {self.when}".rstrip()
+
+    def as_shown(self, value: str) -> str:
+        return dict(self.shown).get(value, value)
 
     def value_in(self, params: Mapping[str, str]) -> str:
         """The value in a run's parameters."""
@@ -427,8 +444,12 @@ def result_table(diagnostic: str, version: int) -> str:
 
 def in_words(params: Mapping[str, str]) -> str:
     """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
-    added = {name for name, parameter in parameters().items() if parameter.is_added}
-    own = [f"{name} {value}" if name in added else value for name, value in params.items() if name != FIT_ON]
+    added = {name: parameter for name, parameter in parameters().items() if parameter.is_added}
+    own = [
+        f"{name} {added[name].as_shown(value)}" if name in added else value
+        for name, value in params.items()
+        if name != FIT_ON
+    ]
     return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
 
 

@@ -50,8 +50,7 @@ def _diagnostic(entry: DiagnosticEntry) -> str:
     parts += ["## Definition", entry.how]
     if entry.parameters:
         parameters = [
-            [f"`{p.name}`", ", ".join(f"`{c}`" for c in p.choices), f"`{p.default}`", p.description]
-            for p in entry.parameters
+            [f"`{p.name}`", ", ".join(f"`{c}`" for c in p.choices), f"`{p.default}`", p.help] for p in entry.parameters
         ]
         parts += ["## Parameters", table(["parameter", "choices", "default", "what it changes"], parameters)]
     scores = [[f"`{s.name}`", _better(s), _range(s), s.description] for s in entry.metrics]

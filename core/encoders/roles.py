@@ -68,6 +68,11 @@ def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
     return RoleEncoder(encoder, prompts.query, prompts.document, frozenset(queries))
 
 
+def info_with_roles(encoder: Encoder) -> EncoderInfo:
+    """The encoder's facts where some texts are queries."""
+    return by_role(encoder, ("a query",)).info
+
+
 def _first(declared: Mapping[str, str], names: Sequence[str]) -> str:
     return next((declared[name] for name in names if name in declared), "")
 

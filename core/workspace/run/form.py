@@ -8,9 +8,8 @@ import psutil
 import streamlit as st
 
 from core.datasets.catalog import find_dataset, title_of
-from core.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words
+from core.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
 from core.errors import BlindspotError
-from core.numerics.similarity import Similarity
 from core.runs import estimates, sweeps
 from core.runs.encoders_here import known_references
 from core.runs.estimates import Estimate
@@ -19,7 +18,7 @@ from core.texts import counted
 from core.transforms.chain import READY_CHAINS
 from core.ui.markdown import as_text
 from core.ui.options import options
-from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, PROTOCOLS, Picks, known_datasets, link_to
+from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, known_datasets, link_to
 from core.ui.resources import jobs, repository, settings
 from core.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from core.ui.widgets.work import duration, submit_each
@@ -114,27 +113,8 @@ def choose() -> Sweep:
         + "\n\nEach diagnostic runs only on datasets of its kind.",
     )
     with options():
-        metrics = st.pills(
-            "Similarity",
-            [m.value for m in Similarity],
-            selection_mode="multi",
-            default=[DEFAULT_METRIC],
-            key="run_metrics",
-            persist_state="session",
-            help="cos: cosine. l2: 1/(1 + Euclidean distance). Select both to run every model with each.",
-        )
-        protocols = st.pills(
-            "Protocol",
-            PROTOCOLS,
-            selection_mode="multi",
-            default=[DEFAULT_PROTOCOL],
-            key="run_protocols",
-            persist_state="session",
-            help="How EvalRank counts ranks. definition: exact, as the paper defines it. toolkit: with the rounding of "
-            "the published code; use it to compare with published scores.",
-        )
-        added = {p.name: p for name in asked for p in find_diagnostic(name).parameters if p.is_added}
-        chosen_of_added = {name: _values_of(parameter) for name, parameter in added.items()}
+        own = {name for diagnostic in asked for name in _parameters_of(diagnostic)}
+        params = {name: _values_of(parameter) for name, parameter in parameters().items() if name in own}
         common = st.toggle(
             "Compare on texts that all models cover",
             value=True,
@@ -144,31 +124,35 @@ def choose() -> Sweep:
             "selected models have a vector, so their scores can be compared. Off: each model is tested on the texts "
             "that it covers.",
         )
-    params = {"metric": tuple(map(str, metrics)), "protocol": tuple(map(str, protocols))}
-    params |= chosen_of_added
-    known = {p.name for name in asked for p in find_diagnostic(name).parameters}
     return Sweep(
         tuple(references),
         tuple(chains),
         tuple(chosen),
         tuple(asked),
-        {name: values for name, values in params.items() if name in known},
+        params,
         common,
     )
 
 
+def _parameters_of(diagnostic: str) -> list[str]:
+    return [parameter.name for parameter in find_diagnostic(diagnostic).parameters]
+
+
 def _values_of(parameter: Parameter) -> tuple[str, ...]:
-    """The chosen values of a parameter that only some diagnostics have."""
+    """The chosen values of a parameter: every model runs with each; at first the default."""
     values = st.pills(
-        parameter.name.capitalize(),
-        parameter.choices,
+        parameter.label,
+        list(map(str, parameter.choices)),
         selection_mode="multi",
-        default=[parameter.default],
+        default=[str(parameter.default)],
+        format_func=parameter.as_shown,
         key=f"run_{parameter.name}",
         persist_state="session",
-        help=as_text(parameter.option or parameter.description),
+        help=as_text(parameter.help),
     )
-    return tuple(map(str, values)) or (parameter.default,)
+    if parameter.when:
+        st.caption(parameter.when)
+    return tuple(map(str, values))
 
 
 def planned(sweep: Sweep) -> Expansion | None:

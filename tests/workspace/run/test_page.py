@@ -9,8 +9,9 @@ from urllib.parse import unquote
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Button
+from streamlit.testing.v1.element_tree import Button, ButtonGroup
 
+from core.diagnostic import find_diagnostic, parameters
 from core.diagnostics.evalrank.definition import ENTRY
 from core.store.records import RunState
 from core.store.repository import Repository
@@ -54,15 +55,34 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
     assert "nothing to run: none of the diagnostics fits demo-minimal" in written(app)
 
 
-def test_parameters_that_only_some_diagnostics_have_are_offered_with_them(open_app: OpenApp, demo_copy: Path) -> None:
-    app = open_app(demo_copy, "run")
-    app.multiselect(key="run_datasets").set_value(["demo-retrieval"]).run()
-    app.multiselect(key="run_diagnostics").set_value(["retrieval"]).run()
+def pills(app: AppTest, key: str) -> ButtonGroup[str]:
+    return next(group for group in app.get("button_group") if group.key == key)
+
+
+@pytest.mark.parametrize(
+    ("dataset", "diagnostic"), [("demo-pairs", "evalrank"), ("demo-retrieval", "retrieval"), ("demo-words", "analogy")]
+)
+def test_every_parameter_that_a_diagnostic_declares_is_offered_with_it(
+    open_app: OpenApp, tmp_path: Path, dataset: str, diagnostic: str
+) -> None:
+    app = open_app(tmp_path, "run")
+    app.multiselect(key="run_datasets").set_value([dataset]).run()
+    app.multiselect(key="run_diagnostics").set_value([diagnostic]).run()
+    declared = {f"run_{one.name}": one for one in find_diagnostic(diagnostic).parameters}
+    offered = {str(group.key) for group in app.get("button_group")}
+    assert offered & {f"run_{name}" for name in parameters()} == set(declared)
+    for key, parameter in declared.items():
+        assert pills(app, key).value == [parameter.default]
+        assert pills(app, key).options == [parameter.as_shown(value) for value in parameter.choices]
+        assert parameter.when in written(app)
+    if not starts(app):
+        return  # no dataset of its kind
     one = int(app.button(key="run_all").label.split()[-1])
-    app.get("button_group")[[group.key for group in app.get("button_group")].index("run_judged")].set_value(
-        ["all", "condensed"]
-    ).run()
-    assert int(app.button(key="run_all").label.split()[-1]) == 2 * one
+    last = list(declared.values())[-1]
+    pills(app, f"run_{last.name}").set_value(list(last.choices)).run()
+    assert int(app.button(key="run_all").label.split()[-1]) == len(last.choices) * one
+    pills(app, f"run_{last.name}").set_value([]).run()
+    assert last.name in app.error[0].value
 
 
 def starts(app: AppTest) -> list[Button]:

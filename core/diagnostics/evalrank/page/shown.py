@@ -84,13 +84,11 @@ def button_for(
 
 def choose_candidates(picks: Picks) -> dict[str, str]:
     """The parameters of the runs to show: those of the pickers, and which texts are candidates."""
-    about = (
-        "all: a match is ranked among all texts of the dataset, other queries included, as in the paper. matches: only "
-        "among texts that are a match of some query."
-    )
+    names = [CANDIDATES.as_shown(value) for value in CANDIDATES.choices]
     linked = st.query_params.get(CANDIDATES.name) == MATES  # a link to a run names it as the run does
-    chosen = one_of("Candidates", ["all", "matches"], "among", about, default="matches" if linked else None)
-    return picks.params | ({CANDIDATES.name: MATES} if chosen == "matches" else {})
+    default = CANDIDATES.as_shown(MATES) if linked else None
+    chosen = one_of(CANDIDATES.label, names, "among", CANDIDATES.help, default=default)
+    return picks.params | ({CANDIDATES.name: MATES} if chosen == CANDIDATES.as_shown(MATES) else {})
 
 
 @cached(16, "Reading ranks …")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from core import ui
 from core.datasets.catalog import title_of
-from core.diagnostics.retrieval.definition import ENTRY, EXPECTED, JUDGED, TREC_EVAL
+from core.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
 from core.diagnostics.retrieval.page import kinds, queries, scores
 from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from core.ui.options import options
@@ -48,20 +48,8 @@ def _selected(picks: Picks) -> RetrievalView | None:
         return None
     picks = replace(picks, dataset=dataset)
     with options():
-        ties = one_of(
-            "Ties",
-            (EXPECTED, TREC_EVAL),
-            "ties",
-            "Tied documents. expected: the mean score over all their orders. trec_eval: its order, the later id first.",
-        )
-        judged = one_of(
-            "Scored documents",
-            JUDGED.choices,
-            JUDGED.name,
-            "all: unjudged documents count as irrelevant. condensed: unjudged documents are removed from every ranking "
-            "before it is scored (condensed lists), BM25's too.",
-        )
-    params = ENTRY.check_params({"metric": picks.metric, "ties": ties, JUDGED.name: judged})
+        ties, judged = (one_of(p.label, p.choices, p.name, p.help) for p in (TIES, JUDGED))
+    params = ENTRY.check_params({"metric": picks.metric, TIES.name: ties, JUDGED.name: judged})
     found = missing_runs.stored(ENTRY, picks, dataset, params)
     runs = sorted(tables.on_one_support(found, own=False), key=lambda run: -run.metrics[ENTRY.headline])
     missing_runs.offer(ENTRY, picks, runs, dataset, params, "retrieval scores")
