@@ -197,8 +197,8 @@ def _search(
     in_threads(shrinking(n, ITEMS_PER_TILE, threads), rank_tile, threads)
     progress("ranking", n, n)
     counts = problem.counts(*np.sum([kept.counts for kept in every], axis=0))
-    found = Places(counts.greater, counts.ties, counts.similarity)
-    return found, _best_of(problem, every, width, min(k, n), slack, threads)
+    placed = Places(counts.greater, counts.ties, counts.similarity)
+    return placed, _best_of(problem, every, width, min(k, n), slack, threads)
 
 
 def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, slack: float, threads: int) -> Top:
