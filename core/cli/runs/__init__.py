@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import typer
 
-from core.cli.runs import evalrank, heros, stored
+from core.cli.runs import evalrank, heros, kinds, stored
 
 app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.callback()(stored.list_runs)
 app.command("compare")(stored.compare)
 app.command("scores")(evalrank.scores)
-app.command("kinds")(evalrank.kinds)
+app.command("kinds")(kinds.kinds)
 app.command("frequency")(evalrank.frequency)
 app.command("resembles")(heros.resembles)
 app.command("sentences")(heros.sentences)

@@ -1,8 +1,7 @@
-"""Commands on runs of EvalRank: intervals, and effects of counting rules, kinds of pairs and training overlap."""
+"""Commands on runs of EvalRank: intervals, and effects of counting rules and training overlap; its kinds of pair."""
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +9,13 @@ import typer
 
 from core.cli import output
 from core.cli.options import AsJson
+from core.cli.runs.by_kind import KindsFound, kind_named
 from core.cli.runs.finished import RunId, finished_run, named, score_json
 from core.datasets import fetch, word_frequency
 from core.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
 from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.own.files import is_own, path_of
-from core.diagnostic import find_diagnostic, in_words
+from core.diagnostic import DiagnosticEntry, find_diagnostic, in_words
 from core.diagnostics.evalrank import training_overlap, uncertainty
 from core.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
@@ -153,39 +153,21 @@ def trust(
     )
 
 
-def kinds(
-    run_id: RunId,
-    by: Annotated[Kind, typer.Option(help="grouping of the pairs")] = Kind.OVERLAP,
-    as_json: AsJson = False,
-) -> None:
-    """Print MRR and Hits@1 of an EvalRank run by kind of pair, raw and filtered, with 95% intervals."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
-    entry, record = finished_run(run_id, repository)
+def kinds_of_pair(
+    record: RunRecord, entry: DiagnosticEntry, by: str, repository: Repository, settings: Settings
+) -> KindsFound:
+    """MRR and Hits@1 by kind of pair, raw and filtered."""
+    kind = kind_named(by, Kind)
     frame = pair_table(entry, [record.run_id], repository).frame
     queries, mates = frame["query"].tolist(), frame["mate"].tolist()
-    sources = _sources(record, queries, mates, settings) if by is Kind.SOURCE else None
-    groups = grouping(by, queries, mates, sources)
+    groups = grouping(kind, queries, mates, _sources(record, queries, mates, settings) if kind is Kind.SOURCE else None)
     rows = rows_of_runs(entry, [record.run_id], repository)[record.run_id]
     uncertainty = (frame["item_no"].to_numpy(), frame["query_no"].to_numpy(), frame["mate_no"].to_numpy())
     raw, filtered = (scores_by_kind(groups, rows, *uncertainty, filtered=f) for f in (False, True))
-    names = [name for name in raw.columns if name not in ("side", "label", "pairs")]
     table = raw.merge(filtered.drop(columns=["pairs", "independent"]), on=["side", "label"], suffixes=("", "_filtered"))
-    found = [
-        {name: None if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()}
-        for row in table.to_dict("records")
-    ]
-    if as_json:
-        output.print_json({"run_id": record.run_id, "by": by.value, "axis": groups.axis, "kinds": found})
-        return
-    output.use_names(settings, repository)
-    shown = ["side", "label", "pairs", *names]
-    output.print_table(
-        f"{record.plan.variant.label} on {title_of(record.plan.dataset)}, by {'; '.join(groups.axis.values())}",
-        shown,
-        [[output.cell(row[name]) for name in shown] for row in found],
-    )
-    print(f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable.")
+    shown = ["side", "label", "pairs", *(name for name in raw.columns if name not in ("side", "label", "pairs"))]
+    note = f"Raw ranks; --json has the filtered ones too. Means over fewer than {FEW} pairs are unreliable."
+    return KindsFound(groups.axis, table.to_dict("records"), shown, note)
 
 
 def _sources(record: RunRecord, queries: list[str], mates: list[str], settings: Settings) -> PairSources:

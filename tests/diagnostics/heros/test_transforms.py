@@ -116,7 +116,7 @@ def test_what_is_no_run_of_the_diagnostic_is_refused(runs: dict[str, RunRecord],
     run_id = runs["none"].run_id
     said = blindspot("runs", "kinds", run_id)
     assert said.code == 2
-    assert said.error == f"run {run_id} is a done run of heros; expected a finished run of evalrank"
+    assert said.error == f"run {run_id} is a done run of heros; expected a finished run of evalrank or retrieval"
     said = blindspot("runs", "orderings", "zzz")
     assert said.code == 2
     assert said.error.startswith("no runs have an id")

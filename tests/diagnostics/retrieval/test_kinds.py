@@ -27,6 +27,7 @@ from core.diagnostics.retrieval.outcomes import Side, query_table
 from core.numerics.statistics.groups import Grouping
 from core.texts import is_negated
 from tests.support import retrieval_world as toy
+from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world
@@ -146,3 +147,22 @@ def test_the_page_shows_each_kind(open_app: OpenApp, made: World, kind: Kind) ->
     assert rows["kind"].tolist() == [g.label for g in groups.groups]
     assert rows["queries"].tolist() == [int(g.inside.sum()) for g in groups.groups]
     assert chart_named(app, "retrieval_kinds")["data"]
+
+
+def test_the_command_prints_each_kind_with_keyword_search_beside_it(
+    made: World, blindspot: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = made.run(ENTRY.id, "trigrams", "demo-retrieval")
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(made.cache))
+    found = query_table(ENTRY, [run.run_id], made.repository)
+    for kind in Kind:
+        groups = grouping(kind, Features.of(demo(made)), found.numbers)
+        printed = blindspot("runs", "kinds", run.run_id[:8], "--by", kind.replace(" ", "-"), "--json").json
+        for name, is_bm25 in (("kinds", False), ("bm25", True)):
+            wanted = scores_by_kind(groups, found, Side(run.run_id, is_bm25))
+            wanted = [{n: None if v != v else v for n, v in row.items()} for row in wanted]
+            assert printed[name] == wanted
+    assert "ndcg@10" in blindspot("runs", "kinds", run.run_id).out
+    refused = blindspot("runs", "kinds", run.run_id, "--by", "rare-word")
+    assert refused.code == 2
+    assert "rare-words" in refused.error

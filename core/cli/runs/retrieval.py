@@ -1,0 +1,47 @@
+"""Kinds of query of a retrieval run, for ``runs kinds``."""
+
+from __future__ import annotations
+
+from core.cli.runs.by_kind import KindsFound, kind_named
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostic import DiagnosticEntry
+from core.diagnostics.retrieval.kinds import (
+    UNIT,
+    Features,
+    Kind,
+    choices_of,
+    grouping,
+    grouping_of,
+    scores_by_kind,
+)
+from core.diagnostics.retrieval.outcomes import Side, query_table
+from core.errors import InputError
+from core.numerics.statistics.groups import FEW
+from core.settings import Settings
+from core.store.records import RunRecord
+from core.store.repository import Repository
+
+SHOWN = ("label", UNIT, "independent", "ndcg@10", "ndcg@10_low", "ndcg@10_high", "recall@100", "mrr@10", "hits@10")
+
+
+def kinds_of_query(
+    record: RunRecord, entry: DiagnosticEntry, by: str, repository: Repository, settings: Settings
+) -> KindsFound:
+    """Scores by kind of query, or by an own column of the file; those of BM25 beside them."""
+    table = query_table(entry, [record.run_id], repository)
+    own = choices_of(repository.own_columns(record.plan.dataset, record.plan.dataset_digest))
+    if by in own:
+        groups = grouping_of(own[by], table.numbers)
+    else:
+        kind = kind_named(by, Kind)
+        dataset = fetch.load(find_dataset(record.plan.dataset), settings)
+        if not isinstance(dataset, RetrievalDataset) or dataset.content_digest != record.plan.dataset_digest:
+            raise InputError(
+                f"'{record.plan.dataset}' has changed since run {record.run_id}", remedy="run it again, then ask again"
+            )
+        groups = grouping(kind, Features.of(dataset), table.numbers)
+    rows, keywords = (scores_by_kind(groups, table, Side(record.run_id, is_bm25)) for is_bm25 in (False, True))
+    note = f"--json has more scores, and those of BM25. Means over fewer than {FEW} queries are unreliable."
+    return KindsFound(groups.axis, rows, SHOWN, note, {"bm25": keywords})
