@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from core.datasets.kinds.base import DatasetKind
 from core.encoders.base import Encoder
+from core.encoders.rankings.base import Ranking
 from core.errors import InputError, unknown
 from core.numerics.similarity import Similarity
 from core.transforms.chain import FittedChain, FlowSource, TransformChain
@@ -296,6 +297,19 @@ class ComputeOn(Protocol):
         ...
 
 
+class RankDocuments(Protocol):
+    def __call__(
+        self,
+        ranking: Ranking,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """Compute on a ranking of the documents of a dataset of the entry's ``dataset_kind``."""
+        ...
+
+
 @dataclass(frozen=True)
 class DiagnosticEntry:
     """Declaration of a diagnostic: the command line, the pages and the docs are derived from it.
@@ -309,6 +323,7 @@ class DiagnosticEntry:
         headline: the metric shown where there is room for one.
         headline_instead: the metric shown for a run without ``headline``, or "".
         compute_on: computation on a GPU, if it pays.
+        rank: computation on a ranking without vectors, if it has one.
         preparations: by value of the parameter ``protocol``, where it prepares the vectors itself.
         families: scores whose number depends on the data; their names extend the declared one (``f1@``: ``f1@spam``).
         ignores_order: scores do not depend on the order of the items.
@@ -343,6 +358,7 @@ class DiagnosticEntry:
     cost: Cost = field(repr=False)
     headline_instead: str = ""
     compute_on: ComputeOn | None = field(default=None, repr=False)
+    rank: RankDocuments | None = field(default=None, repr=False)
     preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
     page: Page | None = None
     families: tuple[Score, ...] = ()

@@ -143,13 +143,37 @@ def version_of(reference: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (reference, "")
 
 
+BM25 = "bm25"
+_RUN, _FUSION = "run:", "fuse:"
+
+
+def is_ranking(reference: str) -> bool:
+    """Whether a model ranks documents without vectors: keyword search, ``run:FILE``, or a fusion, ``fuse:A+B``."""
+    return version_of(reference)[0] == BM25 or reference.startswith((_RUN, _FUSION))
+
+
+def fused(reference: str) -> tuple[tuple[str, str], ...]:
+    """The models of a fusion, each with its transform (``none`` by default); empty for another reference.
+
+    In ``fuse:A+B``, A and B are percent-encoded: a ``+`` in a transform or a path is ``%2B``.
+    """
+    if not reference.startswith(_FUSION):
+        return ()
+    parts = [unquote(part) for part in version_of(reference)[0].removeprefix(_FUSION).split("+")]
+    split = [part.rpartition("~") for part in parts]
+    return tuple((model, chain) if mark else (chain, "none") for model, mark, chain in split)
+
+
 def name_of_model(reference: str) -> str:
     """The name that follows from a reference: ``minilm-kb`` for ``dir:/a/b/minilm-kb``, ``NAME`` for
     ``hf:ORG/NAME``."""
     scheme, colon, target = reference.partition(":")
     if not colon:
         return shortened(_plain(reference)) or Kind.MODEL
-    if scheme in {"vectors", "table"}:
+    if models := fused(reference):
+        named = [name_of_model(m) + ("" if chain == "none" else f" + {chain}") for m, chain in models]
+        return shortened(f"fusion of {' and '.join(named)}")
+    if scheme in {"vectors", "table", "run"}:
         return shortened(_plain(_stem(target)) or scheme)
     target, _, query = target.partition("?")
     target, _, revision = target.partition("@") if scheme == "hf" else (target, "", "")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import InputError
+from core.names import fused
 from core.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
@@ -195,7 +196,15 @@ def refused(what: str) -> InputError:
 
 
 def check_encoder(reference: str, settings: Settings) -> None:
-    """Raise ``InputError`` for an encoder outside of the catalog, on a demo; does not look at what it names."""
+    """Raise ``InputError`` for an encoder outside of the catalog, on a demo; does not look at what it names.
+
+    A fusion may be of the catalog's encoders.
+    """
+    if models := fused(reference):
+        for model, chain in models:
+            check_encoder(model, settings)
+            check_transform(chain, settings)
+        return
     if ":" in reference and not of(settings).own_encoders:
         raise InputError(
             f"'{reference[:80]}' cannot be used on a hosted demo",

@@ -21,7 +21,7 @@ from core.settings import ROOT
 
 # The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
-    "errors settings policy names types texts / files numerics / datasets / encoders / transforms / figures / "
+    "errors settings policy names types texts / files numerics / datasets / encoders transforms / figures / "
     "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / benchmarks / "
     "cli / documentation"
 ).split(" / ")

@@ -194,7 +194,7 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
                         missing[request.dataset] = error
                     results.append(Failure(request, error))
                 else:
-                    typical = outcome.computed and not outcome.record.manifest["embeddings"]["encoded_now"]
+                    typical = outcome.computed and not outcome.record.manifest.get("embeddings", {}).get("encoded_now")
                     results.append(Done(request, outcome))
                 pace.note(request, perf_counter() - began, is_typical=typical)
     except KeyboardInterrupt:

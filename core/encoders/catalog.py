@@ -6,13 +6,18 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import quote
 
 from core import names, policy
 from core.encoders.base import Encoder, EncoderInfo
+from core.encoders.rankings.base import Ranking
 from core.encoders.references import DirReference, FileReference, HubReference, Pooling
 from core.errors import InputError, unknown
-from core.names import version_of
+from core.names import BM25, fused, is_ranking, version_of
 from core.settings import Settings
+from core.texts import counted
+from core.transforms.chain import TransformChain
+from core.types import Variant
 
 
 @dataclass(frozen=True)
@@ -238,6 +243,68 @@ _SCHEMES = (
 SCHEMES = {entry.scheme: entry for entry in _SCHEMES}
 
 
+@dataclass(frozen=True)
+class RankingEntry:
+    """A kind of model that ranks documents without vectors (``core.encoders.rankings``).
+
+    Attributes:
+        form, description, canonical: as of ``SchemeEntry``.
+    """
+
+    form: str
+    description: str
+    canonical: Callable[[str], str]
+
+
+def _canonical_run(reference: str) -> str:
+    return str(FileReference.parse(reference))
+
+
+def _canonical_fusion(reference: str) -> str:
+    """Both models in their canonical spelling, those with vectors first: the order changes nothing."""
+    parts = fused(reference)
+    if len(parts) != 2 or not all(model for model, _ in parts):
+        raise InputError(
+            f"'{reference}' names {counted(len(parts), 'model')}"
+            if len(parts) != 2
+            else f"'{reference}' lacks a model",
+            expected="fuse:A+B, for example fuse:minilm+bm25 or fuse:minilm~center+bm25",
+            remedy="write a + in a path or between transforms as %2B",
+        )
+    spelled = []
+    for model, chain in parts:
+        if fused(model):
+            raise InputError(f"'{reference}' fuses a fusion", expected="two models that are none")
+        encoder, transform = canonical_encoder(model), str(TransformChain.parse(chain))
+        if is_ranking(encoder) and transform != "none":
+            raise InputError(f"'{encoder}' has no vectors for the transform {transform}", expected=encoder)
+        bare = transform == "none" and Variant.SEPARATOR not in encoder
+        spelled.append(encoder if bare else str(Variant(encoder, transform)))
+    if spelled[0] == spelled[1]:
+        raise InputError(f"'{reference}' fuses a model with itself", expected="two different models")
+    spelled.sort(key=lambda one: (is_ranking(one), one))
+    return f"fuse:{'+'.join(quote(one, safe=_UNQUOTED).replace('~', '%7E') for one in spelled)}"
+
+
+_UNQUOTED = "/:@?=&,;()!*' "  # means nothing in a fusion
+RANKINGS = {
+    BM25: RankingEntry(
+        BM25, "Keyword search (BM25), to rank documents in retrieval; has no vectors.", lambda reference: reference
+    ),
+    "run": RankingEntry(
+        "run:FILE",
+        "The ranking of any search engine, for retrieval: a TREC run, or MTEB's predictions (.json).",
+        _canonical_run,
+    ),
+    "fuse": RankingEntry(
+        "fuse:A+B",
+        "Reciprocal-rank fusion of two models, for retrieval, for example fuse:minilm+bm25; a + inside of A or B is "
+        "written %2B.",
+        _canonical_fusion,
+    ),
+}
+
+
 def canonical_encoder(reference: str) -> str:
     """The one spelling of a reference, under which an encoder's runs and embeddings are stored.
 
@@ -250,10 +317,12 @@ def canonical_encoder(reference: str) -> str:
     scheme, colon, _ = reference.partition(":")
     if reference in ENCODERS:
         return reference
+    if is_ranking(reference):
+        return RANKINGS[scheme].canonical(reference)
     if not colon:
-        raise unknown("encoder", reference, [*ENCODERS])
+        raise unknown("encoder", reference, [*ENCODERS, BM25])
     if scheme not in SCHEMES:
-        raise unknown("kind of encoder reference", scheme, SCHEMES)
+        raise unknown("kind of encoder reference", scheme, [*SCHEMES, *(set(RANKINGS) - {BM25})])
     return SCHEMES[scheme].canonical(reference)
 
 
@@ -276,10 +345,16 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
 
     Raises:
         InputError: as ``canonical``; what it names cannot be used; an older version (``names.version_of``), whose
-            weights are gone; or a demo does not allow it.
+            weights are gone; it has no vectors; or a demo does not allow it.
     """
     policy.check_encoder(reference, settings)
     reference = canonical_encoder(reference)
+    if is_ranking(reference):
+        raise InputError(
+            f"{names.current().model(reference)} ranks documents and has no vectors",
+            expected="a model with vectors",
+            remedy="see its ranking on the page Retrieval",
+        )
     if _version(reference)[1]:
         raise InputError(
             f"the weights of {names.current().model(reference)} were replaced by newer ones",
@@ -289,3 +364,27 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
         entry = ENCODERS[reference]
         return entry.build(entry, settings)
     return SCHEMES[reference.partition(":")[0]].build(reference, settings)
+
+
+def resolve_ranking(reference: str, settings: Settings) -> Ranking:
+    """The ranking that a reference names, unless it is a fusion, whose models a run brings together.
+
+    Raises:
+        InputError: as ``resolve_encoder``; or a fusion.
+    """
+    policy.check_encoder(reference, settings)
+    reference = canonical_encoder(reference)
+    if _version(reference)[1]:
+        raise InputError(
+            f"the file of {names.current().model(reference)} was replaced by a newer one",
+            remedy="view the stored results of this version, or choose the newest version",
+        )
+    if reference == BM25:
+        from core.encoders.rankings.bm25 import KeywordRanking
+
+        return KeywordRanking(reference)
+    if reference.startswith("run:"):
+        from core.encoders.rankings.run_file import RunFile
+
+        return RunFile(FileReference.parse(reference).path)
+    raise InputError(f"'{reference}' is no ranking of its own", expected=f"{BM25} or run:FILE")

@@ -331,7 +331,7 @@ def json_object(place: str, line: str, example: str) -> dict[str, Any]:
         example: an object as it should be, likewise.
     """
     try:
-        value = json.loads(line, object_pairs_hook=_distinct_members)
+        value = json.loads(line, object_pairs_hook=distinct_members)
     except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         why = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InputError(f"{place}: broken JSON ({why})", expected="one JSON object per line") from error
@@ -340,7 +340,7 @@ def json_object(place: str, line: str, example: str) -> dict[str, Any]:
     return value
 
 
-def _distinct_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_members(members: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; the json module alone would drop the first of two members of a name."""
     out = dict(members)
     if len(out) < len(members):

@@ -16,50 +16,71 @@ from core.datasets.kinds.base import Dataset
 from core.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
 from core.encoders.base import Encoder, library_versions, prompt_warning
 from core.encoders.cache import Embedded
+from core.encoders.rankings.base import Ranking
 from core.store.records import RunPlan, RunRecord
 from core.transforms.chain import FittedChain
 
 
 def manifest_of(
     plan: RunPlan,
-    encoder: Encoder,
-    embedded: Embedded,
-    transform: FittedChain,
+    model: Encoder | Ranking,
+    vectors: tuple[Embedded, FittedChain] | None,
     dataset: Dataset,
     entry: DatasetEntry,
     checksums: Mapping[str, str],
     result: DiagnosticResult,
     held_out: Mapping[str, Any] | None = None,
+    ranking: Mapping[str, int | str] | None = None,
 ) -> dict[str, Any]:
-    """The manifest of a run just computed; ``checksums`` are of the dataset's files, ``held_out`` describes the other
-    dataset that the transform was fitted on."""
+    """The manifest of a run just computed.
+
+    Args:
+        vectors: embeddings and their transform; None of a ranking.
+        checksums: of the dataset's files.
+        held_out: describes the other dataset that the transform was fitted on.
+        ranking: facts of a ranking.
+    """
     return {
         "blindspot": core.__version__,
         "python": platform.python_version(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
         "encoder": {
-            **asdict(encoder.identity),
-            "device": embedded.facts.device,
-            "dimension": transform.d_out,
-            **({"prompts_not_applied": prompts} if (prompts := dict(encoder.info.unused_prompts)) else {}),
+            **asdict(model.identity),
+            **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
+            **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
         },
-        "embeddings": {
-            "digest": plan.embedding_digest,
-            "encoded_now": embedded.encoded_now,
-            "truncated_share": embedded.facts.truncated_share,
-        },
+        **_of_vectors(plan, vectors, dataset, held_out),
+        **({"ranking": {"digest": plan.embedding_digest, **ranking}} if ranking is not None else {}),
         "dataset": {"id": dataset.id, "digest": plan.dataset_digest, **source_of(entry, checksums)},
-        "transform": {
-            **transform.record(),
-            "fitted_on": _fitted_on(plan, transform, dataset),
-            **({"held_out": held_out} if held_out else {}),
-        },
         "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
         "params": dict(plan.params),
         "seeds": dict(result.seeds),
         **({"chosen": dict(result.chosen)} if result.chosen else {}),
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _of_vectors(
+    plan: RunPlan,
+    vectors: tuple[Embedded, FittedChain] | None,
+    dataset: Dataset,
+    held_out: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    if vectors is None:
+        return {}
+    embedded, transform = vectors
+    return {
+        "embeddings": {
+            "digest": plan.embedding_digest,
+            "encoded_now": embedded.encoded_now,
+            "truncated_share": embedded.facts.truncated_share,
+        },
+        "transform": {
+            **transform.record(),
+            "fitted_on": _fitted_on(plan, transform, dataset),
+            **({"held_out": held_out} if held_out else {}),
+        },
     }
 
 
@@ -94,6 +115,7 @@ NOT_THERE = "–"
 _GROUPS = {
     "encoder": "Encoder",
     "embeddings": "Embeddings",
+    "ranking": "Ranking",
     "transform": "Transform",
     "dataset": "Data",
     "support": "Items ranked",

@@ -6,29 +6,40 @@ embeddings, compute, store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core import policy
+from core import names, policy
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry, find_dataset
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import Dataset, Part
-from core.diagnostic import FIT_ON, DiagnosticEntry, DiagnosticResult, Preparation, find_diagnostic
-from core.encoders.base import Encoder, VocabularyEncoder
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.diagnostic import (
+    FIT_ON,
+    DiagnosticEntry,
+    DiagnosticResult,
+    Preparation,
+    all_diagnostics,
+    find_diagnostic,
+)
+from core.encoders.base import Encoder, EncoderInfo, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.encoders.catalog import canonical_encoder, may_leave_out, resolve_encoder
 from core.encoders.device import device_for_ranking
+from core.encoders.rankings.base import Ranking
 from core.encoders.roles import by_role
 from core.errors import InputError
+from core.names import fused, is_ranking
 from core.numerics.similarity import Similarity
 from core.numerics.threads import undisturbed_blas
 from core.runs import fitting, manifests
 from core.runs.at_work import at_work
 from core.runs.fitting import FitDataset
 from core.runs.log import FOUND, JobLine
+from core.runs.rankings import ranking_of
 from core.runs.requests import EncodeRequest, RunRequest, plan_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunPlan, RunRecord, RunState
@@ -74,14 +85,16 @@ def request(
             remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
         )
     reference = canonical_encoder(encoder)
-    resolved = resolve_encoder(reference, settings)
     chain = TransformChain.parse(transform)
     policy.check_transform(str(chain), settings)
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
     preparation = entry.preparation(checked)
-    own_protocol = checked["protocol"] if preparation else ""
-    if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, own_protocol):
-        checked[FIT_ON] = held_out
+    if is_ranking(reference):
+        _check_ranking(reference, entry, chain, settings)
+    else:
+        resolved, protocol = resolve_encoder(reference, settings), checked["protocol"] if preparation else ""
+        if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, protocol):
+            checked[FIT_ON] = held_out
     others = {canonical_encoder(other) for other in support if may_leave_out(other)} - {reference}
     for other in others:
         resolve_encoder(other, settings)
@@ -93,6 +106,25 @@ def request(
         tuple(sorted(checked.items())),
         tuple(sorted(others)) if ranks_a_part else (),  # a protocol that prepares vectors itself ranks everything
     )
+
+
+def _check_ranking(reference: str, entry: DiagnosticEntry, chain: TransformChain, settings: Settings) -> None:
+    """Raise ``InputError`` unless the ranking can be used, and by this diagnostic."""
+    name = names.current().model(reference)
+    if entry.rank is None:
+        able = ", ".join(one.id for one in all_diagnostics().values() if one.rank)
+        raise InputError(
+            f"{entry.id} compares vectors, and {name} ranks documents without any",
+            expected="a model with vectors",
+            remedy=f"use {name} in {able}",
+        )
+    if chain.steps:
+        raise InputError(
+            f"{name} has no vectors that {chain} could change",
+            expected="the transform none",
+            remedy="a fusion names transforms in its models: fuse:minilm~center+bm25" if fused(reference) else "",
+        )
+    ranking_of(reference, settings)
 
 
 def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:
@@ -197,13 +229,24 @@ class _Named:
     preparation: Preparation | None
     dataset_entry: DatasetEntry
     dataset: Dataset
-    encoder: Encoder
+    model: Encoder | Ranking
     held_out: FitDataset | None
+
+    @property
+    def ranking(self) -> Ranking | None:
+        """The model if it has no vectors."""
+        return self.model if isinstance(self.model, Ranking) else None
+
+    @property
+    def encoder(self) -> Encoder:
+        if isinstance(self.model, Ranking):
+            raise TypeError(f"{self.request.variant.encoder} has no vectors")
+        return self.model
 
     @property
     def may_rank_a_part(self) -> bool:
         """Whether the covered items are part of the run's identity."""
-        return self.preparation is None and bool(self.request.support or self.encoder.info.is_partial)
+        return self.preparation is None and bool(self.request.support or self.model.info.is_partial)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,13 +260,26 @@ class _Planned:
 
 
 @dataclass(frozen=True, eq=False)
-class _Inputs:
+class _Vectors:
     """``embeddings [n, d]`` of the ranked items, transformed."""
 
-    planned: _Planned
     embedded: Embedded
     embeddings: Float32 | Float64
     transform: FittedChain
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """What is computed on; ``vectors`` is None for a ranking, which then has ``encoded`` what it needs."""
+
+    planned: _Planned
+    vectors: _Vectors | None
+    encoded: Sequence[tuple[EncoderInfo, Embedded]]
+
+    @property
+    def ranked(self) -> Dataset:
+        """The part of the dataset that is ranked, or all of it."""
+        return self.planned.part.dataset if self.planned.part else self.planned.named.dataset
 
 
 def _load(request: RunRequest, work: _Work) -> _Named:
@@ -236,19 +292,24 @@ def _load(request: RunRequest, work: _Work) -> _Named:
 def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, settings: Settings) -> _Named:
     entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
-    encoder = by_role(resolve_encoder(request.variant.encoder, settings), dataset.asked)
-    if preparation:
-        encoder = preparation.look_up(encoder)
-    return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, encoder, held_out)
+    reference = request.variant.encoder
+    model: Encoder | Ranking
+    if is_ranking(reference):
+        model = ranking_of(reference, settings, dataset.asked)
+    else:
+        encoder = by_role(resolve_encoder(reference, settings), dataset.asked)
+        model = preparation.look_up(encoder) if preparation else encoder
+    return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, model, held_out)
 
 
 def _plan(named: _Named, work: _Work) -> _Planned:
     if not named.may_rank_a_part:
-        return _Planned(named, plan_of(named.request, named.encoder, named.dataset, None, True, named.held_out))
+        return _Planned(named, plan_of(named.request, named.model, named.dataset, None, True, named.held_out))
     with work.watch.measure("encode"):
-        embedded = _encoded(named.encoder, named.dataset, work)
-        part, own_support = _support(named, embedded.covered, work)
-    plan = plan_of(named.request, named.encoder, named.dataset, part, own_support, named.held_out)
+        embedded = None if named.ranking else _encoded(named.encoder, named.dataset, work)
+        own = embedded.covered if embedded else np.ones(len(named.dataset.items), dtype=np.bool_)
+        part, own_support = _support(named, own, work)
+    plan = plan_of(named.request, named.model, named.dataset, part, own_support, named.held_out)
     return _Planned(named, plan, embedded, part)
 
 
@@ -263,7 +324,7 @@ def _keep(planned: _Planned, work: _Work, keep_embeddings: bool) -> None:
     """Restore what pages read of a stored run if it was deleted: embeddings, trained flow."""
     named = planned.named
     is_trained = TransformChain.parse(named.request.variant.transform).is_trained
-    if not (keep_embeddings or is_trained):
+    if named.ranking or not (keep_embeddings or is_trained):
         return
     embedded = _encoded(named.encoder, named.dataset, work)
     if is_trained and not named.held_out:
@@ -272,6 +333,10 @@ def _keep(planned: _Planned, work: _Work, keep_embeddings: bool) -> None:
 
 def _prepare(planned: _Planned, work: _Work) -> _Inputs:
     named, corpus, embedded = planned.named, None, planned.embedded
+    if named.ranking:
+        inputs = _Inputs(planned, None, ())
+        with work.watch.measure("encode"):
+            return replace(inputs, encoded=named.ranking.encode(_queries_of(inputs.ranked), work.progress, work.cancel))
     if embedded is None:
         with work.watch.measure("encode"):
             embedded = _encoded(named.encoder, named.dataset, work)
@@ -279,38 +344,51 @@ def _prepare(planned: _Planned, work: _Work) -> _Inputs:
         with work.watch.measure("encode"):
             corpus = named.held_out.vectors(named.encoder, work.settings, work.progress, work.cancel)
     with work.watch.measure("transform"), undisturbed_blas():
-        return _Inputs(planned, embedded, *_transformed(planned, embedded, corpus, work))
+        vectors = _Vectors(embedded, *_transformed(planned, embedded, corpus, work))
+        return _Inputs(planned, vectors, [(named.encoder.info, embedded)])
 
 
 def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
     planned, entry = inputs.planned, inputs.planned.named.entry
-    ranked = planned.part.dataset if planned.part else planned.named.dataset
+    params, ranking, vectors = planned.plan.params, planned.named.ranking, inputs.vectors
     with work.watch.measure("compute"), undisturbed_blas():
-        compute = entry.on(device_for_ranking(work.settings.device) if entry.compute_on else "cpu")
-        return compute(inputs.embeddings, ranked, planned.plan.params, work.progress, work.cancel)
+        if vectors:
+            compute = entry.on(device_for_ranking(work.settings.device) if entry.compute_on else "cpu")
+            return compute(vectors.embeddings, inputs.ranked, params, work.progress, work.cancel)
+        if ranking is None or entry.rank is None:
+            raise TypeError(f"{entry.id} cannot compute on {planned.named.request.variant}")
+        return entry.rank(ranking, inputs.ranked, params, work.progress, work.cancel)
 
 
 def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work) -> None:
-    planned, named = inputs.planned, inputs.planned.named
-    result = with_coverage(result, named.dataset, inputs.embedded.covered, planned.part)
+    planned, named, vectors = inputs.planned, inputs.planned.named, inputs.vectors
+    covered = vectors.embedded.covered if vectors else np.ones(len(named.dataset.items), dtype=np.bool_)
+    result = with_coverage(result, named.dataset, covered, planned.part)
     manifest = manifests.manifest_of(
         planned.plan,
-        named.encoder,
-        inputs.embedded,
-        inputs.transform,
+        named.model,
+        (vectors.embedded, vectors.transform) if vectors else None,
         named.dataset,
         named.dataset_entry,
         fetch.checksums(named.dataset_entry, work.settings),
         result,
         named.held_out.facts(named.encoder, work.settings) if named.held_out else None,
+        named.ranking.facts(_queries_of(inputs.ranked)) if named.ranking else None,
     )
     work.progress("storing", 0, 1)
-    work.repository.remember_embedding(inputs.embedded.facts, named.encoder.info)
+    for info, embedded in inputs.encoded:
+        work.repository.remember_embedding(embedded.facts, info)
     work.repository.finish(run_seq, named.entry, named.dataset, result, work.watch.seconds, manifest, planned.part)
     work.progress("storing", 1, 1)
 
 
 # --- the parts of its stages
+
+
+def _queries_of(dataset: Dataset) -> RetrievalDataset:
+    if not isinstance(dataset, RetrievalDataset):
+        raise TypeError(f"{dataset.id} has no documents to rank")
+    return dataset
 
 
 def _encoded(encoder: Encoder, dataset: Dataset, work: _Work) -> Embedded:
@@ -408,7 +486,10 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     work = _Work(settings, repository, no_progress, CancelToken())
     named = _named(request, fetch.load(dataset_entry, settings), held_out, settings)
     if named.may_rank_a_part:
-        needed = [named.encoder, *(resolve_encoder(other, settings) for other in request.support)]
+        needed = [
+            *([] if named.ranking else [named.encoder]),
+            *(resolve_encoder(other, settings) for other in request.support),
+        ]
         digest = named.dataset.texts_digest
         if any(work.cache.read(encoder.identity.embedding_digest(digest)) is None for encoder in needed):
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from core.texts import counted
 from core.types import Float64, Int32
 
 MAX_ROWS = 20_000_000
+LARGEST = 3.4e38  # score: trec_eval keeps them in single precision
 _TREC = "TREC's topic Q0 document rank score name"
 _ABOUT = "mteb_model_meta"  # beside the predictions
 _PREDICTIONS = '{"q1": {"d1": 0.9, ...}, ...}'
@@ -33,6 +35,7 @@ class Rankings:
         queries, documents: ``[r] int32``, numbers of both in the dataset; by query, then by document.
         scores: ``[r] float64``; a higher one is ranked before a lower one.
         missing: queries of the dataset without any document.
+        ignored: queries of the file that the dataset does not have; as for trec_eval, they do not count.
     """
 
     name: str
@@ -40,76 +43,90 @@ class Rankings:
     documents: Int32
     scores: Float64
     missing: int
+    ignored: int
 
 
 def read(path: Path, dataset: RetrievalDataset) -> Rankings:
-    """A run of a dataset: TREC's lines, or predictions in a ``.json``.
+    """A run of a dataset: TREC's lines, or predictions in a ``.json``. Ranks are not read: scores decide.
 
     Raises:
-        InputError: a row is wrong, names a query or document that the dataset lacks, or is there twice; no row is
-            left out.
+        InputError: a row is wrong or there twice; it names a document that the dataset lacks, whose place nothing could
+            take; or the dataset has none of the queries.
     """
     text = tables.whole_text(path, read_limited(path, tables.MAX_BYTES))
     if not text.strip():
         raise InputError(f"{path} is empty", expected=_TREC)
-    rows = _of_json(path, text) if path.suffix == ".json" else _of_trec(path, text)
+    rows = _of_json(path, text) if path.suffix.lower() == ".json" else _of_trec(path, text)
     of_query = {name: number for number, name in enumerate(dataset.query_ids)}
     of_document = {name: number for number, name in enumerate(dataset.document_ids)}
-    seen: dict[int, str] = {}
-    found: list[tuple[int, int, float]] = []
-    name = path.stem
-    d = len(of_document)
-    for count, (place, query, document, score, said) in enumerate(rows, 1):
+    lines, queries, documents, scores = array("i"), array("i"), array("i"), array("d")
+    foreign: set[str] = set()
+    unknown: dict[str, str] = {}  # documents, and where the first row with each is
+    name, first = path.stem, ""
+    for count, (line, query, document, score, said) in enumerate(rows, 1):
         if count > MAX_ROWS:
             raise InputError(f"{path} has more than {MAX_ROWS:,} rows", expected="at most so many")
-        for what, one, known in (("query", query, of_query), ("document", document, of_document)):
-            if one not in known:
-                raise InputError(
-                    f"{path}, {place}: '{dataset.id}' has no {what} with the id '{shortened(one)}'",
-                    expected="ids of the dataset",
-                )
-        pair = of_query[query] * d + of_document[document]
-        if pair in seen:
-            raise InputError(
-                f"{path}, {place}: document '{shortened(document)}' is ranked for query '{shortened(query)}' already, "
-                f"in {seen[pair]}",
-                expected="each document at most once for a query",
-            )
-        seen[pair] = place
-        found.append((of_query[query], of_document[document], score))
         name = said or name
-    if not found:
+        if (query_number := of_query.get(query)) is None:
+            first = first or f"{_place(line, query)}: '{dataset.id}' has no query with the id '{shortened(query)}'"
+            foreign.add(query)
+        elif (number := of_document.get(document)) is None:
+            unknown.setdefault(document, _place(line, query))
+        else:
+            lines.append(line)
+            queries.append(query_number)
+            documents.append(number)
+            scores.append(score)
+    if unknown:
+        document, place = next(iter(unknown.items()))
+        more = f", nor {len(unknown) - 1:,} others of the file" if len(unknown) > 1 else ""
+        raise InputError(
+            f"{path}, {place}: '{dataset.id}' has no document with the id '{shortened(document)}'{more}",
+            expected="documents of the dataset",
+            remedy="rank the documents of this dataset alone",
+        )
+    if foreign and not lines:
+        raise InputError(f"{path}, {first}, nor any other of the file", expected="queries of the dataset")
+    if not lines:
         raise InputError(f"{path} ranks no document", expected=_TREC)
-    found.sort()
-    queries, documents, scores = zip(*found, strict=True)
-    return Rankings(
-        name,
-        np.array(queries, dtype=np.int32),
-        np.array(documents, dtype=np.int32),
-        np.array(scores, dtype=np.float64),
-        len(of_query) - len(set(queries)),
-    )
+    q, d = (np.frombuffer(one, dtype=np.int32) for one in (queries, documents))
+    order = np.lexsort((np.asarray(lines), d, q))
+    q, d, s = q[order], d[order], np.frombuffer(scores, dtype=np.float64)[order]
+    again = np.flatnonzero((q[1:] == q[:-1]) & (d[1:] == d[:-1]))
+    if len(again):
+        at = min(again.tolist(), key=lambda i: lines[order[i + 1]])
+        query, document = dataset.query_ids[q[at]], dataset.document_ids[d[at]]
+        here, before = (_place(lines[order[i]], query) for i in (at + 1, at))
+        raise InputError(
+            f"{path}, {here}: document '{shortened(document)}' is ranked for query '{shortened(query)}' already, "
+            f"in {before}",
+            expected="each document at most once for a query",
+        )
+    return Rankings(name, q, d, s, len(of_query) - len(np.unique(q)), len(foreign))
 
 
-_Row = tuple[str, str, str, float, str]  # place, query, document, score, name of the run
+_Row = tuple[int, str, str, float, str]  # line, 0 for none; query, document, score, name of the run
+
+
+def _place(line: int, query: str) -> str:
+    return f"line {line}" if line else f"query '{shortened(query)}'"
 
 
 def _of_trec(path: Path, text: str) -> Iterator[_Row]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
-        place = f"line {number}"
         cells = [cell.strip() for cell in line.split("\t")] if line.count("\t") == 5 else line.split()
         if len(cells) != 6:
-            raise InputError(f"{path}, {place}: {counted(len(cells), 'cell')}", expected=_TREC)
+            raise InputError(f"{path}, line {number}: {counted(len(cells), 'cell')}", expected=_TREC)
         query, _, document, _, score, name = cells
-        yield place, query, document, _score(score, f"{path}, {place}"), name
+        yield number, query, document, _score(score, path, number, query), name
 
 
 def _of_json(path: Path, text: str) -> Iterator[_Row]:
     """Predictions by query and document, perhaps inside of one subset and one split."""
     try:
-        found = json.loads(text)
+        found = json.loads(text, object_pairs_hook=tables.distinct_members)
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: broken JSON ({error})", expected=_PREDICTIONS) from error
     while isinstance(found, dict) and (inner := {k: v for k, v in found.items() if k != _ABOUT}) and _is_deeper(inner):
@@ -119,11 +136,12 @@ def _of_json(path: Path, text: str) -> Iterator[_Row]:
     if not isinstance(found, dict):
         raise InputError(f"{path} is no JSON object", expected=_PREDICTIONS)
     for query, scores in found.items():
-        place = f"query '{shortened(query)}'"
+        if query == _ABOUT:
+            continue
         if not isinstance(scores, dict):
-            raise InputError(f"{path}, {place}: no documents with scores", expected=_PREDICTIONS)
+            raise InputError(f"{path}, {_place(0, query)}: no documents with scores", expected=_PREDICTIONS)
         for document, score in scores.items():
-            yield place, query, document, _score(score, f"{path}, {place}"), ""
+            yield 0, query, document, _score(score, path, 0, query), ""
 
 
 def _is_deeper(found: Mapping[str, object]) -> bool:
@@ -132,11 +150,14 @@ def _is_deeper(found: Mapping[str, object]) -> bool:
     return isinstance(first, dict) and any(isinstance(value, dict) for value in first.values())
 
 
-def _score(cell: object, place: str) -> float:
+def _score(cell: object, path: Path, line: int, query: str) -> float:
     try:
         value = float(cell) if isinstance(cell, str | int | float) and not isinstance(cell, bool) else math.nan
     except (ValueError, OverflowError):
         value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{place}: '{shortened(str(cell))}' is no score", expected="a finite number")
+    if not abs(value) <= LARGEST:  # also NaN
+        raise InputError(
+            f"{path}, {_place(line, query)}: '{shortened(str(cell))}' is no score",
+            expected="a finite number in single precision",
+        )
     return value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -29,9 +30,12 @@ from core.diagnostic import (
     Score,
 )
 from core.diagnostics.retrieval import bm25
+from core.encoders.rankings.base import Ranking, Way
+from core.encoders.rankings.bm25 import KeywordRanking
 from core.errors import BlindspotError, InputError
 from core.numerics.ranking import graded
 from core.numerics.ranking.judged import (
+    NOT_RETRIEVED,
     Judged,
     Places,
     Top,
@@ -70,7 +74,7 @@ JUDGED = Parameter(
 )
 BM25 = "bm25."  # prefix of keyword search's scores
 SHOWN = 10  # documents that a searcher looks at: the top ten
-DECIMALS = 6  # of stored similarities
+DECIMALS = 6  # of stored similarities and keyword search's scores
 ZEROS = "those that share no word with the query included"
 
 TITLES = {
@@ -115,27 +119,70 @@ def compute(
         InputError: no query has a judgment.
         BlindspotError: the embeddings are not all finite.
     """
+    evaluated, judged = _evaluated(dataset)
+    cancel.check()
+    in_order, metric = params["ties"] == TREC_EVAL, Similarity(params["metric"])
+    found, best = _ranked(embeddings, dataset, evaluated, judged, metric, in_order, progress, cancel)
+    return _result(dataset, evaluated, judged, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel)
+
+
+def rank(
+    ranking: Ranking, dataset: RetrievalDataset, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+) -> DiagnosticResult:
+    """Scores of a ranking without vectors; see ``core.diagnostic.RankDocuments``.
+
+    Raises:
+        InputError: no query has a judgment, or the ranking has no document for any that has.
+    """
+    evaluated, judged = _evaluated(dataset)
     in_order = params["ties"] == TREC_EVAL
-    is_condensed = JUDGED.value_in(params) == CONDENSED
+    way = Way(Similarity(params["metric"]), in_order, progress, cancel)
+    order = order_of_ids(dataset.document_ids) if in_order else None
+    found, best = rank_by_scores(ranking.scores(dataset, evaluated, way), judged, order)
+    if isinstance(ranking, KeywordRanking):  # no list shows what it does not find
+        best = Top(np.where(best.scores > 0, best.documents, -1), best.scores)
+    unranked = int(np.count_nonzero(best.documents[:, 0] < 0))
+    if unranked == len(evaluated):
+        raise InputError(
+            f"'{ranking.identity.reference}' ranks no document for the queries of '{dataset.id}' that have judgments"
+        )
+    counts = {"unranked": float(unranked), "ignored": float(ranking.facts(dataset).get("ignored", 0))}
+    result = _result(dataset, evaluated, judged, found, best, 0.0, params, progress, cancel)
+    return replace(result, metrics={**result.metrics, **counts})
+
+
+def _evaluated(dataset: RetrievalDataset) -> tuple[Int64, Judged]:
+    """Numbers of the queries with judgments, and these; raises ``InputError`` if there are none."""
     evaluated = np.flatnonzero(np.diff(dataset.offsets) > 0).astype(np.int64)
     if not len(evaluated):
         raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
-    judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
-    cancel.check()
-    found, best = _ranked(
-        embeddings, dataset, evaluated, judged, Similarity(params["metric"]), in_order, progress, cancel
-    )
-    keywords = bm25.search(dataset, evaluated, in_order, progress, cancel)
-    scored = _condensed(judged, found, in_order) if is_condensed else found
+    return evaluated, Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
+
+
+def _result(
+    dataset: RetrievalDataset,
+    evaluated: Int64,
+    judged: Judged,
+    found: Places,
+    best: Top,
+    tau: float,
+    params: Mapping[str, str],
+    progress: Progress,
+    cancel: CancelToken,
+) -> DiagnosticResult:
+    """Scores of a ranking beside those of keyword search; scores that differ by ``tau`` at most are tied."""
+    is_condensed = JUDGED.value_in(params) == CONDENSED
+    keywords = bm25.search(dataset, evaluated, params["ties"] == TREC_EVAL, progress, cancel)
+    scored = _condensed(judged, found, tau) if is_condensed else found
     of_queries = dict(graded.score(judged, scored, dataset.grades))
     of_keywords = keywords.condensed if is_condensed else keywords.scores
     of_queries |= {f"{BM25}{name}": values for name, values in of_keywords.items()}
     unjudged, bm25_unjudged = (_unjudged(found_top, judged) for found_top in (best, keywords.top))
-    shown = min(SHOWN, len(dataset.documents))
+    shown, bm25_shown = (float((one.documents[:, :SHOWN] >= 0).sum(axis=1).mean()) for one in (best, keywords.top))
     relevant = dataset.relevant_counts[evaluated]
     metrics = {name: float(values.mean()) for name, values in of_queries.items()} | {
         "unjudged@10": float(unjudged.mean() / shown),
-        f"{BM25}unjudged@10": float(bm25_unjudged.mean() / shown),
+        f"{BM25}unjudged@10": float(bm25_unjudged.mean() / bm25_shown),
         "queries": float(len(evaluated)),
         "unanswerable": float(np.count_nonzero(relevant == 0)),
         "documents": float(len(dataset.documents)),
@@ -148,7 +195,7 @@ def compute(
         "bm25_unjudged_10": bm25_unjudged.astype(np.int32),
         "judged": _judgments(dataset, found, judged),
         "top": _as_json(best, dataset),
-        "bm25_top": _as_json(keywords.top, dataset),
+        "bm25_top": _as_json(_rounded(keywords.top), dataset),
     }
     return DiagnosticResult(
         metrics=metrics,
@@ -184,16 +231,24 @@ def _ranked(
     return rank_by_scores(blocks, judged, order_of_ids(dataset.document_ids))
 
 
-def _condensed(judged: Judged, found: Places, in_order: bool) -> Places:
-    """Places among the judged documents; in trec_eval's order, no two have the same number of documents above."""
-    return condensed(judged, -found.greater.astype(np.float64)) if in_order else condensed(judged, found.scores, TAU)
+def _condensed(judged: Judged, found: Places, tau: float) -> Places:
+    """Places among the judged documents; where only equal scores tie, the number of documents above tells them."""
+    scores = found.scores if tau else -found.greater.astype(np.float64)
+    among_judged, away = condensed(judged, scores, tau), found.greater == NOT_RETRIEVED
+    greater, ties = np.where(away, NOT_RETRIEVED, among_judged.greater), np.where(away, 0, among_judged.ties)
+    return Places(greater, ties, found.scores)
+
+
+def _rounded(best: Top) -> Top:
+    """With scores as they are stored."""
+    return Top(best.documents, np.round(best.scores, DECIMALS))
 
 
 def _unjudged(best: Top, judged: Judged) -> Int64:
     """How many of each query's top ten nobody has judged, ``[q]``."""
     shown = best.documents[:, :SHOWN]
     known = [
-        np.isin(line, judged.documents[start:stop])
+        (line < 0) | np.isin(line, judged.documents[start:stop])
         for line, start, stop in zip(shown, judged.starts[:-1], judged.starts[1:], strict=True)
     ]
     return np.asarray((~np.array(known)).sum(axis=1), dtype=np.int64)
@@ -207,18 +262,22 @@ def _tied(found: Places, judged: Judged, relevant: Bool) -> Bool:
 
 
 def _judgments(dataset: RetrievalDataset, found: Places, judged: Judged) -> list[str]:
-    """Per query the judged documents as JSON: id, grade, documents above it, documents tied with it."""
+    """Per query the judged documents as JSON: id, grade, documents above it (null: not retrieved), tied with it."""
     ids = [dataset.document_ids[i] for i in dataset.judged.tolist()]
-    rows = list(zip(ids, dataset.grades.tolist(), found.greater.tolist(), found.ties.tolist(), strict=True))
+    above = [None if greater == NOT_RETRIEVED else greater for greater in found.greater.tolist()]
+    rows = list(zip(ids, dataset.grades.tolist(), above, found.ties.tolist(), strict=True))
     ends = judged.starts.tolist()
     return [json.dumps(rows[start:stop]) for start, stop in pairwise(ends)]
 
 
 def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
-    """Per query the top documents as JSON: id and score."""
+    """Per query the top documents that are retrieved as JSON: id and score."""
     ids = dataset.document_ids
-    lines = zip(best.documents.tolist(), np.round(best.scores, DECIMALS).tolist(), strict=True)
-    return [json.dumps([(ids[d], s) for d, s in zip(documents, scores, strict=True)]) for documents, scores in lines]
+    lines = zip(best.documents.tolist(), best.scores.tolist(), strict=True)
+    return [
+        json.dumps([(ids[d], s) for d, s in zip(documents, values, strict=True) if d >= 0])
+        for documents, values in lines
+    ]
 
 
 ENTRY = DiagnosticEntry(
@@ -288,7 +347,11 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Column("relevant", pa.int32(), "relevant documents"),
         Column("unjudged_10", pa.int32(), "documents in the top 10 that nobody judged"),
         Column("bm25_unjudged_10", pa.int32(), f"documents in BM25's top 10 that nobody judged, {ZEROS}"),
-        Column("judged", pa.string(), "JSON: id, grade, documents above, documents tied, of each judged document"),
+        Column(
+            "judged",
+            pa.string(),
+            "JSON: id, grade, documents above (null: not retrieved) and tied, per judged document",
+        ),
         Column("top", pa.string(), "JSON: id and similarity of the 100 most similar documents"),
         Column("bm25_top", pa.string(), "JSON: id and BM25 score of its first 100 documents"),
     ),
@@ -302,6 +365,8 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Score("documents", "documents that are ranked", None, is_count=True),
         Score("relevant", "relevant documents, summed over the queries", None, is_count=True),
         Score("tied", "queries with a relevant document that is tied with another document", None, is_count=True),
+        Score("unranked", "queries for which a ranking has no document: they score 0", None, is_count=True),
+        Score("ignored", "queries that only a run file has: they do not count", None, is_count=True),
     ),
     headline="ndcg@10",
     overview=Overview(
@@ -336,4 +401,5 @@ whole groups. Below eight independent groups there is neither interval nor test.
         way="ties",
     ),
     compute=compute,
+    rank=rank,
 )

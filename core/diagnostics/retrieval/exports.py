@@ -90,5 +90,10 @@ def trec_run(table: QueryTable, side: Side, tag: str) -> str:
                     raise InputError(
                         f"the id of {what} '{value}' has white space", expected="ids without it in a TREC run"
                     )
-            lines.append(f"{query} Q0 {document} {rank} {score:.6f} {name}\n")
+            lines.append(f"{query} Q0 {document} {rank} {_decimals(score)} {name}\n")
     return "".join(lines)
+
+
+def _decimals(score: float) -> str:
+    """A score with six decimals, or more if it has them, as in a fusion."""
+    return f"{score:.6f}" if score == round(score, 6) else repr(score)

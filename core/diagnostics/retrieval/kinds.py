@@ -12,8 +12,8 @@ import numpy as np
 from core.datasets.kinds import own_columns
 from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval.bm25 import terms
 from core.diagnostics.retrieval.outcomes import QueryTable, Side
+from core.encoders.rankings.bm25 import terms
 from core.numerics.statistics import groups as statistics
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.groups import SHARES, DependenceOf, Gains, Group, Grouping, binned, up_to, whole

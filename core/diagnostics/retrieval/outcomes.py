@@ -59,12 +59,17 @@ class Unjudged:
 
 @dataclass(frozen=True)
 class Judgment:
-    """A judged document of a query; ``greater`` documents are above it, ``ties`` tied with it."""
+    """A judged document of a query; ``greater`` documents are above it, None if it is not retrieved, ``ties`` tied."""
 
     document: str
     grade: int
-    greater: int
+    greater: int | None
     ties: int
+
+    @property
+    def rank(self) -> int | None:
+        """From 1, the best of a tie; None if it is not retrieved."""
+        return None if self.greater is None else self.greater + 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.diagnostics.retrieval.bm25 import terms
 from core.diagnostics.retrieval.outcomes import QueryTable, Side
+from core.encoders.rankings.bm25 import terms
 from core.numerics.neighbours.hubness import HUB
 from core.texts import counted, is_negated, length
 

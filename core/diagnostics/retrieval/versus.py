@@ -70,5 +70,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 def first_found(table: QueryTable, side: Side, row: int) -> str:
     """Place of the first relevant document of a run's query, in words."""
-    ranks = [one.greater + 1 for one in table.judged(side.run_id, row) if one.grade >= 1]
-    return f"first relevant document at rank {min(ranks):,}" if ranks else "no relevant document"
+    relevant = [one for one in table.judged(side.run_id, row) if one.grade >= 1]
+    if ranks := [one.rank for one in relevant if one.rank]:
+        return f"first relevant document at rank {min(ranks):,}"
+    return "no relevant document retrieved" if relevant else "no relevant document"

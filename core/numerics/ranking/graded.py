@@ -6,7 +6,8 @@ relevant documents of the query at the top. Where documents are tied, every orde
 score is its mean over all orders (McSherry and Najork 2008, *Computing information retrieval performance measures
 efficiently in the presence of tied scores*). Without ties the scores are those of trec_eval.
 
-A query without a relevant document scores 0, as in trec_eval.
+A query without a relevant document scores 0, as in trec_eval. A relevant document that is not retrieved
+(``judged.NOT_RETRIEVED``) adds nothing, wherever scores are cut off.
 
 Arrays in, arrays out, float64.
 """
@@ -19,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.numerics.ranking.judged import Judged, Places
+from core.numerics.ranking.judged import NOT_RETRIEVED, Judged, Places
 from core.types import Float64, Int32, Int64
 
 HITS_AT = (1, 3, 5, 10)
@@ -38,7 +39,8 @@ NAMES = (
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Relevant documents of q queries in groups: documents of one group are tied, those of different groups are not.
+    """Retrieved relevant documents of q queries in groups: documents of one group are tied, those of different groups
+    are not.
 
     Similarities are tied within a tolerance, so that a document can be tied with two that are not tied with each other;
     then all three are one group.
@@ -77,6 +79,9 @@ class Ranked:
         by_gain = np.lexsort((-grade, query))
         place = np.arange(len(kept)) - np.repeat(np.cumsum(relevant) - relevant, relevant)
         ideal = (query[by_gain], place, grade[by_gain])
+        retrieved = places.greater[kept] < NOT_RETRIEVED
+        kept, query, grade = kept[retrieved], query[retrieved], grade[retrieved]
+        in_ranking = np.bincount(query, minlength=queries)
         start, end = places.greater[kept], (places.greater + places.ties + 1)[kept]
         order = np.lexsort((start, query))
         query, start, end, grade = query[order], start[order], end[order], grade[order]
@@ -92,7 +97,7 @@ class Ranked:
         above = start[firsts]
         so_far = np.cumsum(found) - found
         own = query[firsts]
-        before = so_far - np.concatenate([[0], np.cumsum(relevant)])[own]
+        before = so_far - np.concatenate([[0], np.cumsum(in_ranking)])[own]
         return cls(
             queries, relevant, ideal, own, above, (reached - shift)[lasts] - above, found, gain, before.astype(np.int64)
         )

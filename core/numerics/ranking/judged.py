@@ -28,6 +28,7 @@ DECIMALS = 6
 SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whose scores stay in the cache, as in ``neighbours.exact``
 TOP = 100
+NOT_RETRIEVED = 1 << 31  # documents above one that a ranking does not have: more than there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +63,8 @@ class Top:
     """The best documents of q queries, best first.
 
     Attributes:
-        documents: ``[q, k] int64``.
-        scores: ``[q, k] float64``.
+        documents: ``[q, k] int64``; -1 after the last of a query with fewer.
+        scores: ``[q, k] float64``; there ``-inf``.
     """
 
     documents: Int64
@@ -285,7 +286,8 @@ def rank_by_scores(
     """Places and top documents by the scores of all documents, higher is better; only equal scores tie.
 
     Args:
-        scores: of the queries in their order, in blocks ``[some, n]``.
+        scores: of the queries in their order, in blocks ``[some, n]``. A document of the score ``-inf`` is not
+            retrieved: ``NOT_RETRIEVED`` documents are above it, it is tied with none, and it is not in the top.
         order: ``[n]``, distinct places at a tie, such as ``order_of_ids``: then there are no ties. If None, ties are
             counted, and the top documents have the lower number first.
     """
@@ -296,6 +298,9 @@ def rank_by_scores(
         for at in range(int(judged.starts[query]), int(judged.starts[query + 1])):
             document = judged.documents[at]
             scored[at] = own = line[document]
+            if own == -np.inf:
+                greater[at] = NOT_RETRIEVED
+                continue
             greater[at] = np.count_nonzero(line > own)
             same = line == own
             if order is None:
@@ -303,16 +308,20 @@ def rank_by_scores(
             else:
                 greater[at] += np.count_nonzero(order[same] < order[document])
         best = _best(line, order, k)
-        documents.append(best)
-        values.append(line[best])
+        empty = min(k, len(line)) - len(best)
+        documents.append(np.append(best, np.full(empty, -1)))
+        values.append(np.append(line[best], np.full(empty, -np.inf)))
     return Places(greater, ties, scored), Top(np.array(documents, dtype=np.int64), np.array(values, dtype=np.float64))
 
 
 def _best(line: Float64 | Float32, order: Int64 | None, k: int) -> Int64:
-    """Numbers of the k highest scores, highest first."""
-    if k < len(line):
-        candidates = np.flatnonzero(line >= np.partition(line, len(line) - k)[len(line) - k])
-    else:
-        candidates = np.arange(len(line))
+    """Numbers of the k highest scores, highest first; of those that are not ``-inf``."""
+    candidates = at_least_kth(line, k)
     at_tie = candidates if order is None else order[candidates]
     return np.asarray(candidates[np.lexsort((at_tie, -line[candidates]))[:k]])
+
+
+def at_least_kth(line: Float64 | Float32, k: int) -> Int64:
+    """Numbers of the scores that fewer than k are above, ascending; of those that are not ``-inf``."""
+    lowest = np.partition(line, len(line) - k)[len(line) - k] if k < len(line) else -np.inf
+    return np.flatnonzero(line > -np.inf if lowest == -np.inf else line >= lowest).astype(np.int64)

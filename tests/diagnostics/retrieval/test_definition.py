@@ -12,8 +12,8 @@ import pytest
 
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostic import DiagnosticResult
-from core.diagnostics.retrieval import bm25
 from core.diagnostics.retrieval.definition import BM25, ENTRY, column_of
+from core.encoders.rankings import bm25
 from core.errors import BlindspotError, InputError
 from core.numerics.ranking import graded
 from core.numerics.ranking.graded import NAMES

@@ -8,8 +8,8 @@ import pytest
 from core.datasets import fetch
 from core.datasets.catalog import find_dataset
 from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval import bm25
 from core.diagnostics.retrieval.definition import BM25, ENTRY
+from core.encoders.rankings import bm25
 from core.runs import pipeline
 from core.runs.embeddings import embedded_of
 from core.settings import Settings

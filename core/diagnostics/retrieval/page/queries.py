@@ -354,9 +354,9 @@ def _missing(
 ) -> None:
     """Where the relevant documents are that the top ten lacks."""
     relevant = [document for document, one in judged.items() if one.grade >= 1]
-    ranks = {document: rank for rank, (document, _) in enumerate(top, start=1)}
+    ranks: dict[str, int] = {document: rank for rank, (document, _) in enumerate(top, start=1)}
     if not side.is_bm25:
-        ranks = {one.document: one.greater + 1 for one in table.judged(side.run_id, row)}
+        ranks = {one.document: one.rank for one in table.judged(side.run_id, row) if one.rank}
     below = [f"{rank:,}" for rank in sorted(ranks[one] for one in relevant if one in ranks) if rank > SHOWN]
     lost = sum(one not in ranks for one in relevant)
     if lost and len(top) >= TOP:
@@ -364,6 +364,7 @@ def _missing(
     if below:
         st.caption(f"Relevant documents below the top ten, at rank: {', '.join(below)}")
     if lost and len(top) < TOP:
-        st.caption(f"{counted(lost, 'relevant document')} not found: no word in common with the query.")
+        why = "no word in common with the query" if side.is_bm25 else "not in the ranking"
+        st.caption(f"{counted(lost, 'relevant document')} not found: {why}.")
     if not relevant:
         st.caption("No document is relevant to this query.")

@@ -1,0 +1,90 @@
+"""Rankings of other search engines, from a file: TREC's run, or MTEB's predictions.
+
+Scores mean what they mean in ``trec_eval``: a document that the file does not have for a query is not retrieved and
+adds nothing, a query that the file lacks scores 0, one that only the file has is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.datasets.own import rankings
+from core.datasets.own.rankings import Rankings
+from core.encoders.base import EncoderIdentity, EncoderInfo
+from core.encoders.rankings.base import Way, WithoutModels, info_of
+from core.encoders.source_files import sha256_once
+from core.errors import InputError
+from core.types import Float64, Int64, digest_of_strings
+
+
+class RunFile(WithoutModels):
+    """The ranking in a file, known by its content."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises ``InputError`` if there is no such file, or it is empty."""
+        self.path = path
+        self._sha256 = sha256_once(path)
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return EncoderIdentity(
+            reference=f"run:{self.path}", revision=self._sha256, pooling="the scores in a file", libraries=()
+        )
+
+    @property
+    def info(self) -> EncoderInfo:
+        title = f"{self.path.name} (run of a search engine)"
+        return info_of(title, f"the source of {self.path.name}", self.path.as_uri(), "unknown: see its source")
+
+    def digest(self, texts_digest: str) -> str:  # noqa: ARG002 - documents have their ids
+        return digest_of_strings(["run", self._sha256])[:32]
+
+    def read(self, dataset: RetrievalDataset) -> Rankings:
+        """The file's scores for a dataset's queries; the last one is kept in memory.
+
+        Raises:
+            InputError: as ``rankings.read``; or the file was changed in the meantime.
+        """
+        found = _read(_Key(self.path, self._sha256, dataset.content_digest, dataset))
+        if sha256_once(self.path) != self._sha256:
+            raise InputError(f"{self.path} was changed while it was read", remedy="run it again")
+        return found
+
+    def scores(self, dataset: RetrievalDataset, queries: Int64, way: Way) -> Iterator[Float64]:
+        """See ``Ranking``; in trec_eval's order in single precision, as trec_eval keeps them."""
+        found = self.read(dataset)
+        starts = np.searchsorted(found.queries, np.arange(len(dataset.queries) + 1))
+        values = found.scores.astype(np.float32).astype(np.float64) if way.in_order else found.scores
+        for i, query in enumerate(queries.tolist()):
+            way.cancel.check()
+            way.progress("ranking", i, len(queries))
+            line = np.full((1, len(dataset.documents)), -np.inf)
+            rows = slice(int(starts[query]), int(starts[query + 1]))
+            line[0, found.documents[rows]] = values[rows]
+            yield line
+
+    def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:
+        found = self.read(dataset)
+        return {"name": found.name, "rows": len(found.scores), "ignored": found.ignored}
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A file and a dataset, compared by their contents."""
+
+    path: Path
+    sha256: str
+    content_digest: str
+    dataset: RetrievalDataset = field(compare=False)
+
+
+@lru_cache(maxsize=1)
+def _read(key: _Key) -> Rankings:
+    return rankings.read(key.path, key.dataset)

@@ -1,0 +1,95 @@
+"""Rankings that a run computes on: those of a model's vectors, as part of a fusion, and those without vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.encoders.base import Encoder, EncoderIdentity, EncoderInfo
+from core.encoders.cache import Embedded, EmbeddingCache
+from core.encoders.catalog import resolve_encoder, resolve_ranking
+from core.encoders.rankings.base import Ranking, Way
+from core.encoders.rankings.fusion import Fusion
+from core.encoders.roles import by_role
+from core.names import fused, is_ranking
+from core.numerics.ranking.judged import rounded_similarities
+from core.settings import Settings
+from core.transforms.chain import TransformChain
+from core.transforms.trained_flows import TrainedFlows
+from core.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings
+
+
+def ranking_of(reference: str, settings: Settings, queries: Collection[str] = ()) -> Ranking:
+    """The ranking that a canonical reference names (``names.is_ranking``); nothing is encoded or read yet.
+
+    Args:
+        queries: texts of the dataset that are queries, for models that declare a prompt for these.
+
+    Raises:
+        InputError: as ``resolve_encoder`` and ``resolve_ranking``.
+    """
+    if not (models := fused(reference)):
+        return resolve_ranking(reference, settings)
+    first, second = (_part(model, chain, settings, queries) for model, chain in models)
+    names = [model if chain == "none" else str(Variant(model, chain)) for model, chain in models]
+    return Fusion(reference, (first, second), (names[0], names[1]))
+
+
+def _part(model: str, chain: str, settings: Settings, queries: Collection[str]) -> Ranking:
+    if is_ranking(model):
+        return resolve_ranking(model, settings)
+    encoder = by_role(resolve_encoder(model, settings), queries)
+    return VectorRanking(encoder, TransformChain.parse(chain), settings)
+
+
+@dataclass(frozen=True, eq=False)
+class VectorRanking:
+    """Documents by the similarity of their transformed vectors to the query's, to six decimals.
+
+    The transform is fitted on the dataset's texts that have a vector; a document or query without one is not ranked.
+    """
+
+    encoder: Encoder
+    chain: TransformChain
+    settings: Settings
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self.encoder.identity
+
+    @property
+    def info(self) -> EncoderInfo:
+        return self.encoder.info
+
+    def digest(self, texts_digest: str) -> str:
+        return digest_of_strings([self.identity.embedding_digest(texts_digest), str(self.chain)])
+
+    def encode(
+        self, dataset: RetrievalDataset, progress: Progress, cancel: CancelToken
+    ) -> Sequence[tuple[EncoderInfo, Embedded]]:
+        cache = EmbeddingCache(self.settings.embeddings)
+        found = cache.encode(self.encoder, dataset.items, dataset.texts_digest, progress, cancel)
+        return [(self.info, found)]
+
+    def scores(self, dataset: RetrievalDataset, queries: Int64, way: Way) -> Iterator[Float64]:
+        ((_, embedded),) = self.encode(dataset, way.progress, way.cancel)
+        covered = embedded.covered
+        some = embedded.matrix if covered.all() else embedded.matrix[covered]
+        flows = TrainedFlows(self.settings.flows, way.progress, way.cancel)
+        fitted = self.chain.fit(some, flows)
+        vectors = np.zeros((len(dataset.items), fitted.d_out), dtype=np.float32)
+        vectors[covered] = fitted.apply(some)
+        documents, asked = dataset.documents, dataset.queries[queries]
+        at = 0
+        for block in rounded_similarities(vectors[documents], vectors[asked], way.metric, way.cancel, way.progress):
+            block[:, ~covered[documents]] = -np.inf
+            block[~covered[asked[at : at + len(block)]]] = -np.inf
+            at += len(block)
+            yield block
+
+    def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:  # noqa: ARG002 - of other rankings
+        return {"transform": str(self.chain)}
