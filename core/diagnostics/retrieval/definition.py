@@ -123,7 +123,9 @@ def compute(
     cancel.check()
     in_order, metric = params["ties"] == TREC_EVAL, Similarity(params["metric"])
     found, best = _ranked(embeddings, dataset, evaluated, judged, metric, in_order, progress, cancel)
-    return _result(dataset, evaluated, judged, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel)
+    return _result(
+        dataset, evaluated, judged, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel
+    )
 
 
 def rank(

@@ -54,8 +54,8 @@ def test_predictions(tmp_path: Path, dataset: RetrievalDataset, wrapped: object)
     ("name", "content", "message"),
     [
         ("a.run", "q01 Q0 d01 1 0.5\n", "line 1: 5 cells; expected TREC's topic Q0 document rank score name"),
-        ("a.run", "q01 Q0 d99 1 0.5 x\n", "line 1: 'demo-retrieval' has no document with the id 'd99'"),
-        ("a.run", "\nq99 Q0 d01 1 0.5 x\n", "line 2: 'demo-retrieval' has no query with the id 'q99'"),
+        ("a.run", "q01 Q0 d99 1 0.5 x\n", "line 1: 'demo-retrieval' has no document"),
+        ("a.run", "\nq99 Q0 d01 1 0.5 x\n", "line 2: 'demo-retrieval' has no query"),
         ("a.run", "q01 Q0 d01 1 best x\n", "line 1: 'best' is no score"),
         ("a.run", "q01 Q0 d01 1 nan x\n", "line 1: 'nan' is no score"),
         ("a.run", "q01 Q0 d01 1 2 x\nq01 Q0 d01 2 1 x\n", "line 2: document 'd01' is ranked for query 'q01' already"),
