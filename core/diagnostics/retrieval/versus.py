@@ -3,18 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from core.diagnostics.retrieval.definition import ENTRY, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
 from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Estimate
+from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.outcomes import Outcome
 from core.runs.comparison import Change, Changes, Difference, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
 
 TEST = "sign flips of groups of near-duplicate queries"
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A's mean nDCG@10 less B's over the same queries.
+
+    Attributes:
+        estimate: with its 95% interval.
+        p: of the test, two-sided; NaN without one.
+        smallest: the smallest true difference that this test detects with 80% probability at 5%; NaN if there is none.
+    """
+
+    estimate: Estimate
+    p: float
+    smallest: float
+
+
+def paired(table: QueryTable, a: Side, b: Side) -> Paired:
+    """Two rankings compared query by query; groups of near-duplicate queries are independent."""
+    one, other = (table.scores(side, ENTRY.headline) for side in (a, b))
+    gain = (one - other)[:, np.newaxis]
+    smallest = statistics.smallest_detectable(gain, table.known, 1, ALPHA)
+    p = statistics.p_values(gain, table.known)
+    return Paired(statistics.difference(one, other, table.known), float(p[0]), float(smallest[0]))
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:

@@ -13,7 +13,8 @@ from core.diagnostics.retrieval.definition import ENTRY
 from core.diagnostics.retrieval.figures import KEYWORDS
 from core.diagnostics.retrieval.outcomes import Side, query_table
 from core.errors import InputError
-from core.texts import percent
+from core.numerics.statistics import pairs as statistics
+from core.texts import p_in_words, percent
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
@@ -124,3 +125,19 @@ def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: 
     app.button(key="clear_query_area").click().run()
     app.text_input(key="retrieval_search").set_value("").run()
     assert len(table(app, "query", "A − B")) == min(6, len(found))
+
+
+def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenApp, made: World) -> None:
+    a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
+    found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
+    for way, side in (("model", Side(b.run_id)), ("bm25", Side(a.run_id, is_bm25=True))):
+        gain = found.scores(side, "ndcg@10") - found.scores(Side(a.run_id), "ndcg@10")
+        paired = gain[:, np.newaxis]
+        smallest = statistics.smallest_detectable(paired, found.known, 1, 0.05)[0]
+        app = open_app(
+            made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", **SIDES | {"with": way}
+        )
+        said = written(app).replace("−", "-")
+        assert f"{gain.mean():+.3f}" in said
+        assert f"{smallest:.3f}" in said
+        assert p_in_words(statistics.p_values(paired, found.known)[0]) in said

@@ -17,12 +17,15 @@ from core.diagnostics.retrieval import figures, outcomes
 from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
 from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
 from core.diagnostics.retrieval.page import exports, why
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
+from core.diagnostics.retrieval.versus import Paired
 from core.figures.html_tables import Column, Html, folded, html_table, quiet
 from core.numerics.ranking.judged import TOP
+from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.outcomes import Outcomes
+from core.runs.findings.parts import ci, number
 from core.store.records import RunRecord
-from core.texts import counted, percent, same_text
+from core.texts import counted, p_in_words, percent, same_text
 from core.types import Bool
 from core.ui.boundary import fragment
 from core.ui.markdown import as_text
@@ -90,7 +93,7 @@ def show(shown: RetrievalView) -> None:
     a, b = compared.sides["A"], compared.sides["B"]
     rows = _described(shown.table, a, b)
     became = _became(shown.table, a, b)
-    _say(compared, _lost(shown.table, a, b), rows)
+    _say(compared, _lost(shown.table, a, b), rows, paired_of(shown.table, b, a))
     selected = _scatter(shown, compared, rows)
     keep = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)
     keep &= own_columns.only_rows(
@@ -139,7 +142,7 @@ def compared_sides(shown: RetrievalView) -> Compared:
     return Compared({"A": run.plan.variant.label, "B": BM25_TITLE}, sides, {"A": run, "B": run})
 
 
-def _say(compared: Compared, seen: Lost, rows: pd.DataFrame) -> None:
+def _say(compared: Compared, seen: Lost, rows: pd.DataFrame, paired: Paired) -> None:
     """What changes for those who search if A is replaced by B."""
     a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
     higher, lower = (int((rows[DIFFERENCE] * sign > 0).sum()) for sign in (-1, 1))
@@ -151,6 +154,21 @@ def _say(compared: Compared, seen: Lost, rows: pd.DataFrame) -> None:
         f"**{seen.losing:,}** queries and enters it on **{seen.gaining:,}**; {TITLES[HEAD]} falls on {lower:,} and "
         f"rises on {higher:,}."
     )
+    st.caption(_tested(paired))
+
+
+def _tested(found: Paired) -> str:
+    """B against A: the difference of the means, and how small a one these queries would tell."""
+    if np.isnan(found.p):
+        return "Too few independent queries for a test."
+    verdict = "significant" if found.p < ALPHA else "not significant"
+    said = (
+        f"{TITLES[HEAD]} changes by {number(found.estimate.value, '+.3f')}{ci(found.estimate.interval, '+.3f')} on "
+        f"average: {verdict} ({p_in_words(found.p)})."
+    )
+    if np.isnan(found.smallest):
+        return f"{said} Too few queries differ for this test to find any difference."
+    return f"{said} This test finds a difference of {number(found.smallest, '.3f')} or more with 80% probability."
 
 
 @cached(16, "Comparing top tens …", keys=BY_RUNS)

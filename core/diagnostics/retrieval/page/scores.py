@@ -9,7 +9,8 @@ import streamlit as st
 from core.diagnostics.retrieval import figures
 from core.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
+from core.diagnostics.retrieval.versus import Paired
 from core.figures.dots import DOT, dot, dots
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Estimate
@@ -67,7 +68,8 @@ def show_headline(shown: RetrievalView) -> None:
     """The baseline's nDCG@10 beside BM25's, and how the other models differ from it."""
     runs = headline.baseline_first(shown.runs, shown.picks.baseline)
     own = _estimates(shown.table, runs[0].run_id, False)[HEAD]
-    difference, p = _against_bm25(shown.table, runs[0].run_id)
+    found = _against_bm25(shown.table, runs[0].run_id)
+    difference, p = found.estimate, found.p
     if np.isnan(p):
         verdict = "not tested against"
     elif p >= ALPHA:
@@ -96,12 +98,9 @@ def _share_unjudged(table: QueryTable, run_id: str, is_bm25: bool) -> float:
     return table.unjudged(Side(run_id, is_bm25)).share
 
 
-@cached(64, "Comparing with BM25 …", keys=BY_RUNS)
-def _against_bm25(table: QueryTable, run_id: str) -> tuple[Estimate, float]:
-    """The run's nDCG@10 less BM25's, and the p-value of the test; NaN without one."""
-    own, other = (table.scores(Side(run_id, is_bm25), HEAD) for is_bm25 in (False, True))
-    p = statistics.p_values((own - other)[:, np.newaxis], table.known)
-    return statistics.difference(own, other, table.known), float(p[0])
+def _against_bm25(table: QueryTable, run_id: str) -> Paired:
+    """The run against BM25."""
+    return paired_of(table, Side(run_id), Side(run_id, is_bm25=True))
 
 
 def _table(shown: RetrievalView) -> None:
@@ -110,10 +109,12 @@ def _table(shown: RetrievalView) -> None:
         found = _estimates(shown.table, run.run_id, is_bm25)
         for name, title in TITLES.items():
             out[title] = found[name].value
-        difference, p = _against_bm25(shown.table, run.run_id)
-        out["nDCG@10 − BM25"] = None if is_bm25 else difference.value
-        out["95% CI"] = "" if is_bm25 or difference.interval is None else with_minus(f"{difference.interval:.3f}")
-        out["p"] = None if is_bm25 or np.isnan(p) else p
+        against = _against_bm25(shown.table, run.run_id)
+        interval = against.estimate.interval
+        out["nDCG@10 − BM25"] = None if is_bm25 else against.estimate.value
+        out["95% CI"] = "" if is_bm25 or interval is None else with_minus(f"{interval:.3f}")
+        out["p"] = None if is_bm25 or np.isnan(against.p) else against.p
+        out["detectable"] = None if is_bm25 or np.isnan(against.smallest) else against.smallest
         out["unjudged in top 10"] = _share_unjudged(shown.table, run.run_id, is_bm25)
         return out
 
@@ -131,6 +132,10 @@ def _table(shown: RetrievalView) -> None:
                 "nDCG@10 − BM25": st.column_config.NumberColumn(format="%+.4f"),
                 "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
                 "p": st.column_config.NumberColumn(format="%.3g", help="Permutation test, uncorrected"),
+                "detectable": st.column_config.NumberColumn(
+                    format="%.3f",
+                    help="The smallest difference from BM25 that this test finds with 80% probability",
+                ),
                 "unjudged in top 10": st.column_config.NumberColumn(format="percent"),
             },
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from core.diagnostics.retrieval import versus
 from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
-from core.diagnostics.retrieval.outcomes import QueryTable, query_table
+from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from core.diagnostics.retrieval.versus import Paired
 from core.figures.theme import Scheme, Style
 from core.store.records import RunRecord
 from core.types import Variant
@@ -40,3 +42,9 @@ def table_of(runs: Sequence[RunRecord]) -> QueryTable:
 @cached(8, "Reading queries …", shared=True)
 def _table(run_ids: tuple[str, ...]) -> QueryTable:
     return query_table(ENTRY, run_ids, repository())
+
+
+@cached(64, "Comparing rankings …", keys=BY_RUNS)
+def paired_of(table: QueryTable, a: Side, b: Side) -> Paired:
+    """``versus.paired``, kept."""
+    return versus.paired(table, a, b)
