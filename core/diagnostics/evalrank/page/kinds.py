@@ -24,14 +24,15 @@ from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_
 from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from core.diagnostics.evalrank.sources import PairSources
 from core.figures.groups import group_lines
-from core.numerics.statistics.groups import FEW, Gain, Gains, Grouping
-from core.texts import are_words, counted, with_minus
+from core.numerics.statistics.groups import FEW, Gains, Grouping
+from core.texts import are_words
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, repository
 from core.ui.widgets import dataset_offer
 from core.ui.widgets.addressed import tab_named
 from core.ui.widgets.two_variants import two_variants
+from core.ui.widgets.versus import kinds as versus
 
 QUESTIONS = {
     Kind.OVERLAP: "lexical overlap",
@@ -50,6 +51,7 @@ NOTES = {
 }
 
 
+OF = {"query": " of the query", "mate": " of the match"}  # which text has the kind
 OWN = "A column of your file. A text without a value counts as (empty)."
 
 
@@ -126,32 +128,8 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
         return
     digests = tuple(column.digest for column in own.values())
     found = _gains(shown.entry, shown.pairs, sides.a.run_id, sides.b.run_id, digests, own, shown.filtered)
-    a, b = (as_text(run.plan.variant.label) for run in (sides.a, sides.b))
-    if not found.tested:
-        st.markdown(f"No kind of pair has enough pairs to tell **{b}** from **{a}** on it.")
-        return
-    said = [
-        f"{verb} most on {_in_words(one)}"
-        for verb, one in (("gains", found.gain), ("loses", found.loss))
-        if one is not None
-    ]
-    if said:
-        st.markdown(f"**{b}** {' and '.join(said)} against **{a}**.")
-    else:
-        st.markdown(f"**{b}** neither gains nor loses significantly against **{a}** on any kind of pair.")
-    kinds = counted(len(found.tested), "kind")
-    st.caption(
-        f"{kinds} of pair tested, over all groupings at once; p is corrected for all of them (Holm). Differences "
-        f"are in MRR, with the 95% CI of each alone. Kinds of fewer than {FEW} pairs are not tested."
-    )
-
-
-def _in_words(one: Gain) -> str:
-    side = "" if one.group.side == "pair" else f" of the {'match' if one.group.side == 'mate' else one.group.side}"
-    interval = one.estimate.interval
-    sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
-    name = f"{as_text(one.by)}{side}: **{as_text(one.group.label)}**"
-    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, 'pair')})"
+    a, b = (run.plan.variant.label for run in (sides.a, sides.b))
+    versus.say(found, a, b, "pair", "pairs", MEASURES["mrr"], key="kind_gains", sides=OF)
 
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)

@@ -21,13 +21,13 @@ from core.diagnostics.retrieval.outcomes import QueryTable, Side
 from core.diagnostics.retrieval.page.queries import compared_sides
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from core.figures.groups import group_lines
-from core.numerics.statistics.groups import FEW, Gain, Gains, Grouping
-from core.texts import counted, with_minus
+from core.numerics.statistics.groups import FEW, Gains, Grouping
 from core.types import Int64, Variant
 from core.ui.markdown import as_text
 from core.ui.resources import cached, load
 from core.ui.widgets import own_columns
 from core.ui.widgets.addressed import tab_named
+from core.ui.widgets.versus import kinds as gains
 
 NOTES = {
     Kind.LENGTH: "Stop words count, too.",
@@ -122,50 +122,8 @@ def _most_changed(shown: RetrievalView, features: Features, own: Mapping[str, Ow
     compared = compared_sides(shown)
     digests = tuple(column.digest for column in own.values())
     found = _gains(shown.table, compared.sides["A"], compared.sides["B"], digests, features, own)
-    a, b = (as_text(compared.names[side]) for side in "AB")
-    if not found.tested:
-        st.markdown(f"No kind of query has enough queries to tell **{b}** (B) from **{a}** (A) on it.")
-        return
-    said = [
-        f"{verb} most on {_in_words(one)}"
-        for verb, one in (("gains", found.gain), ("loses", found.loss))
-        if one is not None
-    ]
-    if said:
-        st.markdown(f"**{b}** (B) {' and '.join(said)} against **{a}** (A).")
-    else:
-        st.markdown(f"**{b}** (B) neither gains nor loses significantly against **{a}** (A) on any kind of query.")
-    st.caption(
-        f"{counted(len(found.tested), 'kind')} of query tested at once; p is corrected for all of them (Holm). "
-        f"Differences are in {TITLES[HEAD]}, with the 95% CI of each alone. Kinds of fewer than {FEW} queries are not "
-        "tested."
-    )
-    with st.expander("A against B on every kind", icon=":material/table:"):
-        _tested(found)
-
-
-def _in_words(one: Gain) -> str:
-    interval = one.estimate.interval
-    sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
-    name = f"{as_text(one.by)}: **{as_text(one.group.label)}**"
-    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, 'query', 'queries')})"
-
-
-def _tested(found: Gains) -> None:
-    rows = [
-        {
-            "by": one.by,
-            "kind": one.group.label,
-            UNIT: one.rows,
-            "B − A": one.estimate.value,
-            "95% CI": "" if one.estimate.interval is None else with_minus(f"{one.estimate.interval:.3f}"),
-            "p (Holm)": one.p,
-        }
-        for one in found.tested
-    ]
-    numbers = st.column_config.NumberColumn
-    config = {"B − A": numbers(format="%+.4f", help=TITLES[HEAD]), "p (Holm)": numbers(format="%.3g")}
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="retrieval_kind_gains", column_config=config)
+    names = compared.names
+    gains.say(found, names["A"], names["B"], "query", UNIT, TITLES[HEAD], key="retrieval_kind_gains")
 
 
 @cached(32, "Comparing kinds of query …", keys=BY_RUNS)
