@@ -49,6 +49,6 @@ help:  ## this list
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 
-.venv/dev.stamp: .venv/run.stamp requirements-dev.txt
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt requirements-backends.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@

@@ -169,7 +169,7 @@ def name_of_model(reference: str) -> str:
     ``hf:ORG/NAME``."""
     scheme, colon, target = reference.partition(":")
     if not colon:
-        return shortened(_plain(reference)) or Kind.MODEL
+        scheme, target = "", reference
     if models := fused(reference):
         named = [name_of_model(m) + ("" if chain == "none" else f" + {chain}") for m, chain in models]
         return shortened(f"fusion of {' and '.join(named)}")
@@ -177,7 +177,7 @@ def name_of_model(reference: str) -> str:
         return shortened(_plain(_stem(target)) or scheme)
     target, _, query = target.partition("?")
     target, _, revision = target.partition("@") if scheme == "hf" else (target, "", "")
-    name = _plain(_last(target)) or _plain(scheme) or Kind.MODEL
+    name = _plain(_last(target) if colon else target) or _plain(scheme) or Kind.MODEL
     facts = [f"@{revision[:8]}"] if revision else []
     facts += [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
     return shortened(_plain(f"{name} ({', '.join(facts)})")) if facts else shortened(name)

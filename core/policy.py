@@ -205,7 +205,7 @@ def check_encoder(reference: str, settings: Settings) -> None:
             check_encoder(model, settings)
             check_transform(chain, settings)
         return
-    if ":" in reference and not of(settings).own_encoders:
+    if (":" in reference or "backend=" in reference) and not of(settings).own_encoders:
         raise InputError(
             f"'{reference[:80]}' cannot be used on a hosted demo",
             expected="an encoder of the catalog",

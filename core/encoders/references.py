@@ -31,6 +31,14 @@ class Dtype(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
+class Backend(StrEnum):
+    """Library that computes a transformer's layers."""
+
+    TORCH = "torch"
+    ONNX = "onnx"
+    OPENVINO = "openvino"
+
+
 SHORTEST_MAX_LENGTH = 3  # two special tokens and one token of text
 
 
@@ -48,6 +56,7 @@ class ModelParams:
     pooling: Pooling = Pooling.PUBLISHED
     query_prompt: str | None = None
     document_prompt: str | None = None
+    backend: Backend = Backend.TORCH
 
     @classmethod
     def parse(cls, query: str, reference: str) -> ModelParams:
@@ -72,21 +81,26 @@ class ModelParams:
             raise InputError(
                 f"max_length is '{length}' in '{reference}'", expected=f"a number of tokens from {SHORTEST_MAX_LENGTH}"
             )
-        for name, kind in (("dtype", Dtype), ("pooling", Pooling)):
+        for name, kind in (("dtype", Dtype), ("pooling", Pooling), ("backend", Backend)):
             if name in values and values[name] not in list(kind):
                 raise unknown(name, values[name], list(kind))
-        return cls(
+        found = cls(
             max_length=None if length is None else int(length),
             prompt=values.get("prompt"),
             dtype=Dtype(values.get("dtype", Dtype.FLOAT32)),
             pooling=Pooling(values.get("pooling", Pooling.PUBLISHED)),
             query_prompt=values.get("query_prompt"),
             document_prompt=values.get("document_prompt"),
+            backend=Backend(values.get("backend", Backend.TORCH)),
         )
+        if found.backend is not Backend.TORCH:
+            _check_backend(found, reference)
+        return found
 
     def __str__(self) -> str:
         """The canonical query: sorted by name, without defaults."""
         given = {
+            "backend": None if self.backend is Backend.TORCH else self.backend.value,
             "document_prompt": self.document_prompt,
             "dtype": None if self.dtype is Dtype.FLOAT32 else self.dtype.value,
             "max_length": self.max_length,
@@ -95,6 +109,20 @@ class ModelParams:
             "query_prompt": self.query_prompt,
         }
         return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in given.items() if value is not None)
+
+
+def _check_backend(params: ModelParams, reference: str) -> None:
+    """Refuse what only torch can do here."""
+    if params.dtype is not Dtype.FLOAT32:
+        raise InputError(
+            f"'{reference}': the back end {params.backend} computes in float32",
+            remedy="leave out dtype or backend",
+        )
+    if params.pooling is Pooling.FIRST_LAST_AVG:
+        raise InputError(
+            f"'{reference}': the back end {params.backend} gives the last layer, not the first",
+            remedy="leave out backend, or choose another pooling",
+        )
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from core.store.repository import Repository
 from core.types import Variant
 
 CATALOG = "catalog"
+WITH_PARAMETERS = "parameters"
 UNKNOWN = "unknown"
 _Facts = TypeVar("_Facts", EncoderIdentity, EncoderInfo)
 
@@ -33,7 +34,7 @@ class EncoderSummary:
     """Everything known about an encoder without opening it.
 
     Attributes:
-        kind: ``catalog``, the reference's scheme, or ``unknown`` to this version.
+        kind: ``catalog``, also with ``parameters``, the reference's scheme, or ``unknown`` to this version.
         description: of the encoder, or of its kind.
         info: from the catalog or the last check; None if it was only run.
         identity: from the last check or run, if any.
@@ -260,6 +261,8 @@ def _model(variant: Variant) -> str:
 def _kind(reference: str) -> str:
     if reference in ENCODERS:
         return CATALOG
+    if reference.partition("?")[0] in ENCODERS:
+        return WITH_PARAMETERS
     scheme, colon, _ = reference.partition(":")
     return scheme if colon and scheme in SCHEMES else UNKNOWN
 
@@ -312,7 +315,9 @@ def _summary(
         info: EncoderInfo | None = entry.info
         identity: EncoderIdentity | None = resolve_encoder(reference, settings).identity
     else:
-        description = SCHEMES[kind].description if kind in SCHEMES else "Not of this version."
+        of_catalog = ENCODERS.get(reference.partition("?")[0])
+        described = of_catalog or SCHEMES.get(kind)
+        description = described.description if described else "Not of this version."
         info = _read(EncoderInfo, added.facts.get("info")) if added else None
         identity = _newest_identity(added, done)
     shared = [group for group in passes if any(facts.encoder == reference for facts in group)]

@@ -12,8 +12,9 @@ import numpy as np
 
 from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from core.encoders.device import resolve_device
-from core.encoders.references import Dtype, Pooling
+from core.encoders.references import Backend, Dtype, Pooling
 from core.encoders.tokens import TokenParts, mean_of, merged, without_idle
+from core.encoders.transformer import backends
 from core.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from core.encoders.transformer.folder import ModelFolder
 from core.encoders.transformer.words import words_of
@@ -64,6 +65,9 @@ class SentenceTransformerEncoder:
         source: the inspected folder of a user; None for a catalog model.
         own: the pooling of this encoder.
         prompt: put before every text.
+        backend: what computes the layers.
+        own_graph: the folder's file for the back end; None to export one.
+        exports: folder of exported graphs.
     """
 
     reference: str
@@ -78,21 +82,32 @@ class SentenceTransformerEncoder:
     others: tuple[Output, ...] = ()
     prompt: str = ""
     dtype: Dtype = Dtype.FLOAT32
+    backend: Backend = Backend.TORCH
+    own_graph: Path | None = None
+    exports: Path = Path()
 
     @property
     def identity(self) -> EncoderIdentity:
         return self._identity(self._output)
 
     def _identity(self, output: Output) -> EncoderIdentity:
+        pooling = POOLINGS.get(output.pooling, self.pooling)
         return EncoderIdentity(
             reference=output.reference,
-            revision=self.source.revision if self.source else self.weights_sha256[:16],
-            pooling=POOLINGS.get(output.pooling, self.pooling),
+            revision=self._revision,
+            pooling=f"{pooling}; {backends.described(self.own_graph)}" if self.own_graph else pooling,
             prompt=self.prompt,
             max_length=self.max_length,
-            libraries=library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+            libraries=(
+                *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+                *backends.libraries(self.backend),
+            ),
             dtype=self.dtype.value,
         )
+
+    @property
+    def _revision(self) -> str:
+        return self.source.revision if self.source else self.weights_sha256[:16]
 
     @property
     def _output(self) -> Output:
@@ -105,13 +120,26 @@ class SentenceTransformerEncoder:
 
     @cached_property
     def device(self) -> str:
-        return resolve_device(self.wanted_device)
+        return resolve_device(self.wanted_device if self.backend is Backend.TORCH else "cpu")
 
     @cached_property
     def _model(self) -> SentenceTransformer:
         if self.weights_sha256:
             self.check_weights()
-        return _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
+        model = _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
+        if self.backend is not Backend.TORCH:
+            expected = self._probed(model)
+            backends.exchange_layers(
+                model[0], self.backend, self.own_graph, self.exports, self._revision, self.reference
+            )
+            backends.check_same(expected, self._probed(model), self.backend, self.reference)
+        return model
+
+    def _probed(self, model: SentenceTransformer) -> tuple[Float32, ...]:
+        """Per pooling the vectors of the probe texts."""
+        bare, never = replace(self, prompt=""), CancelToken()
+        texts = bare._tokenized(model, (self._output, *self.others), backends.PROBES, never)
+        return texts.encode_all(never).vectors
 
     def check_weights(self) -> None:
         """Raises ``DataCorrupt`` if the checksum is wrong, ``BlindspotError`` if the file is missing."""
@@ -218,12 +246,15 @@ class SentenceTransformerEncoder:
             return np.asarray(rows[0].float().cpu().numpy(), dtype=np.float64), counted
 
     def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+        return self._tokenized(self._model, outputs, texts, cancel)
+
+    def _tokenized(
+        self, model: SentenceTransformer, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken
+    ) -> TokenizedTexts:
         poolings = tuple(o.pooling for o in outputs)
         prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
-        tokens = tokenize(
-            self._model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings
-        )
-        forward = _Forward(self._model, poolings, self.prompt, self.device)
+        tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings)
+        forward = _Forward(model, poolings, self.prompt, self.device)
         return TokenizedTexts(tokens, forward, tuple(o.info.dimension for o in outputs), self.device, self.reference)
 
 

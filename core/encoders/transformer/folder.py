@@ -84,6 +84,11 @@ class ModelFolder:
         """The weights that a pooling's vectors need."""
         return self.input_parameters if pooling is Pooling.STATIC else self.parameters
 
+    @property
+    def transformer(self) -> Path:
+        """The folder of the layers."""
+        return self.modules[0].folder if self.modules else self.path
+
     @cached_property
     def revision(self) -> str:
         """The commit, or a digest of the names and contents of the files that loading reads."""
@@ -113,10 +118,10 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
 
 
 def _inspect(path: Path, reference: str) -> ModelFolder:
-    _refuse_outside(path, path, reference)
+    refuse_outside(path, path, reference)
     modules = _modules(path, reference)
     for module in modules:
-        _refuse_outside(module.folder, path, reference)
+        refuse_outside(module.folder, path, reference)
     transformer = modules[0].folder if modules else path
     config = _json(transformer / "config.json", reference)
     if not config:
@@ -169,7 +174,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     )
 
 
-def _refuse_outside(folder: Path, root: Path, reference: str) -> None:
+def refuse_outside(folder: Path, root: Path, reference: str, *, every_file: bool = False) -> None:
     """Refuse links that leave the model's folder, and files that are not regular.
 
     A snapshot in the hub's cache consists of links to the same model's files.
@@ -177,7 +182,7 @@ def _refuse_outside(folder: Path, root: Path, reference: str) -> None:
     home = root.resolve()
     within = home.parent.parent if home.parent.name == SNAPSHOTS else home
     files = sorted(folder.iterdir()) if folder.is_dir() else []
-    for file in [folder, *(f for f in files if f.suffix in RELEVANT)]:
+    for file in [folder, *(f for f in files if every_file or f.suffix in RELEVANT)]:
         try:
             target = file.resolve()
         except RuntimeError as error:  # a circle of links

@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path
 
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
-from core.encoders.references import DirReference, Dtype, HubReference, Pooling
+from core.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling
 from core.encoders.roles import role_prompts, without_roles
 from core.encoders.tokens import TokenParts
+from core.encoders.transformer import backends
 from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
-from core.encoders.transformer.folder import ModelFolder, inspect_folder
+from core.encoders.transformer.folder import ModelFolder, inspect_folder, refuse_outside
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
 from core.types import CancelToken, Float32
@@ -171,10 +172,17 @@ def _encoder(
     if roles and roles.given:
         unused = without_roles(unused)
 
+    backend = params.backend
+    if backend is not Backend.TORCH:
+        backends.require(backends.PACKAGES[backend], backend, str(reference))
+    own_graph = backends.own_graph(source.transformer, backend)
+    if own_graph:
+        refuse_outside(own_graph.parent, source.path, str(reference), every_file=True)
+
     def output(pooling: Pooling) -> Output:
         how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
         info = EncoderInfo(
-            title=f"{name} ({how})",
+            title=f"{name} ({', '.join(filter(None, (how, backends.TITLES.get(backend))))})",
             dimension=source.dimension_of(pooling),
             parameters=source.parameters_of(pooling),
             memory_bytes=source.parameters * BYTES[params.dtype],
@@ -188,7 +196,8 @@ def _encoder(
 
     own = output(params.pooling)
     # Published vectors come alone; other poolings are asked for to be compared, so all come at once.
-    others = () if params.pooling is Pooling.PUBLISHED else tuple(output(p) for p in Pooling if p is not params.pooling)
+    left = {params.pooling} | ({Pooling.FIRST_LAST_AVG} if backend is not Backend.TORCH else set())
+    others = () if params.pooling is Pooling.PUBLISHED else tuple(output(p) for p in Pooling if p not in left)
     return SentenceTransformerEncoder(
         reference=own.reference,
         info=own.info,
@@ -201,4 +210,7 @@ def _encoder(
         others=others,
         prompt=source.prompt if params.prompt is None else params.prompt,
         dtype=params.dtype,
+        backend=backend,
+        own_graph=own_graph,
+        exports=settings.cache / backends.EXPORTS,
     )

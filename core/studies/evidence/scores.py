@@ -274,7 +274,7 @@ def family_of(reference: str, revision: str = "") -> str:
     the model itself are one family). For ``dir:``, ``vectors:`` and ``table:`` it is the content of the file, so that
     copies are one family, or the path if ``revision`` (``EncoderIdentity.revision``) is not known.
     """
-    if (entry := ENCODERS.get(reference)) is not None:
+    if (entry := ENCODERS.get(reference.partition("?")[0])) is not None:
         return entry.family or entry.id
     scheme = reference.partition(":")[0]
     try:

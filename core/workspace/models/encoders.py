@@ -28,6 +28,7 @@ from core.workspace.renaming import name_field
 
 KINDS = {
     encoders_here.CATALOG: "built in",
+    encoders_here.WITH_PARAMETERS: "built in, another back end",
     "dir": "folder",
     "hf": "hub model",
     "vectors": "word vectors",

