@@ -22,6 +22,7 @@ from core.errors import InputError
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"
 _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder named by a digest of its content: see datasets.uploads
+_HOW_ASKED = ("batch=", "key_env=", "parallel=", "style=", "timeout=")  # parameters that say nothing of the model
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
 _VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
@@ -175,12 +176,24 @@ def name_of_model(reference: str) -> str:
         return shortened(f"fusion of {' and '.join(named)}")
     if scheme in {"vectors", "table", "run"}:
         return shortened(_plain(_stem(target)) or scheme)
-    target, _, query = target.partition("?")
+    if scheme == "api":
+        target, _, query = _served(target)
+        query = "&".join(part for part in query.split("&") if not part.startswith(_HOW_ASKED))
+    else:
+        target, _, query = target.partition("?")
     target, _, revision = target.partition("@") if scheme == "hf" else (target, "", "")
     name = _plain(_last(target) if colon else target) or _plain(scheme) or Kind.MODEL
     facts = [f"@{revision[:8]}"] if revision else []
     facts += [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
     return shortened(_plain(f"{name} ({', '.join(facts)})")) if facts else shortened(name)
+
+
+def _served(target: str) -> tuple[str, str, str]:
+    """Model, host and parameters of ``URL#MODEL?PARAMS``; without a model, the host for it."""
+    url, _, rest = target.partition("#")
+    model, _, query = rest.partition("?")
+    host = url.partition("//")[2].partition("/")[0].partition("?")[0]
+    return unquote(model) or host, host, query
 
 
 def name_of_dataset(reference: str) -> str:
@@ -237,6 +250,8 @@ def _last(path: str) -> str:
 
 def _parent(reference: str) -> str:
     """The folder or organization of a reference's last part; "" if it means nothing to a reader."""
+    if reference.startswith("api:"):
+        return _plain(_served(reference.partition(":")[2])[1])
     parts = _parts(reference.partition(":")[2].partition("?")[0])
     parent = parts[-2] if len(parts) > 1 else ""
     return "" if _UPLOADED.fullmatch(parent) else _plain(parent)

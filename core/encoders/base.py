@@ -28,6 +28,8 @@ class EncoderIdentity:
         max_length: tokens after which a text is truncated; 0 for never.
         libraries: ``name==version`` of the libraries that can change the numbers.
         dtype: precision of the computation; vectors are always float32.
+        embeds_as: the reference without what cannot change a vector (how many texts are sent to a server at a time);
+            "" for the reference itself.
     """
 
     reference: str
@@ -37,10 +39,12 @@ class EncoderIdentity:
     max_length: int = 0
     libraries: tuple[str, ...]
     dtype: str = "float32"
+    embeds_as: str = ""
 
     def embedding_digest(self, texts_digest: str) -> str:
         """Key of the embeddings of an ordered list of texts under this encoder."""
         parts = asdict(self)
+        parts["reference"] = parts.pop("embeds_as") or self.reference
         if self.dtype == "float32":  # embeddings stored before dtype existed keep their key
             del parts["dtype"]
         return digest_of_strings([json.dumps(parts, sort_keys=True), texts_digest])[:32]
@@ -72,7 +76,8 @@ class EncoderInfo:
     ``parameters`` counts the trained weights that its vectors need, ``memory_bytes`` is the size of all that are
     loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are all NaN, and no other
     row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares but that are not applied.
-    ``role_prompts``: None where neither the reference nor the model tells queries from documents.
+    ``role_prompts``: None where neither the reference nor the model tells queries from documents. ``served_by`` is the
+    host that texts are sent to; "" for a model on this machine.
     """
 
     title: str
@@ -85,6 +90,7 @@ class EncoderInfo:
     is_partial: bool = False
     unused_prompts: tuple[tuple[str, str], ...] = ()
     role_prompts: RolePrompts | None = None
+    served_by: str = ""
 
     @property
     def prompt_warning(self) -> str:
@@ -200,6 +206,15 @@ class PreparingEncoder(Protocol):
 
     def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
         """Tokenize the texts; raises what ``Encoder.encode`` does."""
+        ...
+
+
+@runtime_checkable
+class VerifiedEncoder(Protocol):
+    """An encoder whose identity must be asked for first, since others may change the model (a server)."""
+
+    def verify(self, cancel: CancelToken) -> None:
+        """Find out which model it is now; raises what ``Encoder.load`` does where that was never known."""
         ...
 
 

@@ -12,6 +12,7 @@ from core import names, policy
 from core.encoders.base import Encoder, EncoderInfo
 from core.encoders.rankings.base import Ranking
 from core.encoders.references import Backend, DirReference, FileReference, HubReference, ModelParams, Pooling
+from core.encoders.served.reference import FORM, ServedReference
 from core.errors import InputError, unknown
 from core.names import BM25, fused, is_ranking, version_of
 from core.settings import Settings
@@ -115,6 +116,12 @@ def _hub(reference: str, settings: Settings) -> Encoder:
     from core.encoders.transformer.hub import HubEncoder
 
     return HubEncoder(HubReference.parse(reference), settings)
+
+
+def _served(reference: str, settings: Settings) -> Encoder:
+    from core.encoders.served.encoder import ServedEncoder
+
+    return ServedEncoder.of(ServedReference.parse(reference), settings)
 
 
 def _vectors(reference: str, _settings: Settings) -> Encoder:
@@ -266,6 +273,14 @@ _SCHEMES = (
         description="A model of the Hugging Face hub, downloaded once: safetensors only, never its code.",
         canonical=lambda reference: str(HubReference.parse(reference)),
         build=_hub,
+    ),
+    SchemeEntry(
+        scheme="api",
+        form=FORM,
+        description="A model on a server that speaks OpenAI's POST /v1/embeddings, or as ?style= says (tei, ollama, "
+        "cohere). The texts are sent there.",
+        canonical=lambda reference: str(ServedReference.parse(reference)),
+        build=_served,
     ),
     SchemeEntry(
         scheme="vectors",

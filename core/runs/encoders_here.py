@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core import policy
-from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts
+from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.uploads import delete_upload, store_upload, upload_of
@@ -21,7 +21,7 @@ from core.names import version_of
 from core.settings import Settings
 from core.store.records import RunRecord, RunState, Speed, StoredReference
 from core.store.repository import Repository
-from core.types import Variant
+from core.types import CancelToken, Variant
 
 CATALOG = "catalog"
 WITH_PARAMETERS = "parameters"
@@ -159,6 +159,9 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         BlindspotError: a failed download, damaged files.
     """
     encoder = resolve_encoder(canonical_encoder(reference.strip()), settings)
+    if isinstance(encoder, VerifiedEncoder):
+        encoder.verify(CancelToken())
+        encoder.load()
     return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
 
 
@@ -322,6 +325,7 @@ def _summary(
         identity = _newest_identity(added, done)
     shared = [group for group in passes if any(facts.encoder == reference for facts in group)]
     facts_of: list[EncoderInfo | RunRecord] = [info] if info else []
+    is_served = bool(info and info.served_by)  # nobody says how large it is
     facts_of += [run for run in done if run.dimension is not None][:1]
     dimensions = [known.dimension for known in facts_of] + [facts.dimension for facts in costs]
     return EncoderSummary(
@@ -331,8 +335,8 @@ def _summary(
         info=info,
         identity=identity,
         dimension=next(iter(dimensions), None),
-        parameters=next((known.parameters for known in facts_of), None),
-        memory_bytes=next((known.memory_bytes for known in facts_of), None),
+        parameters=None if is_served else next((known.parameters for known in facts_of), None),
+        memory_bytes=None if is_served else next((known.memory_bytes for known in facts_of), None),
         runs=done,
         is_running=any(run.state is RunState.RUNNING for run in runs),
         stored=tuple(stored),

@@ -69,7 +69,6 @@ def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, 
     if not fit_on:
         return ""
     held_out = needed(fit_on, chain, dataset)
-    reference = encoder.identity.reference
     if protocol:
         raise InputError(
             f"a transform is to be fitted on '{fit_on}' under the protocol {protocol}, which centers over the items "
@@ -78,8 +77,8 @@ def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, 
         )
     if isinstance(encoder, FittedEncoder):
         raise InputError(
-            f"'{reference}' learns from the very texts that it encodes: its vectors for '{fit_on}' lie in another "
-            f"space than those for '{dataset}'",
+            f"'{encoder.identity.reference}' learns from the very texts that it encodes: its vectors for "
+            f"'{fit_on}' lie in another space than those for '{dataset}'",
             expected="an encoder that gives a text the same vector in every dataset, or no other dataset to fit on",
         )
     return held_out

@@ -46,7 +46,7 @@ def manifest_of(
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
         "encoder": {
-            **asdict(model.identity),
+            **{name: value for name, value in asdict(model.identity).items() if name != "embeds_as" or value},
             **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
             **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
         },

@@ -25,7 +25,7 @@ from core.diagnostic import (
     all_diagnostics,
     find_diagnostic,
 )
-from core.encoders.base import Encoder, EncoderInfo, VocabularyEncoder
+from core.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.encoders.catalog import canonical_encoder, may_leave_out, resolve_encoder
 from core.encoders.device import device_for_ranking
@@ -286,6 +286,7 @@ def _load(request: RunRequest, work: _Work) -> _Named:
     with work.watch.measure("load"):
         dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
         held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
+        _verify(request.variant.encoder, work)
         return _named(request, dataset, held_out, work.settings)
 
 
@@ -300,6 +301,15 @@ def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, s
         encoder = by_role(resolve_encoder(reference, settings), dataset.asked)
         model = preparation.look_up(encoder) if preparation else encoder
     return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, model, held_out)
+
+
+def _verify(reference: str, work: _Work) -> None:
+    """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
+    for model in [model for model, _ in fused(reference)] or [reference]:
+        encoder = None if is_ranking(model) else resolve_encoder(model, work.settings)
+        if isinstance(encoder, VerifiedEncoder):
+            work.progress("asking the server", 0, 1)
+            encoder.verify(work.cancel)
 
 
 def _plan(named: _Named, work: _Work) -> _Planned:
@@ -509,7 +519,9 @@ def encode(
     work = _Work(settings, repository, progress, cancel or CancelToken())
     with at_work(settings, JobLine("encode", "", request.encoder, request.dataset)) as line:
         dataset = fetch.load(find_dataset(request.dataset), settings, progress, work.cancel)
-        encoder = resolve_encoder(canonical_encoder(request.encoder), settings)
+        reference = canonical_encoder(request.encoder)
+        _verify(reference, work)
+        encoder = resolve_encoder(reference, settings)
         embedded = _encoded(encoder, dataset, work)
         if embedded.encoded_now:
             repository.remember_embedding(embedded.facts, encoder.info)

@@ -65,6 +65,8 @@ class Reply:
         headers: sent in addition; a Content-Length replaces the true one.
         delay: seconds before the first byte.
         cut: bytes of the body after which the connection is closed; -1: closed before the status line.
+        raw: sent instead of status line, headers and body; then the connection is closed.
+        drip: seconds between single bytes of the body.
     """
 
     status: int = 200
@@ -73,6 +75,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     delay: float = 0.0
     cut: int | None = None
+    raw: bytes | None = None
+    drip: float = 0.0
 
 
 Change = Callable[[Request, Reply], Reply]
@@ -221,13 +225,24 @@ class _Handler(BaseHTTPRequestHandler):
             self.site._stopping.wait(reply.delay)
         body = json.dumps(reply.payload).encode() if reply.body is None else reply.body
         try:
+            if reply.raw is not None:
+                self.wfile.write(reply.raw)
+                self.wfile.flush()
+                self.close_connection = True
+                return
             if reply.cut != -1:
                 self.send_response(reply.status)
                 headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **reply.headers}
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(body[: reply.cut])
+                for start in range(len(body) if reply.drip else 0):
+                    self.wfile.write(body[start : start + 1])
+                    self.wfile.flush()
+                    if self.site._stopping.wait(reply.drip):
+                        break
+                if not reply.drip:
+                    self.wfile.write(body[: reply.cut])
                 self.wfile.flush()
             if reply.cut is not None:
                 self.connection.shutdown(socket.SHUT_RDWR)

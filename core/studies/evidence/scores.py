@@ -20,6 +20,7 @@ from core.diagnostic import Reading, all_diagnostics, find_diagnostic
 from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
 from core.encoders.catalog import ENCODERS
 from core.encoders.references import DirReference, FileReference, HubReference
+from core.encoders.served.reference import ServedReference
 from core.errors import BlindspotError
 from core.numerics.statistics.correlations import DECIMALS
 from core.store.records import RunRecord
@@ -271,8 +272,9 @@ def family_of(reference: str, revision: str = "") -> str:
     """The family of a canonical encoder reference.
 
     It is what the catalog's entry declares, or the repository of ``hf:`` (so that the catalog's encoders of a model and
-    the model itself are one family). For ``dir:``, ``vectors:`` and ``table:`` it is the content of the file, so that
-    copies are one family, or the path if ``revision`` (``EncoderIdentity.revision``) is not known.
+    the model itself are one family), or the address and model of ``api:``. For ``dir:``, ``vectors:`` and ``table:``
+    it is the content of the file, so that copies are one family, or the path if ``revision``
+    (``EncoderIdentity.revision``) is not known.
     """
     if (entry := ENCODERS.get(reference.partition("?")[0])) is not None:
         return entry.family or entry.id
@@ -280,6 +282,8 @@ def family_of(reference: str, revision: str = "") -> str:
     try:
         if scheme == "hf":
             return HubReference.parse(reference).repo
+        if scheme == "api":
+            return str(ServedReference.parse(reference).of_model)
         if scheme in {"dir", "vectors", "table"}:
             return f"{scheme}:{revision}" if revision else f"{scheme}:{_path(scheme, reference)}"
     except BlindspotError:  # stored by an older version, in another notation

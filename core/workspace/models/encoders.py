@@ -31,6 +31,7 @@ KINDS = {
     encoders_here.WITH_PARAMETERS: "built in, another back end",
     "dir": "folder",
     "hf": "hub model",
+    "api": "served",
     "vectors": "word vectors",
     "table": "precomputed",
     encoders_here.UNKNOWN: "not in this version",

@@ -1,0 +1,284 @@
+"""References to models that a server has: ``api:URL#MODEL?name=value&name=value``.
+
+No error here quotes the whole reference, since a key may have been put into it by mistake.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
+
+from core.errors import InputError, unknown
+from core.types import digest_of_strings
+
+FORM = "api:URL#MODEL"
+EXAMPLE = "api:http://localhost:8000/v1#BAAI/bge-small-en-v1.5"
+USUAL_KEY = "OPENAI_API_KEY"
+MOST_AT_ONCE = 256  # texts of a request: what the cache writes to disk at once
+_SECRET = re.compile(r"key|token|secret|passw|auth|credential|signature|^sig$", re.IGNORECASE)
+_PORTS = {"http": 80, "https": 443}
+_PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+
+
+class Style(StrEnum):
+    """Whose bodies of requests and answers a server speaks."""
+
+    OPENAI = "openai"
+    TEI = "tei"
+    OLLAMA = "ollama"
+    COHERE = "cohere"
+
+
+ENDINGS = {Style.OPENAI: "/embeddings", Style.TEI: "/embed", Style.OLLAMA: "/api/embed", Style.COHERE: "/v2/embed"}
+# Texts per request: the limits that Text Embeddings Inference and Cohere have by default.
+USUAL_BATCH = {Style.OPENAI: 64, Style.TEI: 32, Style.OLLAMA: 64, Style.COHERE: 96}
+INPUT_TYPES = ("search_document", "search_query", "classification", "clustering")  # Cohere's roles
+_OF_BODIES = {"model", "input", "inputs", "texts", "dimensions", "output_dimension", "encoding_format", "input_type"}
+
+
+@dataclass(frozen=True)
+class ServedParams:
+    """Parameters of an ``api:`` reference.
+
+    Attributes:
+        dimensions: asked of the server; None for the model's own.
+        prompt, query_prompt, document_prompt: put before texts, as in ``ModelParams``; of Cohere's style an input type,
+            which goes into the body; None where the reference does not say.
+        key_env: name of the environment variable that has the key; "" for no key, None where it does not say.
+        batch: most texts of a request; None for the style's usual.
+        parallel: requests at a time.
+        timeout: seconds for an answer.
+        body: further fields of the body by name.
+    """
+
+    style: Style = Style.OPENAI
+    dimensions: int | None = None
+    prompt: str | None = None
+    query_prompt: str | None = None
+    document_prompt: str | None = None
+    key_env: str | None = None
+    batch: int | None = None
+    parallel: int = 4
+    timeout: int = 120
+    body: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, query: str) -> ServedParams:
+        """Raises ``InputError`` for an unknown parameter, one given twice, or an invalid value."""
+        values: dict[str, str] = {}
+        body: dict[str, Any] = {}
+        known = sorted({*cls.__dataclass_fields__} - {"body"})
+        for part in query.split("&") if query else []:
+            name, equals, value = part.partition("=")
+            name = unquote(name)
+            if name not in known and not name.startswith("body."):
+                raise unknown("parameter of an api: reference", name, [*known, "body.NAME"])
+            if not equals or name in values:
+                raise InputError(
+                    f"'{name}' is given {'twice' if equals else 'without a value'} in the api: reference",
+                    expected=f"{name}=VALUE once",
+                )
+            values[name] = unquote(value)
+            if name.startswith("body."):
+                body[name.removeprefix("body.")] = _field(name.removeprefix("body."), values[name])
+        style = values.get("style", Style.OPENAI)
+        if style not in list(Style):
+            raise unknown("style", style, list(Style))
+        key_env = values.get("key_env")
+        if key_env and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", key_env):  # not quoted: it may be the key itself
+            raise InputError(
+                "key_env is not the name of an environment variable",
+                expected=f"capital letters, digits and underscores, for example key_env={USUAL_KEY}",
+                remedy="put the key into that variable, never into the reference",
+            )
+        prompts = {name: values.get(name) for name in ("prompt", "query_prompt", "document_prompt")}
+        for name, prompt in prompts.items():
+            if style == Style.COHERE and prompt and prompt not in INPUT_TYPES:
+                raise unknown(f"input type ({name} of style=cohere)", prompt, INPUT_TYPES)
+        return cls(
+            style=Style(style),
+            dimensions=_number("dimensions", values, 1, 65_536),
+            key_env=key_env,
+            batch=_number("batch", values, 1, MOST_AT_ONCE),
+            parallel=_number("parallel", values, 1, 32) or cls.parallel,
+            timeout=_number("timeout", values, 1, 3_600) or cls.timeout,
+            body=dict(sorted(body.items())),
+            **prompts,
+        )
+
+    def __str__(self) -> str:
+        """The canonical query: sorted by name, without defaults."""
+        given: dict[str, object] = {
+            "batch": self.batch,
+            **{f"body.{name}": _as_json(value) for name, value in self.body.items()},
+            "dimensions": self.dimensions,
+            "document_prompt": self.document_prompt,
+            "key_env": None if self.key_env == _usual_key(self.style) else self.key_env,
+            "parallel": None if self.parallel == ServedParams.parallel else self.parallel,
+            "prompt": self.prompt,
+            "query_prompt": self.query_prompt,
+            "style": None if self.style is Style.OPENAI else self.style.value,
+            "timeout": None if self.timeout == ServedParams.timeout else self.timeout,
+        }
+        return "&".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value is not None)
+
+
+@dataclass(frozen=True)
+class ServedReference:
+    """``api:URL#MODEL[?PARAMS]``; ``url`` is the base, without the style's ending such as ``/embeddings``."""
+
+    url: str
+    model: str
+    params: ServedParams
+
+    @classmethod
+    def parse(cls, reference: str) -> ServedReference:
+        """Raises ``InputError`` for an address that cannot be used, or one with a key in it; for a wrong parameter."""
+        target = reference.partition(":")[2]
+        url, mark, rest = target.partition("#")
+        if not mark:  # Text Embeddings Inference serves one model, without a name
+            url, _, query = target.partition("?")
+            model = ""
+        else:
+            model, _, query = rest.partition("?")
+        params = ServedParams.parse(query)
+        model = unquote(model)
+        if not model and params.style is not Style.TEI:
+            raise InputError("the api: reference names no model", expected=f"{FORM}, for example {EXAMPLE}")
+        if any(not character.isprintable() for character in model):
+            raise InputError("the model's name in the api: reference has characters that cannot be shown")
+        return cls(_checked_url(url, params.style), model, params)
+
+    def __str__(self) -> str:
+        query = str(self.params)
+        return f"api:{self.url}#{quote(self.model, safe='/:')}".replace("~", "%7E") + (f"?{query}" if query else "")
+
+    @property
+    def endpoint(self) -> str:
+        """The address that texts are posted to."""
+        parts = urlsplit(self.url)
+        return urlunsplit(parts._replace(path=parts.path + ENDINGS[self.params.style]))
+
+    @property
+    def host(self) -> str:
+        """The host, with its port unless that is the usual one."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the host is this machine or in its own network, judging by the name alone."""
+        name = urlsplit(self.url).hostname or ""
+        try:
+            return ipaddress.ip_address(name).is_private
+        except ValueError:
+            return "." not in name or name.endswith(_PRIVATE_NAMES)
+
+    @property
+    def key_env(self) -> str:
+        """The environment variable that has the key; "" for none."""
+        named = self.params.key_env
+        return (_usual_key(self.params.style) or "") if named is None else named
+
+    @property
+    def batch(self) -> int:
+        return self.params.batch or USUAL_BATCH[self.params.style]
+
+    @property
+    def of_vectors(self) -> ServedReference:
+        """Without what cannot change a vector: the key, and how many texts and requests go at a time."""
+        return replace(
+            self, params=replace(self.params, key_env=None, batch=None, parallel=ServedParams.parallel, timeout=120)
+        )
+
+    @property
+    def of_model(self) -> ServedReference:
+        """Without prompts either: what answers the probe texts."""
+        mine = self.of_vectors
+        return replace(mine, params=replace(mine.params, prompt=None, query_prompt=None, document_prompt=None))
+
+    @property
+    def model_digest(self) -> str:
+        """Name of the files that are kept about the model."""
+        return digest_of_strings([str(self.of_model)])[:32]
+
+
+def _usual_key(style: Style) -> str | None:
+    """OpenAI's key goes to servers that speak as OpenAI does."""
+    return USUAL_KEY if style is Style.OPENAI else None
+
+
+def _number(name: str, values: Mapping[str, str], least: int, most: int) -> int | None:
+    value = values.get(name)
+    if value is None:
+        return None
+    if not re.fullmatch(r"[0-9]{1,7}", value) or not least <= int(value) <= most:
+        raise InputError(
+            f"{name} is '{value[:40]}' in the api: reference", expected=f"a number from {least} to {most:,}"
+        )
+    return int(value)
+
+
+def _field(name: str, value: str) -> Any:
+    """A field of the body, from JSON."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,63}", name) or name in _OF_BODIES:
+        raise InputError(
+            f"'body.{name[:80]}' cannot be set", expected=f"a field other than {', '.join(sorted(_OF_BODIES))}"
+        )
+    if _SECRET.search(name) and name != "truncate_prompt_tokens":
+        raise InputError(
+            f"'body.{name}' looks like a key, which would be stored with the results",
+            remedy="put the key into an environment variable and name that: key_env=NAME",
+        )
+    try:
+        found = json.loads(value)
+        _as_json(found)
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"body.{name} is not JSON", expected='a number, true, false, or a text in quotes, as in "search_query"'
+        ) from error
+    return found
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _quoted(value: str) -> str:
+    return quote(value, safe="").replace("~", "%7E")  # variants are ENCODER~TRANSFORM
+
+
+def _checked_url(url: str, style: Style) -> str:
+    """The canonical address; raises ``InputError``, which quotes nothing that may be a password."""
+    bad = InputError("the api: reference has no usable address", expected=f"{FORM}, for example {EXAMPLE}")
+    if not url.isascii() or any(c.isspace() or not c.isprintable() or c in '\\"<>^`{|}' for c in url):
+        raise bad
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # a port that is no number, brackets that do not close
+        raise bad from None
+    if parts.username is not None or parts.password is not None or "@" in parts.netloc:
+        raise InputError(
+            "the address has a user or password in it, which would be stored with the results",
+            remedy="put the key into an environment variable and name that: key_env=NAME",
+        )
+    scheme, name = parts.scheme.lower(), (parts.hostname or "").rstrip(".")
+    if scheme not in _PORTS or not re.fullmatch(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?|[0-9a-f:.]+", name) or port == 0:
+        raise bad
+    for field_name, _ in parse_qsl(parts.query, keep_blank_values=True):
+        if _SECRET.search(field_name):
+            raise InputError(
+                f"the address has '{field_name[:40]}=' in it, which looks like a key and would be stored",
+                remedy="put the key into an environment variable and name that: key_env=NAME",
+            )
+    host = f"[{name}]" if ":" in name else name
+    if port is not None and port != _PORTS[scheme]:
+        host += f":{port}"
+    path = quote(parts.path.rstrip("/").removesuffix(ENDINGS[style]).rstrip("/"), safe="/%:+,;=!$&'()*-._")
+    return urlunsplit((scheme, host, path, quote(parts.query, safe="=&%:/+,-._"), "")).replace("~", "%7E")

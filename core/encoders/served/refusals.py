@@ -1,0 +1,120 @@
+"""Refusals of a server and other things that it says, in one line and without the key."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from core.encoders.served.reference import ServedReference
+from core.errors import BlindspotError, InputError
+
+TRIES = 7  # of a request that is answered with 429 or 5xx
+SHOWN = 200  # characters of what a server says
+_TOO_MANY = re.compile(
+    r"batch|too (large|many|long|big)|maximum|at most|exceed|limit|less than|fewer|tokens", re.IGNORECASE
+)
+_OUT_OF_MONEY = "insufficient_quota"
+_WHERE = "check the address (often it ends in /v1) and style="
+
+
+class TooLarge(Exception):
+    """The server refuses a request for its size, and may take a smaller one; ``error`` for one of a single text."""
+
+    def __init__(self, error: InputError) -> None:
+        self.error = error
+
+
+class TryAgain(Exception):
+    """A failure after which the same request may succeed.
+
+    Attributes:
+        error: raised after the last try.
+        tries: at most so many.
+        wait: seconds, if the server says them.
+    """
+
+    def __init__(self, error: BlindspotError, tries: int, wait: float | None = None) -> None:
+        self.error, self.tries, self.wait = error, tries, wait
+
+
+def refusal(
+    status: int, headers: Mapping[str, str], data: bytes, texts: int, reference: ServedReference
+) -> TooLarge | TryAgain | BlindspotError:
+    """What to raise for a status other than 200."""
+    host, what = reference.host, said(data, reference)
+    because = f": {what}" if what else ""
+    if status == 429 and _OUT_OF_MONEY in data[:10_000].decode("utf-8", "replace"):
+        return BlindspotError(f"{host} refuses further requests (429){because}", remedy="check the account's credit")
+    if status == 429 or status >= 500:
+        busy = "limits how often it is asked" if status == 429 else "fails"
+        error = BlindspotError(
+            f"{host} {busy} ({status}), again and again{because}",
+            remedy="run it again later: what was fetched is kept. Fewer requests at a time: parallel=1",
+        )
+        return TryAgain(error, TRIES, seconds_of(headers.get("retry-after", "")))
+    if status in {400, 413, 422}:
+        refused = InputError(f"{host} refuses {texts} text{'s' if texts > 1 else ''} ({status}){because}")
+        return TooLarge(refused) if status == 413 or _TOO_MANY.search(what) else refused
+    if status in {401, 403}:
+        return _about_the_key(status, because, reference)
+    model = f"no model '{reference.model}'" if reference.model else "nothing"
+    refused_as = f"has {model} at this address" if status == 404 else "refuses the request"
+    return InputError(f"{host} {refused_as} ({status}){because}", remedy=_WHERE)
+
+
+def _about_the_key(status: int, because: str, reference: ServedReference) -> InputError:
+    name = reference.key_env
+    if key_of(reference):
+        what, remedy = f"refuses the key in {name}", "check that variable"
+    else:
+        what, remedy = "wants a key", f"set {name}" if name else "name the variable that has it: key_env=NAME"
+    return InputError(f"{reference.host} {what} ({status}){because}", remedy=remedy)
+
+
+def key_of(reference: ServedReference) -> str:
+    """The key from the environment, "" for none."""
+    return os.environ.get(reference.key_env, "").strip() if reference.key_env else ""
+
+
+def said(data: bytes, reference: ServedReference) -> str:
+    """A server's message; "" for none."""
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        return in_words(data, "", reference) if data.strip() else ""
+    for name in ("error", "message", "detail"):
+        if isinstance(found, dict) and name in found:
+            found = found[name]
+    return safe(found if isinstance(found, str) else json.dumps(found), reference)
+
+
+def in_words(data: bytes, content_type: str, reference: ServedReference) -> str:
+    """The beginning of something that is no JSON."""
+    text = data[:10_000].decode("utf-8", "replace").strip()
+    if "html" in content_type or text[:15].lower().startswith(("<!doctype", "<html")):
+        return "an HTML page"
+    return f"“{safe(text, reference)}”" if text else "nothing"
+
+
+def safe(text: str, reference: ServedReference) -> str:
+    """A text from outside without the key, shortened."""
+    if len(key := key_of(reference)) > 3:
+        text = text.replace(key, "[key]")
+    text = re.sub(r"(?i)bearer\s+\S+", "Bearer [key]", text)
+    return " ".join(text.split())[:SHOWN]
+
+
+def seconds_of(retry_after: str) -> float | None:
+    """Seconds of a ``Retry-After`` header, which may be a date; None if it says nothing usable."""
+    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,9})?", retry_after.strip()):
+        return float(retry_after)
+    with suppress(ValueError, TypeError, OverflowError):
+        when = email.utils.parsedate_to_datetime(retry_after)
+        when = when if when.tzinfo else when.replace(tzinfo=UTC)
+        return max((when - datetime.now(UTC)).total_seconds(), 0.0)
+    return None

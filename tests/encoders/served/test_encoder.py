@@ -1,0 +1,389 @@
+"""Served encoders: their vectors, what they are, and that nothing is paid for twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import replace
+from time import perf_counter, sleep
+
+import numpy as np
+import pytest
+
+from core.encoders.base import PreparingEncoder
+from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import resolve_encoder
+from core.encoders.roles import RoleEncoder, by_role
+from core.encoders.served import encoder as served
+from core.encoders.served import probes
+from core.encoders.served.encoder import ServedEncoder
+from core.encoders.served.probes import PROBES, Version
+from core.errors import BlindspotError, Cancelled, InputError
+from core.settings import ROOT, Settings
+from core.types import CancelToken, Float32, no_progress
+from tests.support.embedding_server import EmbeddingSite, Reply, Request, hash_vectors
+
+TEXTS = tuple(f"text number {i} " + "x" * (i % 7) for i in range(700))
+
+
+def of(site: EmbeddingSite, settings: Settings, rest: str = "/v1#m") -> ServedEncoder:
+    found = resolve_encoder(f"api:{site.url}{rest}", settings)
+    assert isinstance(found, ServedEncoder)
+    return found
+
+
+def encoded(encoder: ServedEncoder, settings: Settings, cancel: CancelToken | None = None) -> Float32:
+    encoder.verify(CancelToken())
+    cache = EmbeddingCache(settings.embeddings)
+    return np.array(cache.encode(encoder, TEXTS, "digest", no_progress, cancel or CancelToken()).matrix)
+
+
+def asked(site: EmbeddingSite) -> Counter[str]:
+    """How often each text was sent, and answered with a vector, probes left out."""
+    return Counter(text for text in site.texts if text not in PROBES)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "/v1#m",
+        "/v1#m?batch=7&parallel=3",
+        "#?style=tei",
+        "#m?style=ollama",
+        "#m?style=cohere",
+        "/v1#m?body.truncate_prompt_tokens=99",
+    ],
+)
+def test_vectors_are_those_of_the_server(rest: str, site: EmbeddingSite, settings: Settings) -> None:
+    np.testing.assert_array_equal(encoded(of(site, settings, rest), settings), hash_vectors(TEXTS))
+    assert asked(site) == Counter(TEXTS)
+
+
+def test_bodies_have_what_the_reference_says(site: EmbeddingSite, settings: Settings) -> None:
+    site.embed = lambda texts: hash_vectors(texts, 16)
+    of(site, settings, "/v1#m?dimensions=16&prompt=say: &body.user=%22me%22").encode(["a"], CancelToken())
+    assert site.requests[-1].body == {
+        "model": "m",
+        "input": ["say: a"],
+        "dimensions": 16,
+        "encoding_format": "base64",
+        "user": "me",
+    }
+    of(site, settings, "#c?style=cohere&dimensions=16&prompt=search_query").encode(["a"], CancelToken())
+    body = site.requests[-1].body
+    assert (body["input_type"], body["output_dimension"], body["texts"]) == ("search_query", 16, ["a"])
+
+
+def test_dimensions_that_a_server_ignores_are_an_error(site: EmbeddingSite, settings: Settings) -> None:
+    with pytest.raises(BlindspotError, match="32 dimensions"):
+        of(site, settings, "/v1#m?dimensions=16").encode(["a"], CancelToken())
+
+
+def test_roles_take_their_prompts(site: EmbeddingSite, settings: Settings) -> None:
+    base = of(site, settings, "/v1#m?query_prompt=Q: &document_prompt=D: ")
+    base.verify(CancelToken())
+    encoder = by_role(base, {"b"})
+    assert isinstance(encoder, RoleEncoder)
+    found = encoder.encode(["a", "b"], CancelToken())
+    np.testing.assert_array_equal(found, hash_vectors(["D: a", "Q: b"]))
+    plain = of(site, settings)
+    plain.verify(CancelToken())
+    assert encoder.identity.embedding_digest("x") != plain.identity.embedding_digest("x")
+    assert encoder.identity.revision == plain.identity.revision  # it is the same model
+
+
+# --- what it is
+
+
+def test_nothing_is_asked_before_it_must_be(site: EmbeddingSite, settings: Settings) -> None:
+    encoder = of(site, settings)
+    assert encoder.info.dimension == 0
+    assert encoder.info.served_by == encoder.reference.host
+    with pytest.raises(InputError, match="never asked"):
+        encoder.identity  # noqa: B018
+    assert not site.requests
+    encoder.verify(CancelToken())
+    assert (encoder.info.dimension, site.texts) == (32, list(PROBES))
+    again = of(site, settings)
+    assert again.identity == encoder.identity
+    assert len(site.requests) == 1
+    assert not isinstance(encoder, PreparingEncoder)
+
+
+def test_it_is_asked_once_in_a_while(site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served, "FRESH_SECONDS", 600.0)
+    for _ in range(3):
+        encoded(of(site, settings), settings)
+    assert Counter(site.texts)[PROBES[0]] == 1
+
+
+def test_how_it_is_asked_changes_no_key(site: EmbeddingSite, settings: Settings) -> None:
+    ways = [of(site, settings, f"/v1#m{rest}") for rest in ("", "?batch=3&parallel=1", "?key_env=", "?timeout=9")]
+    ways[0].verify(CancelToken())
+    assert len({way.identity.embedding_digest("x") for way in ways}) == 1
+    assert len({way.identity.reference for way in ways}) == 4
+    others = [of(site, settings, f"/v1#m?{rest}") for rest in ("prompt=a", "dimensions=32", "body.x=1")]
+    for other in others:
+        other.verify(CancelToken())
+    assert len({one.identity.embedding_digest("x") for one in [ways[0], *others]}) == 4
+
+
+def noisy(texts: list[str]) -> Float32:
+    """The same model on another machine: cosines above 0.9999."""
+    clean = hash_vectors(texts)
+    noise = np.random.default_rng(len(texts)).standard_normal(clean.shape).astype(np.float32)
+    return clean + 0.001 * noise
+
+
+@pytest.mark.parametrize(
+    ("embed", "is_same"),
+    [
+        (noisy, True),
+        (lambda texts: hash_vectors(texts).astype(np.float16).astype(np.float32), True),
+        (lambda texts: hash_vectors([text.lower() for text in texts]), False),
+        (lambda texts: 2 * hash_vectors(texts), False),
+        (lambda texts: hash_vectors(texts)[:, :16], False),
+        (lambda texts: hash_vectors(texts) + 0.02 * hash_vectors(texts)[:, ::-1], True),  # 1 - cosine: 0.0002
+        (lambda texts: hash_vectors(texts) + 0.08 * hash_vectors(texts)[:, ::-1], False),  # 0.003
+    ],
+)
+def test_another_model_behind_the_address_is_another_identity(
+    embed: object, is_same: bool, site: EmbeddingSite, settings: Settings
+) -> None:
+    before = of(site, settings)
+    first = encoded(before, settings)
+    site.embed = embed  # type: ignore[assignment]
+    after = of(site, settings)
+    second = encoded(after, settings)
+    assert (after.identity.revision == before.identity.revision) is is_same
+    assert len(after.versions) == (1 if is_same else 2)
+    assert bool(probes.change_in_words(after.reference, after.versions)) is not is_same
+    if is_same:
+        np.testing.assert_array_equal(first, second)  # nothing was encoded
+        return
+    np.testing.assert_array_equal(second, np.asarray(site.embed(list(TEXTS))))
+    site.embed = hash_vectors  # the first model is back, and so are its embeddings
+    sent = len(asked(site) - Counter())
+    back = of(site, settings)
+    np.testing.assert_array_equal(encoded(back, settings), first)
+    assert back.identity == before.identity
+    assert len(asked(site) - Counter()) == sent
+
+
+def test_a_model_that_changes_between_identity_and_encoding_is_not_mixed(
+    site: EmbeddingSite, settings: Settings
+) -> None:
+    encoder = of(site, settings)
+    encoder.verify(CancelToken())
+    encoder.identity  # noqa: B018 - from here on the caller has it
+    site.embed = lambda texts: hash_vectors([text.lower() for text in texts])
+    with pytest.raises(BlindspotError, match="another model"):
+        encoder.encode(["a"], CancelToken())
+    assert site.texts == [*PROBES, *PROBES]
+    of(site, settings).encode(["a"], CancelToken())
+
+
+def test_what_is_stored_is_known_without_the_server(site: EmbeddingSite, settings: Settings) -> None:
+    first = encoded(of(site, settings), settings)
+    site.change = lambda _, reply: Reply(500)
+    np.testing.assert_array_equal(encoded(of(site, settings), settings), first)
+
+
+def test_the_distance_of_versions_is_in_cosine_and_length() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.standard_normal((5, 8)).astype(np.float32)
+    version = Version(vectors, "2026-01-01T00:00:00+00:00")
+    turned = vectors.copy()
+    for angle, is_same in ((0.04, True), (0.05, False)):  # cosines 0.9992 and 0.99875
+        other = np.zeros(8)
+        other[np.argmin(np.abs(vectors[3]))] = 1.0
+        other -= other @ vectors[3] / (vectors[3] @ vectors[3]) * vectors[3]
+        other *= np.linalg.norm(vectors[3]) / np.linalg.norm(other)
+        turned[3] = np.cos(angle) * vectors[3] + np.sin(angle) * other
+        assert version.is_same(turned) is is_same
+    assert version.is_same(1.005 * vectors)
+    assert not version.is_same(1.02 * vectors)
+    zero = np.zeros((5, 8), dtype=np.float32)
+    assert not version.is_same(zero)
+
+
+# --- nothing is paid for twice
+
+
+@pytest.mark.parametrize("parallel", [1, 4])
+def test_after_an_error_only_the_rest_is_fetched(parallel: int, site: EmbeddingSite, settings: Settings) -> None:
+    site.change = lambda request, reply: Reply(400, {"error": "no"}) if request.number == 9 else reply
+    rest = f"/v1#m?batch=50&parallel={parallel}"
+    with pytest.raises(InputError):
+        encoded(of(site, settings, rest), settings)
+    answered = Counter(t for r in site.requests if r.number != 9 for t in r.texts if t not in PROBES)
+    begun = len(site.requests)
+    site.change = lambda _, reply: reply
+    # A smaller batch after the error: still nothing is asked for twice.
+    np.testing.assert_array_equal(encoded(of(site, settings, "/v1#m?batch=20"), settings), hash_vectors(TEXTS))
+    later = Counter(t for r in site.requests[begun:] for t in r.texts if t not in PROBES)
+    assert max((answered + later).values()) == 1
+    assert set(answered + later) == set(TEXTS)
+
+
+def test_a_role_that_fails_does_not_lose_the_other(site: EmbeddingSite, settings: Settings) -> None:
+    def encode() -> Float32:
+        base = of(site, settings, "/v1#m?query_prompt=Q:")
+        base.verify(CancelToken())
+        encoder = by_role(base, set(TEXTS[::2]))
+        return EmbeddingCache(settings.embeddings).encode(encoder, TEXTS, "d", no_progress, CancelToken()).matrix
+
+    def fail(request: Request, reply: Reply) -> Reply:
+        is_document = request.texts != PROBES and not request.texts[0].startswith("Q:")
+        return Reply(400) if is_document else reply
+
+    site.change = fail
+    with pytest.raises(InputError):
+        encode()
+    site.change = lambda _, reply: reply
+    encode()
+    assert max(count for text, count in asked(site).items() if text.startswith("Q:")) == 1
+
+
+def test_a_cancel_stops_requests_and_keeps_what_came(site: EmbeddingSite, settings: Settings) -> None:
+    cancel = CancelToken()
+
+    def slowly(request: object, reply: Reply) -> Reply:
+        if len(site.requests) == 8:
+            cancel.cancel()
+        return replace(reply, delay=0.05)
+
+    site.change = slowly
+    began = perf_counter()
+    with pytest.raises(Cancelled):
+        encoded(of(site, settings, "/v1#m?batch=30&parallel=2"), settings, cancel)
+    assert perf_counter() - began < 5
+    assert len(site.requests) <= 14  # of 25
+    site.change = lambda _, reply: reply
+    np.testing.assert_array_equal(encoded(of(site, settings), settings), hash_vectors(TEXTS))
+    assert set(asked(site).values()) == {1}
+
+
+@pytest.mark.parametrize("reply", [Reply(429, headers={"Retry-After": "1000"}), Reply(delay=30.0)])
+def test_a_cancel_ends_waits(
+    reply: Reply, site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.encoders.served.client.LONGEST_WAIT", 60.0)
+    encoder = of(site, settings)
+    encoder.verify(CancelToken())
+    encoder.load()
+    site.change = lambda request, healthy: healthy if request.texts == PROBES else reply
+    cancel = CancelToken()
+    threading.Timer(0.3, cancel.cancel).start()
+    began = perf_counter()
+    with pytest.raises(Cancelled):
+        encoder.encode(["a"], cancel)
+    assert perf_counter() - began < 4
+
+
+KILLED = """
+import sys
+from core.encoders.cache import EmbeddingCache
+from core.encoders.catalog import resolve_encoder
+from core.settings import Settings
+from core.types import CancelToken, no_progress
+import json
+settings = Settings.from_environment()
+encoder = resolve_encoder(sys.argv[1], settings)
+encoder.verify(CancelToken())
+EmbeddingCache(settings.embeddings).encode(encoder, json.load(sys.stdin), "digest", no_progress, CancelToken())
+"""
+
+
+def test_a_kill_loses_no_chunk_that_was_written(site: EmbeddingSite, settings: Settings) -> None:
+    enough = threading.Event()
+
+    def answer(request: object, reply: Reply) -> Reply:
+        if len(site.requests) >= 10:  # the probes, twice, and two chunks of four requests
+            enough.set()
+            return replace(reply, delay=30.0)
+        return reply
+
+    site.change = answer
+    environment = os.environ | {"BLINDSPOT_CACHE": str(settings.cache), "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", KILLED, f"api:{site.url}/v1#m?parallel=1"],
+        stdin=subprocess.PIPE,
+        cwd=ROOT,
+        env=environment,
+    )
+    assert process.stdin is not None
+    process.stdin.write(json.dumps(TEXTS).encode())
+    process.stdin.close()
+    assert enough.wait(60)
+    sleep(0.2)
+    process.kill()
+    process.wait()
+    site.change = lambda _, reply: reply
+    killed_at = len(site.requests)
+    np.testing.assert_array_equal(encoded(of(site, settings), settings), hash_vectors(TEXTS))
+    later = {text for request in site.requests[killed_at:] for text in request.texts if text not in PROBES}
+    assert 0 < len(later) <= len(TEXTS) - 256
+
+
+# --- keys
+
+
+def test_keys_are_sent_and_named(site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    site.key = "sk-0123456789abcdef"
+    with pytest.raises(InputError, match="wants a key"):
+        of(site, settings).encode(["a"], CancelToken())
+    with pytest.raises(InputError, match="MY_KEY is not set"):
+        of(site, settings, "/v1#m?key_env=MY_KEY").encode(["a"], CancelToken())
+    monkeypatch.setenv("MY_KEY", "sk-wrong")
+    with pytest.raises(InputError, match="refuses the key in MY_KEY"):
+        of(site, settings, "/v1#m?key_env=MY_KEY").encode(["a"], CancelToken())
+    monkeypatch.setenv("MY_KEY", f" {site.key}\n")
+    assert of(site, settings, "/v1#m?key_env=MY_KEY").encode(["a"], CancelToken()).shape == (1, 32)
+    monkeypatch.setenv("OPENAI_API_KEY", site.key)
+    of(site, settings).encode(["a"], CancelToken())
+    with pytest.raises(InputError, match="wants a key"):
+        of(site, settings, "/v1#m?key_env=").encode(["b"], CancelToken())
+
+
+@pytest.mark.parametrize("wrong", ["a b", "sk-é", "a\nb", "\x00"])
+def test_a_key_that_cannot_be_sent_is_not_shown(
+    wrong: str, site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "\x00" in wrong:
+        monkeypatch.setattr(os, "environ", {"K": wrong})
+    else:
+        monkeypatch.setenv("K", wrong)
+    with pytest.raises(InputError) as caught:
+        of(site, settings, "/v1#m?key_env=K").encode(["a"], CancelToken())
+    assert wrong not in str(caught.value)
+    assert not site.requests
+
+
+def test_no_key_goes_unencrypted_to_a_public_host(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    with pytest.raises(InputError, match="unencrypted"):
+        resolve_encoder("api:http://api.example.org/v1#m", settings).encode(["a"], CancelToken())
+
+
+def test_a_key_in_the_reference_is_refused(
+    site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    with pytest.raises(InputError) as caught:
+        of(site, settings, "/v1#m?prompt=sk-0123456789abcdef").encode(["a"], CancelToken())
+    assert "sk-0123456789abcdef" not in str(caught.value)
+
+
+def test_importing_and_naming_need_no_http_library() -> None:
+    program = (
+        "import sys\nfrom core.encoders.catalog import resolve_encoder\nfrom core.settings import Settings\n"
+        "resolve_encoder('api:http://h/v1#m', Settings.from_environment({})).info\n"
+        "print('httpx' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
