@@ -335,6 +335,8 @@ class DiagnosticEntry:
             (``core.runs.comparison.DifferencesOf``).
         changed: dotted path of the function that finds the items which two runs judge differently
             (``core.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
+        item_scores: dotted path of the function that gives a run's scores item by item
+            (``core.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items.
         tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
             (from the entry and the runs; per score their places, or None), or "".
         findings: dotted path of the function that makes its findings (``core.runs.findings.FindingsOf``).
@@ -369,6 +371,7 @@ class DiagnosticEntry:
     compare: str = ""
     difference: str = ""
     changed: str = ""
+    item_scores: str = ""
     tested: str = ""
     findings: str = ""
 

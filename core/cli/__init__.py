@@ -26,7 +26,7 @@ from core.cli import (
     runs,
     sweep,
 )
-from core.cli.studies import compare, findings, report
+from core.cli.studies import compare, findings, gate, report
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
 from core.names import Names, in_force
@@ -79,6 +79,8 @@ app.command("compare")(compare.compare_variants)
 app.command("map")(maps.make_map)
 app.command("findings")(findings.findings)
 app.command("report")(report.report)
+app.command("gate")(gate.gate)
+app.command("audit")(gate.audit_set)
 app.command("evidence")(evidence.evidence)
 app.command("hubs")(hubs.hubs)
 app.command("sweep", help=sweep.HELP)(sweep.sweep)

@@ -13,6 +13,7 @@ from core.diagnostic import DiagnosticEntry, Score, all_diagnostics, find_diagno
 from core.errors import InputError
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import Interval
+from core.numerics.statistics.pairs import Dependence
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
 from core.types import Float64, Int64
@@ -303,3 +304,34 @@ def largest(gain: Float64, most: int) -> tuple[Int64, Int64]:
     won = order[: min(most, int(np.count_nonzero(gain > 0)))]
     order = np.argsort(gain, kind="stable")
     return won, order[: min(most, int(np.count_nonzero(gain < 0)))]
+
+
+# --- one run's scores, item by item
+
+
+@dataclass(frozen=True, eq=False)
+class ItemScores:
+    """A score of a run, and what each item has in it; items are pairs, queries, originals or examples.
+
+    Attributes:
+        value: the score.
+        parts: ``[m]``, values whose mean is the score or, where it is no mean (``is_mean``), their influences on it.
+        numbers: ``[m]`` of the items in the dataset, ascending.
+        texts: ``[m]``, an item in one line.
+        known: which items are independent.
+    """
+
+    value: float
+    parts: Float64
+    numbers: Int64
+    texts: Sequence[str]
+    known: Dependence
+    is_mean: bool = True
+
+
+class ItemScoresOf(Protocol):
+    """Signature of ``DiagnosticEntry.item_scores``."""
+
+    def __call__(self, run: RunRecord, repository: Repository) -> Mapping[str, ItemScores]:
+        """By name the scores of a finished run that are made of items."""
+        ...

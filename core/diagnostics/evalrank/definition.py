@@ -356,6 +356,7 @@ comes from a separate product, which is rounded differently, so a match often ou
     compare="core.diagnostics.evalrank.uncertainty.compare",
     difference="core.diagnostics.evalrank.versus.difference",
     changed="core.diagnostics.evalrank.versus.changed",
+    item_scores="core.diagnostics.evalrank.versus.item_scores",
     findings="core.diagnostics.evalrank.findings.findings",
     tested="core.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,

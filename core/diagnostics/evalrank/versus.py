@@ -8,11 +8,11 @@ import numpy as np
 
 from core.diagnostics.evalrank.definition import ENTRY
 from core.diagnostics.evalrank.pairs import pair_table
-from core.diagnostics.evalrank.uncertainty import one_sample
+from core.diagnostics.evalrank.uncertainty import WITH_INTERVAL, is_rank, one_sample, pair_values
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.outcomes import Outcome, Outcomes
-from core.runs.comparison import Change, Changes, Difference, largest
+from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
 
@@ -67,3 +67,19 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
         rows.append(Change(number, texts, said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     return Changes("pairs", "ranks the match higher", won, lost, int(both.sum()) - won - lost, tuple(rows))
+
+
+def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+    """See ``core.runs.comparison.ItemScoresOf``; an item is a pair that the run ranked."""
+    table = pair_table(ENTRY, [run.run_id], repository)
+    sample = one_sample(table, [run.run_id], [ENTRY.headline])
+    ranked = ~np.isnan(table.ranks(run.run_id, filtered=False))
+    frame = table.frame[ranked]
+    numbers = frame["item_no"].to_numpy(dtype=np.int64)
+    texts = [f"{query} → {mate}" for query, mate in zip(frame["query"], frame["mate"], strict=True)]
+    out = {}
+    for name in WITH_INTERVAL:
+        if not is_rank(name):
+            values = pair_values(table, run.run_id, name)[ranked]
+            out[name] = ItemScores(float(values.mean()), values, numbers, texts, sample.dependence)
+    return out

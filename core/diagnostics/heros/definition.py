@@ -374,6 +374,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     findings="core.diagnostics.heros.findings.findings",
     difference="core.diagnostics.heros.versus.difference",
     changed="core.diagnostics.heros.versus.changed",
+    item_scores="core.diagnostics.heros.versus.item_scores",
     cost=Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,

@@ -8,12 +8,12 @@ import numpy as np
 
 from core.datasets.kinds.minimal_pairs import subset_in_words
 from core.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
-from core.diagnostics.heros.orderings import Cosines, Ordering, against_meaning
+from core.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.intervals import mcnemar
 from core.numerics.statistics.pairs import Dependence
-from core.runs.comparison import Change, Changes, Difference, largest
+from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.types import Float64
@@ -109,3 +109,16 @@ def _nearer(outcome: float, ordering: Ordering) -> str:
 
 def _words(subset: str) -> str:
     return subset_in_words(subset)
+
+
+def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+    """See ``core.runs.comparison.ItemScoresOf``; an item is an original."""
+    rows = repository.items(ENTRY, [run.run_id], texts=True)
+    cosines = Cosines.of_rows(rows)
+    numbers = np.sort(rows["item_no"].unique()).astype(np.int64)
+    texts = rows.drop_duplicates("item_no").set_index("item_no")["original"].loc[numbers.tolist()].tolist()
+    known = Dependence.of_groups(np.arange(len(numbers)), Unit.SENTENCES)
+    names = [str(ordering) for ordering in listed_orderings(cosines.subsets)]
+    names += [ACCURACY] if PARAPHRASE in cosines.subsets else []
+    of = {name: _outcomes(cosines, name) for name in names if name in run.metrics}
+    return {name: ItemScores(float(v.mean()), v, numbers, texts, known) for name, v in of.items()}

@@ -395,6 +395,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
     compare="core.diagnostics.retrieval.comparison.compare",
     difference="core.diagnostics.retrieval.versus.difference",
     changed="core.diagnostics.retrieval.versus.changed",
+    item_scores="core.diagnostics.retrieval.versus.item_scores",
     findings="core.diagnostics.retrieval.findings.findings",
     cost=Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,

@@ -9,11 +9,12 @@ import numpy as np
 
 from core.diagnostics.retrieval.definition import ENTRY, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
+from core.numerics.ranking import graded
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.outcomes import Outcome
-from core.runs.comparison import Change, Changes, Difference, largest
+from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
 
@@ -101,3 +102,13 @@ def first_found(table: QueryTable, side: Side, row: int) -> str:
     if ranks := [one.rank for one in relevant if one.rank]:
         return f"first relevant document at rank {min(ranks):,}"
     return "no relevant document retrieved" if relevant else "no relevant document"
+
+
+def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+    """See ``core.runs.comparison.ItemScoresOf``; an item is a query."""
+    table = query_table(ENTRY, [run.run_id], repository)
+    texts = table.about["query"].tolist()
+    of = {name: table.scores(Side(run.run_id), name) for name in graded.NAMES}
+    return {
+        name: ItemScores(float(values.mean()), values, table.numbers, texts, table.known) for name, values in of.items()
+    }

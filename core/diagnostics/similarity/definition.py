@@ -192,6 +192,7 @@ file, the mean vector for unknown words. Only these scores are comparable with t
     ),
     difference="core.diagnostics.similarity.versus.difference",
     changed="core.diagnostics.similarity.versus.changed",
+    item_scores="core.diagnostics.similarity.versus.item_scores",
     findings="core.diagnostics.similarity.findings.findings",
     compute=compute,
 )

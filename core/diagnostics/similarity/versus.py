@@ -12,7 +12,7 @@ from core.diagnostics.similarity.pairs import Fit, fitted, scored_table
 from core.numerics.statistics.correlations import spearman_influences
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
-from core.runs.comparison import Change, Changes, Difference, largest
+from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.types import Float64
@@ -75,3 +75,17 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     won_by = "agrees with people, and the other is off by more than a quarter of the scale,"
     return Changes("pairs", won_by, won, lost, len(gain) - won - lost, tuple(rows))
+
+
+def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+    """See ``core.runs.comparison.ItemScoresOf``; an item is a pair, with its influence on Spearman's rho."""
+    from scipy.stats import spearmanr
+
+    table = scored_table(ENTRY, [run.run_id], repository)
+    predicted, gold = table.similarity[run.run_id], table.gold
+    moved = spearman_influences(predicted, gold)
+    frame = table.frame
+    numbers = frame["item_no"].to_numpy(dtype=np.int64)
+    texts = [f"{first} ↔ {second}" for first, second in zip(frame["first"], frame["second"], strict=True)]
+    rho = float(spearmanr(predicted, gold).statistic)
+    return {"spearman": ItemScores(rho, moved, numbers, texts, Dependence.of(*table.ends), is_mean=False)}

@@ -419,6 +419,7 @@ are near, but not the same.
     compare="core.diagnostics.transfer.comparison.compare",
     difference="core.diagnostics.transfer.versus.difference",
     changed="core.diagnostics.transfer.versus.changed",
+    item_scores="core.diagnostics.transfer.versus.item_scores",
     families=(Score("f1@", "F1 of one class", True),),
     cost=Cost(
         units=_trained_numbers,

@@ -13,7 +13,7 @@ from core.numerics.statistics.estimate import Unit
 from core.numerics.statistics.outcomes import Outcome
 from core.numerics.statistics.pairs import Dependence, share
 from core.numerics.statistics.pairs import difference as paired_difference
-from core.runs.comparison import Change, Changes, Difference, largest
+from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
 from core.store.records import RunRecord
 from core.store.repository import Repository
 
@@ -76,3 +76,14 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
         found.append(Change(int(tested.numbers[place]), tuple(texts), said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     return Changes("examples", "finds the right class", won, lost, len(gain) - won - lost, tuple(found))
+
+
+def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+    """See ``core.runs.comparison.ItemScoresOf``; an item is a tested example."""
+    tested = outcomes(ENTRY, [run.run_id], repository)
+    right = tested.right(run.run_id).astype(np.float64)
+    order = np.argsort(tested.numbers)
+    known = Dependence.of_groups(np.asarray(tested.groups)[order], Unit.EXAMPLES)
+    texts = [str(tested.first[place]) for place in order.tolist()]
+    numbers = np.asarray(tested.numbers, dtype=np.int64)[order]
+    return {ENTRY.headline: ItemScores(float(right.mean()), right[order], numbers, texts, known)}

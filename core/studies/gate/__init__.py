@@ -1,0 +1,1 @@
+"""Regression gate: whether a new model may replace an old one on a golden set."""

@@ -1,0 +1,182 @@
+"""Audit of a golden set: is it worth gating on?
+
+What can make a gate blind: rows that say the same twice, labels that contradict each other, texts that the models were
+trained on, questions that need no model to answer, and too few independent items to see a drop.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.labelled_texts import LabelledTexts
+from core.datasets.kinds.minimal_pairs import MinimalPairSet
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from core.datasets.kinds.scored_pairs import ScoredPairs
+from core.diagnostics.evalrank.training_overlap import TrainingSet, compared
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.pairs import Dependence
+from core.numerics.statistics.tolerance import drop
+
+CHANGING = (0.05, 0.2)  # shares of items that a re-training changes, for or against: few and many
+EASY = 0.95  # score from which a baseline without a model leaves nothing to measure
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The score of a baseline that needs no trained model."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Visible:
+    """The smallest drop that the set finds if a re-training changes this share of its items; None for none."""
+
+    changing: float
+    drop: float | None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What is known of a golden set.
+
+    Attributes:
+        rows: its pairs, queries, originals or examples; ``independent``: in words, how many of them are independent.
+        refusal: why no gate can decide, if so.
+        repeated: rows that say the same of the same texts as an earlier row, near-duplicates included.
+        contradicting: groups of rows that say different things of the same texts.
+        tied: how many rows or documents cannot be told apart, and in words what of; 0 and "" for kinds without.
+        seen: rows with all their texts in a training set, by its name.
+        score: that the baselines reach, and that a gate would decide by.
+    """
+
+    rows: int
+    independent: str
+    refusal: str
+    repeated: int
+    contradicting: int
+    tied: tuple[int, str]
+    seen: tuple[tuple[str, int], ...]
+    score: str
+    reached: tuple[Reached, ...]
+    visible: tuple[Visible, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the set less worth gating on, the worst first."""
+        out = [f"No gate on it can decide: {self.refusal}."] if self.refusal else []
+        out += [
+            f"{count:,} of {self.rows:,} rows are in the training set {name}." for name, count in self.seen if count
+        ]
+        out += [
+            f"{one.name} reaches {one.value:.3f} in {self.score} without a trained model: the set hardly tests one."
+            for one in self.reached
+            if one.value >= EASY
+        ]
+        if self.contradicting:
+            out.append(f"{self.contradicting:,} groups of rows say different things of the same texts.")
+        if self.repeated:
+            out.append(f"{self.repeated:,} of {self.rows:,} rows repeat an earlier one.")
+        return tuple(out)
+
+
+def audited(
+    dataset: Dataset,
+    training: Iterable[TrainingSet],
+    score: str,
+    reached: Sequence[Reached],
+    known: Dependence,
+    tolerance: float,
+    alpha: float,
+) -> Audit:
+    """Everything about a set; ``known`` is what is independent among its evaluated rows."""
+    rows = rows_of(dataset)
+    said: dict[tuple[str, ...], set[object]] = {}
+    for row in rows:
+        said.setdefault(tuple(compared(text) for text in row.texts), set()).add(row.says)
+    seen = [(one.name, sum(all(compared(text) in one.texts for text in row.texts) for row in rows)) for one in training]
+    return Audit(
+        len(rows),
+        known.independent,
+        known.refusal,
+        len(rows) - sum(len(found) for found in said.values()),
+        sum(len(found) > 1 for found in said.values()),
+        _tied(dataset),
+        tuple(seen),
+        score,
+        tuple(reached),
+        visible_drops(known, tolerance, alpha),
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of a dataset: its texts, and what it says of them."""
+
+    texts: tuple[str, ...]
+    says: object = None
+
+
+def rows_of(dataset: Dataset) -> list[Row]:
+    """Pairs, scored pairs, queries with their relevant documents, originals with their rewrites, or labeled texts."""
+    items = dataset.items
+    if isinstance(dataset, PairSet):
+        return [Row((items[q], items[m])) for q, m in zip(dataset.queries, dataset.mates, strict=True)]
+    if isinstance(dataset, ScoredPairs):
+        of = zip(dataset.firsts, dataset.seconds, dataset.scores.tolist(), strict=True)
+        return [Row((items[a], items[b]), score) for a, b, score in of]
+    if isinstance(dataset, RetrievalDataset):
+        relevant = [
+            frozenset(documents[grades >= RELEVANT].tolist())
+            for documents, grades in (dataset.judgements_of(query) for query in range(len(dataset.queries)))
+        ]
+        return [Row((items[q],), found) for q, found in zip(dataset.queries, relevant, strict=True)]
+    if isinstance(dataset, MinimalPairSet):
+        of_rewrites = zip(*dataset.rewrites.values(), strict=True)
+        return [
+            Row((items[original],), tuple(items[rewrite] for rewrite in rewrites))
+            for original, rewrites in zip(dataset.originals, of_rewrites, strict=True)
+        ]
+    if isinstance(dataset, LabelledTexts):
+        sides = [side for side in (dataset.firsts, dataset.seconds) if len(side)]
+        texts = zip(*([items[i] for i in side] for side in sides), strict=True)
+        return [Row(row, label) for row, label in zip(texts, dataset.labels.tolist(), strict=True)]
+    raise TypeError(f"{dataset.id} is a {dataset.kind}")
+
+
+def _tied(dataset: Dataset) -> tuple[int, str]:
+    if isinstance(dataset, ScoredPairs):
+        counts = Counter(dataset.scores.tolist())
+        return sum(count for count in counts.values() if count > 1), "pairs have the score of another pair"
+    if isinstance(dataset, RetrievalDataset):
+        return dataset.counts.same_documents, "documents have the text of another document"
+    if isinstance(dataset, PairSet):
+        return dataset.counts.several_mates, "queries have several matches, of which one can be first"
+    return 0, ""
+
+
+def visible_drops(known: Dependence, tolerance: float, alpha: float) -> tuple[Visible, ...]:
+    """The smallest drops of a share of right answers that the set finds, for each share in ``CHANGING``.
+
+    Half of the items that change are then right before, half after: no drop on average.
+    """
+    if known.refusal:
+        return tuple(Visible(changing, None) for changing in CHANGING)
+    out = []
+    n = max(round(known.effective), 1)
+    for changing in CHANGING:
+        half = max(1, math.floor(n * changing / 2))
+        lost = np.zeros(n)
+        lost[:half], lost[half : 2 * half] = 1.0, -1.0
+        units = Dependence.of_groups(np.arange(n), Unit.EXAMPLES)
+        found = None if units.refusal else drop(0.0, lost, units, tolerance, alpha, 1.0, is_mean=True).visible
+        out.append(Visible(changing, found))
+    return tuple(out)

@@ -1,0 +1,174 @@
+"""The two sides of a gate: a model's scores on a golden set, item by item, from a run or from a recorded file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.base import DatasetKind
+from core.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
+from core.errors import InputError, unknown
+from core.files.writing import read_limited, write_atomically
+from core.runs.comparison import ItemScores, declared
+from core.store.records import RunRecord
+from core.store.repository import Repository
+from core.types import Float64, Int64
+
+FORMAT = "blindspot-gate-1"
+MOST_BYTES = 1 << 28  # of a recorded file
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """A model's scores on a golden set.
+
+    Attributes:
+        name: of the model.
+        dataset_digest: of the set's content; ``numbers [m]`` of the items that were evaluated.
+        values: by score its value; ``parts``: by score ``[m]``, see ``ItemScores``.
+    """
+
+    name: str
+    diagnostic: str
+    version: int
+    params: Mapping[str, str]
+    dataset_digest: str
+    numbers: Int64
+    values: Mapping[str, float]
+    parts: Mapping[str, Float64]
+
+
+def diagnostic_of(kind: DatasetKind) -> DiagnosticEntry:
+    """The diagnostic that gates on datasets of a kind: the first whose scores are made of items.
+
+    Raises:
+        InputError: there is none.
+    """
+    can = [entry for entry in all_diagnostics().values() if entry.item_scores]
+    found = next((entry for entry in can if entry.dataset_kind is kind), None)
+    if found is None:
+        kinds = ", ".join(sorted({entry.dataset_kind.in_words for entry in can}))
+        raise InputError(f"a {kind.in_words} cannot be gated on", expected=f"one of: {kinds}")
+    return found
+
+
+def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores]:
+    """The scores of a finished run that can be gated on, item by item: those that are higher for better models.
+
+    Raises:
+        InputError: there are none.
+    """
+    entry = find_diagnostic(run.plan.diagnostic)
+    if not entry.item_scores:
+        raise InputError(f"the scores of {entry.id} are not made of items", expected="a run of another diagnostic")
+    found: Mapping[str, ItemScores] = named_function(entry.item_scores)(run, repository)
+    return {name: one for name, one in found.items() if declared(entry, name).higher_is_better}
+
+
+def score_named(name: str, entry: DiagnosticEntry, metrics: Mapping[str, float], known: Mapping[str, Any]) -> str:
+    """The score to gate on: the one asked for, or the headline; raises ``InputError`` if it is unknown."""
+    asked = name or entry.headline_of(metrics)
+    if asked not in known:
+        raise unknown(f"score of {entry.id} to gate on", asked, known)
+    return asked
+
+
+def recorded(run: RunRecord, scores: Mapping[str, ItemScores]) -> Recorded:
+    plan = run.plan
+    return Recorded(
+        plan.variant.label,
+        plan.diagnostic,
+        plan.diagnostic_version,
+        plan.params,
+        plan.dataset_digest,
+        next(iter(scores.values())).numbers,
+        {name: one.value for name, one in scores.items()},
+        {name: one.parts for name, one in scores.items()},
+    )
+
+
+# --- the file
+
+
+def write(path: Path, run: RunRecord, scores: Mapping[str, ItemScores], *, texts: bool) -> None:
+    """Record a baseline: scores per item and the manifest, and no texts unless asked for.
+
+    Raises:
+        BlindspotError: the file cannot be written.
+    """
+    side = recorded(run, scores)
+    first = next(iter(scores.values()))
+    content = {
+        "format": FORMAT,
+        "model": side.name,
+        "diagnostic": side.diagnostic,
+        "version": side.version,
+        "params": dict(side.params),
+        "dataset": find_dataset(run.plan.dataset).title,
+        "dataset_digest": side.dataset_digest,
+        "scores": dict(side.values),
+        "items": side.numbers.tolist(),
+        "parts": {name: values.tolist() for name, values in side.parts.items()},
+        "manifest": _without_paths(dict(run.manifest)),
+        **({"texts": list(first.texts)} if texts else {}),
+    }
+    data = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1).encode()
+    write_atomically(path, lambda file: file.write(data))
+
+
+def _without_paths(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The manifest without what names this machine's folders."""
+    return {name: value for name, value in manifest.items() if name not in {"machine", "dataset"}}
+
+
+def read(path: Path) -> Recorded:
+    """A recorded baseline.
+
+    Raises:
+        InputError: there is no such file, or it is none that ``write`` wrote.
+    """
+    if not path.is_file():
+        raise InputError(f"there is no file {path}", expected="a baseline written by gate --record")
+    try:
+        content = json.loads(read_limited(path, MOST_BYTES))
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}", expected="a baseline written by gate --record") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        found = content.get("format") if isinstance(content, dict) else None
+        raise InputError(
+            f"{path} has the format {found!r}" if found else f"{path} is no baseline",
+            expected=f"{FORMAT}, as gate --record writes it",
+            remedy="record it again",
+        )
+    try:
+        return _checked(content)
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"it has no '{error.args[0]}'" if isinstance(error, KeyError) else str(error)
+        raise InputError(f"{path} is damaged: {what}", expected="a file as gate --record wrote it") from error
+
+
+def _checked(content: Mapping[str, Any]) -> Recorded:
+    """Raises ``KeyError``, ``TypeError`` or ``ValueError`` if something is missing or wrong."""
+    numbers = np.array(content["items"], dtype=np.int64)
+    parts = {str(name): np.array(values, dtype=np.float64) for name, values in content["parts"].items()}
+    values = {str(name): float(value) for name, value in content["scores"].items()}
+    if numbers.ndim != 1 or not len(numbers) or (np.diff(numbers) <= 0).any():
+        raise ValueError("its items are not in ascending order")
+    if not parts or set(parts) != set(values):
+        raise ValueError("its scores and their parts differ")
+    for name, of_items in parts.items():
+        if of_items.shape != numbers.shape or not np.isfinite(of_items).all() or not math.isfinite(values[name]):
+            raise ValueError(f"{name} does not have a finite number for each of {len(numbers):,} items")
+    strings = [content[name] for name in ("model", "diagnostic", "dataset_digest")]
+    if not all(isinstance(one, str) for one in strings) or not isinstance(content["version"], int):
+        raise TypeError("a name is no text, or its version no number")
+    params = {str(name): str(value) for name, value in content["params"].items()}
+    model, diagnostic, digest = strings
+    return Recorded(model, diagnostic, content["version"], params, digest, numbers, values, parts)

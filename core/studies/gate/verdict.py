@@ -1,0 +1,185 @@
+"""Verdict of a gate: a new model's drop against the tolerance, and the items that got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from core.diagnostic import find_diagnostic
+from core.errors import InputError
+from core.numerics.statistics.tolerance import Decision, Drop, drop
+from core.runs.comparison import ItemScores, declared
+from core.studies.gate.sides import Recorded
+
+SHOWN = 20  # items that got worse
+
+
+class Outcome(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNDECIDED = "undecided"
+
+
+_OUTCOMES: Mapping[Decision, Outcome] = {
+    Decision.WITHIN: Outcome.PASSED,
+    Decision.BEYOND: Outcome.FAILED,
+    Decision.UNDECIDED: Outcome.UNDECIDED,
+}
+
+
+@dataclass(frozen=True)
+class Worse:
+    """An item that got worse: the value of the old and of the new model (of a correlation: what it adds to it)."""
+
+    text: str
+    old: float
+    new: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The new model against the old one, in one score.
+
+    Attributes:
+        items: how many; ``independent``: in words, what is independent among them.
+        worse: items that got worse, the largest loss first, at most ``SHOWN``; ``losses`` and ``gains`` count all.
+    """
+
+    score: str
+    old_name: str
+    new_name: str
+    old: float
+    new: float
+    drop: Drop
+    items: int
+    independent: str
+    losses: int
+    gains: int
+    worse: tuple[Worse, ...]
+
+    @property
+    def outcome(self) -> Outcome:
+        return _OUTCOMES[self.drop.decision]
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What was measured, what follows, and what would decide."""
+        d, least = self.drop, 1 - self.drop.alpha
+        measured = (
+            f"{self.score} is {self.old:.4f} with {self.old_name} and {self.new:.4f} with {self.new_name}: "
+            f"{_change(d.value)} on {self.items:,} items ({self.losses:,} worse, {self.gains:,} better)."
+        )
+        ends = " and ".join(
+            part
+            for part in (
+                "" if d.low is None else f"at least {d.low:.4f}",
+                "" if d.high is None else f"at most {d.high:.4f}",
+            )
+            if part
+        )
+        bounds = f"With {least:.0%} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
+        said = {
+            Outcome.FAILED: f"It is beyond the tolerance of {d.tolerance:g}.",
+            Outcome.PASSED: f"It is within the tolerance of {d.tolerance:g}.",
+            Outcome.UNDECIDED: f"That does not decide about a tolerance of {d.tolerance:g}.",
+        }[self.outcome]
+        out = [measured, f"{bounds} {said}"]
+        if self.outcome is Outcome.UNDECIDED:
+            out.append(self._what_would_decide)
+        return (*out, f"From {self.independent}.")
+
+    @property
+    def _what_would_decide(self) -> str:
+        d = self.drop
+        seen = (
+            "No drop is large enough for these items to find it beyond the tolerance."
+            if d.visible is None
+            else f"The smallest drop that these items find, in four cases of five, is {d.visible:.3f}."
+        )
+        if d.needed is None:
+            return f"{seen} The drop is too near the tolerance to say how many items would decide."
+        return f"{seen} About {d.needed:,} items would decide if the true drop is as measured."
+
+
+def _change(drop: float) -> str:
+    if drop == 0:
+        return "no change"
+    return f"a {'drop' if drop > 0 else 'gain'} of {abs(drop):.4f}"
+
+
+def judge(
+    old: Recorded, new: Recorded, scores: Mapping[str, ItemScores], score: str, tolerance: float, alpha: float
+) -> Verdict:
+    """The new model against the old one.
+
+    Args:
+        scores: of the new model, with texts and what is independent.
+        score: one of ``scores``.
+        tolerance: the largest drop that is accepted, 0 or more.
+        alpha: probability of a false alarm, over 0 and under 0.5.
+
+    Raises:
+        InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
+    """
+    _check_alike(old, new, score)
+    found = scores[score]
+    if found.known.refusal:
+        raise InputError(
+            f"the golden set is too small to gate on: {found.known.refusal}",
+            expected="at least eight independent items",
+            remedy="add items; audit says how many are worth having",
+        )
+    lost = old.parts[score] - found.parts
+    low, high = declared(find_diagnostic(new.diagnostic), score).range
+    value = old.values[score] - found.value
+    dropped = drop(value, lost, found.known, tolerance, alpha, high - low, found.is_mean)
+    order = np.argsort(-lost, kind="stable")[: min(SHOWN, int(np.count_nonzero(lost > 0)))]
+    worse = [Worse(str(found.texts[i]), float(old.parts[score][i]), float(found.parts[i])) for i in order.tolist()]
+    return Verdict(
+        score,
+        old.name,
+        new.name,
+        old.values[score],
+        found.value,
+        dropped,
+        len(lost),
+        found.known.independent,
+        int(np.count_nonzero(lost > 0)),
+        int(np.count_nonzero(lost < 0)),
+        tuple(worse),
+    )
+
+
+def _check_alike(old: Recorded, new: Recorded, score: str) -> None:
+    if (old.diagnostic, old.version) != (new.diagnostic, new.version):
+        raise InputError(
+            f"the baseline is of {old.diagnostic}, version {old.version}",
+            expected=f"{new.diagnostic}, version {new.version}",
+            remedy="record the baseline again",
+        )
+    if old.dataset_digest != new.dataset_digest:
+        raise InputError(
+            "the baseline was recorded on other texts or other judgments than the golden set now has",
+            expected="the same golden set",
+            remedy="record the baseline again",
+        )
+    if dict(old.params) != dict(new.params):
+        raise InputError(
+            f"the baseline was recorded with {_in_words(old.params)}",
+            expected=_in_words(new.params),
+            remedy="give the same parameters, or record the baseline again",
+        )
+    if not np.array_equal(old.numbers, new.numbers):
+        raise InputError(
+            f"the old model covers {len(old.numbers):,} items and the new one {len(new.numbers):,}, or other ones",
+            expected="models that have a vector for the same texts",
+        )
+    if score not in old.parts:
+        raise InputError(f"the baseline has no {score}", expected=f"one of {', '.join(sorted(old.parts))}")
+
+
+def _in_words(params: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(params.items())) or "no parameters"

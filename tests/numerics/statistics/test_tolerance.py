@@ -1,0 +1,144 @@
+"""Drops against a tolerance: by hand, and by simulated re-trainings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.pairs import Dependence
+from core.numerics.statistics.tolerance import Decision, Drop, drop
+from core.types import Float64
+
+RETRAININGS = 500
+ALPHA = 0.05
+
+
+def alone(n: int) -> Dependence:
+    return Dependence.of_groups(np.arange(n), Unit.QUERIES)
+
+
+def decided(lost: Float64, tolerance: float, known: Dependence | None = None) -> Drop:
+    return drop(float(lost.mean()), lost, known or alone(len(lost)), tolerance, ALPHA, 1.0, is_mean=True)
+
+
+def test_bounds_are_those_of_students_t() -> None:
+    """Of independent items that all differ, as scipy has them: 39 degrees of freedom."""
+    lost = np.random.default_rng(1).normal(0.03, 0.1, 40)
+    found = decided(lost, 0.02)
+    freedom = min(39.0, 1.5 * (((lost - lost.mean()) ** 2).sum() ** 2 / ((lost - lost.mean()) ** 4).sum()) - 1)
+    reach = stats.t.ppf(0.95, freedom) * lost.std(ddof=1) / math.sqrt(40)
+    assert found.low == pytest.approx(lost.mean() - reach, rel=1e-9)
+    assert found.high == pytest.approx(lost.mean() + reach, rel=1e-9)
+
+
+@pytest.mark.parametrize(("n", "within"), [(58, False), (59, True)])
+def test_where_nothing_differs_enough_items_decide(n: int, within: bool) -> None:
+    """Of 59 items, none lost: with probability 0.95 under 5% of all are, for 0.95 ** 59 is just below 0.05."""
+    found = decided(np.zeros(n), 0.05)
+    assert found.high == pytest.approx(1 - 0.05 ** (1 / n))
+    assert found.low is None
+    assert (found.decision is Decision.WITHIN) is within
+    assert found.needed == 59
+
+
+def test_few_that_differ_never_fail_a_model() -> None:
+    """Three of 1,000 lost: by Clopper and Pearson under 0.0077 of all."""
+    lost = np.zeros(1_000)
+    lost[:3] = 1
+    found = decided(lost, 0.0)
+    assert found.low is None
+    assert found.high == pytest.approx(stats.beta.ppf(0.95, 4, 997))
+    assert found.decision is Decision.UNDECIDED
+    assert decided(lost, 0.01).decision is Decision.WITHIN
+
+
+def test_a_correlation_that_hangs_on_few_pairs_is_undecided() -> None:
+    lost = np.zeros(100)
+    lost[0] = 3.0
+    found = drop(0.03, lost, alone(100), 0.02, ALPHA, 2.0, is_mean=False)
+    assert (found.low, found.high, found.decision) == (None, None, Decision.UNDECIDED)
+
+
+def test_as_many_items_as_said_decide() -> None:
+    """With that many items alike, what was undecided is decided."""
+    lost = np.tile(np.random.default_rng(2).normal(0.0, 0.2, 50), 2)
+    found = decided(lost, 0.02)
+    assert found.decision is Decision.UNDECIDED
+    assert found.needed is not None
+    assert decided(np.tile(lost, -(-found.needed // 100)), 0.02).decision is Decision.WITHIN
+
+
+def test_dependent_items_count_once() -> None:
+    """Each of 40 items ten times over: bounds as of 40, not of 400."""
+    lost = np.random.default_rng(3).normal(0.05, 0.1, 40)
+    known = Dependence.of_groups(np.repeat(np.arange(40), 10), Unit.QUERIES)
+    once, repeated = decided(lost, 0.02), decided(np.repeat(lost, 10), 0.02, known)
+    assert repeated.low == pytest.approx(once.low)
+    assert repeated.high == pytest.approx(once.high)
+
+
+# --- re-trainings. Each draws a golden set, and how the new model does on it.
+
+
+def hits(rng: np.random.Generator, n: int, true_drop: float) -> Float64:
+    """A tenth of the answers change, as many for the better as for the worse, and some more are lost."""
+    u = rng.random(n)
+    return np.where(u < 0.05, -1.0, np.where(u < 0.1 + true_drop, 1.0, 0.0))
+
+
+def rare_hits(rng: np.random.Generator, n: int, true_drop: float) -> Float64:
+    """The same, with one in fifty."""
+    u = rng.random(n)
+    return np.where(u < 0.01, -1.0, np.where(u < 0.02 + true_drop, 1.0, 0.0))
+
+
+def reciprocal_ranks(rng: np.random.Generator, n: int, true_drop: float) -> Float64:
+    """Matches move between ranks: often by little, seldom from the first to the second."""
+    steps = np.array([0.0, 1 / 2, -1 / 2, 1 / 6, -1 / 6, 1 / 20, -1 / 20])
+    moved = rng.choice(steps, n, p=[0.6, 0.05, 0.05, 0.05, 0.05, 0.1, 0.1])
+    return np.where(rng.random(n) < true_drop / 0.5, 0.5, moved)
+
+
+Retraining = Callable[[np.random.Generator, int, float], Float64]
+
+
+def share_of(
+    decision: Decision, retraining: Retraining, n: int, tolerance: float, true_drop: float, times: int = RETRAININGS
+) -> float:
+    rng = np.random.default_rng([n, int(1_000 * tolerance), int(1_000 * true_drop)])
+    found = [decided(retraining(rng, n, true_drop), tolerance).decision for _ in range(times)]
+    return found.count(decision) / times
+
+
+NOISE = 3 * math.sqrt(ALPHA * (1 - ALPHA) / RETRAININGS)  # three standard errors of a share of 5%
+
+
+@pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks])
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("tolerance", [0.0, 0.02])
+def test_false_alarms_are_at_most_five_percent(retraining: Retraining, n: int, tolerance: float) -> None:
+    """Without a loss, where the tolerance is above 0 far fewer; and at a drop of just the tolerance."""
+    assert share_of(Decision.BEYOND, retraining, n, tolerance, 0.0) <= (ALPHA + NOISE if tolerance == 0 else ALPHA)
+    assert share_of(Decision.BEYOND, retraining, n, tolerance, tolerance) <= ALPHA + NOISE
+
+
+@pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks])
+@pytest.mark.parametrize("n", [60, 300])
+def test_a_drop_of_the_tolerance_passes_in_at_most_five_percent(retraining: Retraining, n: int) -> None:
+    assert share_of(Decision.WITHIN, retraining, n, 0.03, 0.03) <= ALPHA + NOISE
+
+
+@pytest.mark.parametrize("retraining", [hits, reciprocal_ranks])
+@pytest.mark.parametrize("n", [150, 600])
+def test_the_power_is_as_promised(retraining: Retraining, n: int) -> None:
+    """Of the drop that re-trainings without loss call the smallest visible one, on the median, four of five are found:
+    within five points."""
+    rng = np.random.default_rng(n)
+    promised = [decided(retraining(rng, n, 0.0), 0.02).visible for _ in range(200)]
+    visible = float(np.median([one for one in promised if one is not None]))
+    assert share_of(Decision.BEYOND, retraining, n, 0.02, visible, 2_000) == pytest.approx(0.8, abs=0.05)
