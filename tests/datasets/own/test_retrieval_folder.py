@@ -106,7 +106,7 @@ def test_splits(tmp_path: Path) -> None:
 def test_what_is_not_judged_or_not_there_is_left_out_where_asked(tmp_path: Path) -> None:
     qrels = "q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n"
     path = folder(tmp_path, BEIR, {"qrels/test.tsv": qrels})
-    with pytest.raises(InputError, match="line 2: there is no document with the id 'd9'"):
+    with pytest.raises(InputError, match="line 2: .*'d9'"):
         found(path)
     dataset = found(path, "?missing=skip")
     assert judged(dataset) == {("q1", "d1"): 1}
