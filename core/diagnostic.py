@@ -177,6 +177,38 @@ class GridRole(StrEnum):
     DESCRIPTION = "description"
 
 
+@dataclass(frozen=True)
+class Roles:
+    """Which texts of a diagnostic ask, and which are to be found: models with prompts of these roles take them.
+
+    Attributes:
+        query, document: the texts, for people, in the plural.
+        declared_too: whether prompts that only the model declares are taken, too, as for retrieval; a text in both
+            roles is then a query. Otherwise only prompts that a reference gives are, and a text in both roles is
+            encoded twice: for texts of one kind, models have one prompt or none (E5: "query: " on both sides).
+    """
+
+    query: str
+    document: str
+    declared_too: bool = False
+
+    @property
+    def in_words(self) -> str:
+        given = "its reference gives `query_prompt` or `document_prompt`"
+        return f"{self.query} take a model's prompt of queries, {self.document} that of documents, if " + (
+            f"the model declares one or {given}. A text in both roles is encoded as a query."
+            if self.declared_too
+            else f"{given}; a text in both roles is encoded twice, and transforms are fitted on all these vectors. "
+            "Otherwise all texts are encoded alike."
+        )
+
+
+ONE_ROLE = (
+    "all texts have one role and are encoded alike: a model's prompts of queries and documents are not applied, only "
+    "the `prompt` of its reference or its prompt by default."
+)
+
+
 class PrepareVectors(Protocol):
     def __call__(
         self,
@@ -278,6 +310,7 @@ class Compute(Protocol):
     ) -> DiagnosticResult:
         """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]`` of the entry's ``dataset_kind``.
 
+        By role ``[n + q, d]``: items as documents, then ``dataset.asking`` as queries (``Dataset.rows_as_queries``).
         float32, except for a protocol that continues in float64.
         """
         ...
@@ -324,6 +357,7 @@ class DiagnosticEntry:
         headline_instead: the metric shown for a run without ``headline``, or "".
         compute_on: computation on a GPU, if it pays.
         rank: computation on a ranking without vectors, if it has one.
+        roles: None where all texts have one role.
         preparations: by value of the parameter ``protocol``, where it prepares the vectors itself.
         families: scores whose number depends on the data; their names extend the declared one (``f1@``: ``f1@spam``).
         ignores_order: scores do not depend on the order of the items.
@@ -361,6 +395,7 @@ class DiagnosticEntry:
     headline_instead: str = ""
     compute_on: ComputeOn | None = field(default=None, repr=False)
     rank: RankDocuments | None = field(default=None, repr=False)
+    roles: Roles | None = None
     preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
     page: Page | None = None
     families: tuple[Score, ...] = ()
@@ -374,6 +409,15 @@ class DiagnosticEntry:
     item_scores: str = ""
     tested: str = ""
     findings: str = ""
+
+    @property
+    def explained(self) -> str:
+        """How it is computed, and with which prompts, as markdown."""
+        return f"{self.how.rstrip()}\n\n**Prompts.** {self._prompts[0].upper()}{self._prompts[1:]}\n"
+
+    @property
+    def _prompts(self) -> str:
+        return self.roles.in_words if self.roles else ONE_ROLE
 
     def preparation(self, params: Mapping[str, str]) -> Preparation | None:
         """The protocol's replacement for the transform, if it has one."""

@@ -47,7 +47,7 @@ def _diagnostic(entry: DiagnosticEntry) -> str:
     parts.append(f"Needs a {entry.dataset_kind.in_words}.")
     parts += ["## How to read it", entry.how_to_read]
     parts += ["## Limits", entry.limits]
-    parts += ["## Definition", entry.how]
+    parts += ["## Definition", entry.explained]
     if entry.parameters:
         parameters = [
             [f"`{p.name}`", ", ".join(f"`{c}`" for c in p.choices), f"`{p.default}`", p.help] for p in entry.parameters

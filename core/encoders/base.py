@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from core.types import CancelToken, Float32, Int64, digest_of_strings
 
@@ -242,6 +244,28 @@ class VocabularyEncoder(Protocol):
     def vocabulary(self) -> Float32:
         """``[V, d] float32``, read-only, in the file's order; raises what ``Encoder.load`` does."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class LongestFirst:
+    """``PreparedTexts`` for encoders that do not prepare; longest first, so that running out of memory shows early."""
+
+    encoder: Encoder
+    texts: Sequence[str]
+
+    @cached_property
+    def work(self) -> Int64:
+        return np.array([len(text) for text in self.texts], dtype=np.int64)
+
+    @property
+    def order(self) -> Int64:
+        return np.argsort(-self.work, kind="stable")
+
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        some = [self.texts[row] for row in rows]
+        if isinstance(self.encoder, EncoderFamily):
+            return self.encoder.encode_family(some, cancel)
+        return Encodings((self.encoder.encode(some, cancel),), 0)
 
 
 def info_of_file(path: Path, kind: str, dimension: int, parameters: int, numbers: int) -> EncoderInfo:

@@ -23,6 +23,7 @@ from core.encoders.base import (
     EncoderFamily,
     Encodings,
     FittedEncoder,
+    LongestFirst,
     PreparedTexts,
     PreparingEncoder,
     Sibling,
@@ -195,7 +196,7 @@ class EmbeddingCache:
             prepared = encoder.prepare(texts, cancel)
             seconds = perf_counter() - began
         else:
-            prepared = _LongestFirst(encoder, texts)
+            prepared = LongestFirst(encoder, texts)
         order = prepared.order
         work = np.cumsum(prepared.work[order] + 1)
         matrices = {
@@ -208,7 +209,7 @@ class EmbeddingCache:
             path = parts / f"{start:09d}.npz"
             chunk = _read_chunk(path, rows, family)
             if chunk is None:
-                if not encoded_now and isinstance(prepared, _LongestFirst):
+                if not encoded_now and isinstance(prepared, LongestFirst):
                     load()
                     if isinstance(encoder, FittedEncoder):
                         progress("fitting the encoder", 0, 1, 0.0)
@@ -283,28 +284,6 @@ class _Family:
         for sibling, vectors in zip(self.siblings.values(), encodings.vectors, strict=True):
             _check(sibling, vectors, some)
         return encodings
-
-
-@dataclass(frozen=True, eq=False)
-class _LongestFirst:
-    """``PreparedTexts`` for encoders that do not prepare; longest first, so that running out of memory shows early."""
-
-    encoder: Encoder
-    texts: Sequence[str]
-
-    @cached_property
-    def work(self) -> Int64:
-        return np.array([len(text) for text in self.texts], dtype=np.int64)
-
-    @property
-    def order(self) -> Int64:
-        return np.argsort(-self.work, kind="stable")
-
-    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
-        some = [self.texts[row] for row in rows]
-        if isinstance(self.encoder, EncoderFamily):
-            return self.encoder.encode_family(some, cancel)
-        return Encodings((self.encoder.encode(some, cancel),), 0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
-"""Prompts by role: a model that declares prompts for queries and for documents gets them, each before its texts.
+"""Prompts by role: a model with prompts of queries and of documents gets them, each before its texts.
 
-The names are those that sentence-transformers' ``encode_query`` and ``encode_document`` look for; the first that the
-model has a prompt of counts.
+A reference gives them, or the model declares them under the names that sentence-transformers' ``encode_query`` and
+``encode_document`` look for; the first that the model has a prompt of counts.
 """
 
 from __future__ import annotations
@@ -13,8 +13,18 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, EncoderInfo, Encodings, RolePrompts, Sibling
-from core.types import CancelToken, Float32
+from core.encoders.base import (
+    Encoder,
+    EncoderIdentity,
+    EncoderInfo,
+    Encodings,
+    LongestFirst,
+    PreparedTexts,
+    PreparingEncoder,
+    RolePrompts,
+    Sibling,
+)
+from core.types import CancelToken, Float32, Int64
 
 QUERY_NAMES = ("query",)
 DOCUMENT_NAMES = ("document", "passage", "corpus")
@@ -82,15 +92,23 @@ class RoleEncoder:
     """An encoder with one prompt before queries and another before documents.
 
     Attributes:
-        base: without a prompt; a ``PromptedEncoder``.
+        base: a ``PromptedEncoder``; its own prompt is not applied.
         query, document: prompts; "" for none.
         queries: texts that are queries. One that is a document, too, is encoded as a query.
+        documents: so many first texts of those encoded at once are documents and the others queries, whatever they say;
+            None where ``queries`` tells.
     """
 
     base: Encoder
     query: str
     document: str
-    queries: frozenset[str]
+    queries: frozenset[str] = frozenset()
+    documents: int | None = None
+
+    @property
+    def prompts(self) -> dict[str, str]:
+        """By role, for the manifest."""
+        return {"query": self.query, "document": self.document}
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -119,20 +137,24 @@ class RoleEncoder:
 
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         """Vectors of the texts, each with the prompt of its role; raises what ``Encoder.encode`` does."""
-        out = np.empty((len(texts), self.info.dimension), dtype=np.float32)
-        is_query = np.array([text in self.queries for text in texts], dtype=np.bool_)
-        truncated = 0
+        return self.prepare(texts, cancel).encode(np.arange(len(texts)), cancel)
+
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
+        """See ``PreparingEncoder``; documents come first, since they are longer."""
+        if self.documents is None:
+            is_query = np.array([text in self.queries for text in texts], dtype=np.bool_)
+        else:
+            is_query = np.arange(len(texts)) >= self.documents
+        parts = []
         for encoder, here in zip(self._by_role, (is_query, ~is_query), strict=True):
-            rows = np.flatnonzero(here)
-            if not len(rows):
-                continue
+            rows = np.flatnonzero(here).astype(np.int64)
             some = [texts[row] for row in rows.tolist()]
-            if isinstance(encoder, EncoderFamily):
-                found = encoder.encode_family(some, cancel)
-                out[rows], truncated = found.vectors[0], truncated + found.truncated
-            else:
-                out[rows] = encoder.encode(some, cancel)
-        return Encodings((out,), truncated)
+            prepared: PreparedTexts = LongestFirst(encoder, some)
+            if isinstance(encoder, PreparingEncoder):
+                prepared = encoder.prepare(some, cancel)
+            parts.append((rows, prepared))
+        queries, documents = parts
+        return _PreparedByRole((documents, queries), self.info.dimension)
 
     @cached_property
     def _by_role(self) -> tuple[Encoder, Encoder]:
@@ -141,3 +163,32 @@ class RoleEncoder:
         if not isinstance(self.base, PromptedEncoder):
             raise TypeError(f"{self.base.identity.reference} takes no other prompt")
         return self.base.prompted(self.query), self.base.prompted(self.document)
+
+
+@dataclass(frozen=True, eq=False)
+class _PreparedByRole:
+    """``PreparedTexts`` of two roles: of each the rows ``[k] int64`` of its texts, and these prepared."""
+
+    parts: tuple[tuple[Int64, PreparedTexts], ...]
+    dimension: int
+
+    @property
+    def order(self) -> Int64:
+        return np.concatenate([rows[prepared.order] for rows, prepared in self.parts])
+
+    @cached_property
+    def work(self) -> Int64:
+        out = np.empty(sum(len(rows) for rows, _ in self.parts), dtype=np.int64)
+        for rows, prepared in self.parts:
+            out[rows] = prepared.work
+        return out
+
+    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        out = np.empty((len(rows), self.dimension), dtype=np.float32)
+        truncated = 0
+        for own, prepared in self.parts:
+            here = np.isin(rows, own)
+            if here.any():
+                found = prepared.encode(np.searchsorted(own, rows[here]), cancel)
+                out[here], truncated = found.vectors[0], truncated + found.truncated
+        return Encodings((out,), truncated)

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from core.diagnostic import find_diagnostic
 from core.encoders.cache import Embedded, EmbeddingCache
 from core.errors import BlindspotError
 from core.names import version_of
@@ -15,7 +16,7 @@ from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.transforms.chain import FittedChain, TransformChain
 from core.transforms.trained_flows import StoredFlows
-from core.types import Int64
+from core.types import Float32, Int64
 
 
 class EmbeddingsGone(BlindspotError):
@@ -39,12 +40,64 @@ def embedded_of(run: RunRecord, settings: Settings) -> Embedded:
 def items_of(run: RunRecord, embedded: Embedded, repository: Repository) -> Int64:
     """``[k] int64``: numbers of the items that a run was computed on, ascending."""
     if not run.plan.support_digest:
-        return np.arange(len(embedded.matrix), dtype=np.int64)
+        return np.arange(run.coverage.get("items", len(embedded.matrix)), dtype=np.int64)
     return np.flatnonzero(repository.support(run.plan.support_digest)).astype(np.int64)
 
 
+@dataclass(frozen=True, eq=False)
+class RunVectors:
+    """Transformed vectors of a run.
+
+    Attributes:
+        items: ``[k] int64``, numbers of the items that it was computed on, ascending.
+        asking: ``[q] int64``, those of them that were encoded once more, as queries (``core.runs.roles``), ascending;
+            None where all texts were encoded alike.
+        vectors: ``[k, d] float32`` of the items, or ``[k + q, d]``: then those of the queries.
+    """
+
+    items: Int64
+    asking: Int64 | None
+    vectors: Float32
+
+    @property
+    def of_items(self) -> Float32:
+        """Vectors of the items, as documents where they have roles, ``[k, d]``."""
+        return self.vectors[: len(self.items)]
+
+    def places(self, numbers: Int64) -> Int64:
+        """Rows of items, as documents where they have roles."""
+        return np.searchsorted(self.items, numbers)
+
+    def places_of_queries(self, numbers: Int64) -> Int64:
+        """Rows of items that ask, as queries where they have roles."""
+        if self.asking is None:
+            return np.searchsorted(self.items, numbers)
+        return len(self.items) + np.searchsorted(self.asking, numbers)
+
+
+def rows_of(run: RunRecord, embedded: Embedded, repository: Repository) -> tuple[Int64, Int64 | None, Int64]:
+    """Items and queries of a run as in ``RunVectors``, and their rows among all embeddings of its dataset."""
+    items = items_of(run, embedded, repository)
+    n = run.coverage.get("items", len(embedded.matrix))
+    if len(embedded.matrix) == n:
+        return items, None, items
+    whole = asking = repository.asking(run.plan.dataset_digest)
+    if run.plan.support_digest:
+        ranked = repository.items(find_diagnostic(run.plan.diagnostic), [run.run_id], texts=True)
+        asking = np.unique(ranked["query_no"].to_numpy(dtype=np.int64))
+    return items, asking, np.concatenate([items, n + np.searchsorted(whole, asking)])
+
+
+def vectors_of(run: RunRecord, settings: Settings, repository: Repository) -> RunVectors:
+    """What a run was computed on; raises as ``fitted_chain``."""
+    embedded = embedded_of(run, settings)
+    items, asking, rows = rows_of(run, embedded, repository)
+    matrix = embedded.matrix[rows] if run.plan.support_digest else embedded.matrix
+    return RunVectors(items, asking, fitted_chain(run, settings, rows).apply(matrix))
+
+
 def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChain:
-    """A run's transform, fitted on ``items [k] int64`` again.
+    """A run's transform, fitted on ``items [k] int64`` (rows of all embeddings of its dataset) again.
 
     Raises:
         EmbeddingsGone: the embeddings are no longer cached.

@@ -17,6 +17,7 @@ from core.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
 from core.encoders.base import Encoder, library_versions, prompt_warning
 from core.encoders.cache import Embedded
 from core.encoders.rankings.base import Ranking
+from core.encoders.roles import RoleEncoder
 from core.store.records import RunPlan, RunRecord
 from core.transforms.chain import FittedChain
 
@@ -47,6 +48,7 @@ def manifest_of(
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
         "encoder": {
             **{name: value for name, value in asdict(model.identity).items() if name != "embeds_as" or value},
+            **({"prompts": model.prompts} if isinstance(model, RoleEncoder) else {}),
             **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
             **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
         },
@@ -105,6 +107,8 @@ def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
     preparation = find_diagnostic(plan.diagnostic).preparation(plan.params)
     if preparation and transform.n != len(dataset.items):
         return f"{transform.n} {preparation.fitted_on}"
+    if not preparation and transform.n > len(dataset.items):
+        return f"{transform.n} vectors of {plan.dataset}, those of texts in both roles twice"
     return f"{transform.n} {'ranked items' if plan.support_digest else 'items'} of {plan.dataset}"
 
 

@@ -30,7 +30,6 @@ from core.encoders.cache import Embedded, EmbeddingCache
 from core.encoders.catalog import canonical_encoder, may_leave_out, resolve_encoder
 from core.encoders.device import device_for_ranking
 from core.encoders.rankings.base import Ranking
-from core.encoders.roles import by_role
 from core.errors import InputError
 from core.names import fused, is_ranking
 from core.numerics.similarity import Similarity
@@ -41,6 +40,7 @@ from core.runs.fitting import FitDataset
 from core.runs.log import FOUND, JobLine
 from core.runs.rankings import ranking_of
 from core.runs.requests import EncodeRequest, RunRequest, plan_of
+from core.runs.roles import Texts, rows_of_part, texts_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunPlan, RunRecord, RunState
 from core.store.repository import Repository
@@ -229,19 +229,39 @@ class _Named:
     preparation: Preparation | None
     dataset_entry: DatasetEntry
     dataset: Dataset
-    model: Encoder | Ranking
+    texts: Texts | Ranking
     held_out: FitDataset | None
 
     @property
     def ranking(self) -> Ranking | None:
         """The model if it has no vectors."""
-        return self.model if isinstance(self.model, Ranking) else None
+        return self.texts if isinstance(self.texts, Ranking) else None
+
+    @property
+    def encoded(self) -> Texts:
+        """What is encoded."""
+        if isinstance(self.texts, Ranking):
+            raise TypeError(f"{self.request.variant.encoder} has no vectors")
+        return self.texts
 
     @property
     def encoder(self) -> Encoder:
-        if isinstance(self.model, Ranking):
-            raise TypeError(f"{self.request.variant.encoder} has no vectors")
-        return self.model
+        return self.encoded.encoder
+
+    @property
+    def model(self) -> Encoder | Ranking:
+        return self.ranking or self.encoder
+
+    @property
+    def digest(self) -> str:
+        """Key of the model's embeddings, or of its ranking."""
+        ranking = self.ranking
+        return ranking.digest(self.dataset.texts_digest) if ranking else self.encoded.embedding_digest
+
+    def covered(self, embedded: Embedded | None) -> Bool:
+        """Which items have a vector, ``[n] bool``, whatever their roles; of a ranking all."""
+        n = len(self.dataset.items)
+        return np.ones(n, dtype=np.bool_) if embedded is None else embedded.covered[:n]
 
     @property
     def may_rank_a_part(self) -> bool:
@@ -294,13 +314,14 @@ def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, s
     entry = find_diagnostic(request.diagnostic)
     preparation = entry.preparation(dict(request.params))
     reference = request.variant.encoder
-    model: Encoder | Ranking
+    texts: Texts | Ranking
     if is_ranking(reference):
-        model = ranking_of(reference, settings, dataset.asked)
+        texts = ranking_of(reference, settings, dataset.asked)
     else:
-        encoder = by_role(resolve_encoder(reference, settings), dataset.asked)
-        model = preparation.look_up(encoder) if preparation else encoder
-    return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, model, held_out)
+        encoder = resolve_encoder(reference, settings)
+        encoder = preparation.look_up(encoder) if preparation else encoder
+        texts = texts_of(entry, dict(request.params), encoder, dataset)
+    return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
 
 
 def _verify(reference: str, work: _Work) -> None:
@@ -314,12 +335,11 @@ def _verify(reference: str, work: _Work) -> None:
 
 def _plan(named: _Named, work: _Work) -> _Planned:
     if not named.may_rank_a_part:
-        return _Planned(named, plan_of(named.request, named.model, named.dataset, None, True, named.held_out))
+        return _Planned(named, plan_of(named.request, named.digest, named.dataset, None, True, named.held_out))
     with work.watch.measure("encode"):
-        embedded = None if named.ranking else _encoded(named.encoder, named.dataset, work)
-        own = embedded.covered if embedded else np.ones(len(named.dataset.items), dtype=np.bool_)
-        part, own_support = _support(named, own, work)
-    plan = plan_of(named.request, named.model, named.dataset, part, own_support, named.held_out)
+        embedded = None if named.ranking else _encoded_by_role(named.encoded, work)
+        part, own_support = _support(named, named.covered(embedded), work)
+    plan = plan_of(named.request, named.digest, named.dataset, part, own_support, named.held_out)
     return _Planned(named, plan, embedded, part)
 
 
@@ -336,7 +356,7 @@ def _keep(planned: _Planned, work: _Work, keep_embeddings: bool) -> None:
     is_trained = TransformChain.parse(named.request.variant.transform).is_trained
     if named.ranking or not (keep_embeddings or is_trained):
         return
-    embedded = _encoded(named.encoder, named.dataset, work)
+    embedded = _encoded_by_role(named.encoded, work)
     if is_trained and not named.held_out:
         _transformed(planned, embedded, None, work)
 
@@ -349,10 +369,10 @@ def _prepare(planned: _Planned, work: _Work) -> _Inputs:
             return replace(inputs, encoded=named.ranking.encode(_queries_of(inputs.ranked), work.progress, work.cancel))
     if embedded is None:
         with work.watch.measure("encode"):
-            embedded = _encoded(named.encoder, named.dataset, work)
+            embedded = _encoded_by_role(named.encoded, work)
     if named.held_out:
         with work.watch.measure("encode"):
-            corpus = named.held_out.vectors(named.encoder, work.settings, work.progress, work.cancel)
+            corpus = named.held_out.vectors(named.encoded.of_documents, work.settings, work.progress, work.cancel)
     with work.watch.measure("transform"), undisturbed_blas():
         vectors = _Vectors(embedded, *_transformed(planned, embedded, corpus, work))
         return _Inputs(planned, vectors, [(named.encoder.info, embedded)])
@@ -372,7 +392,7 @@ def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
 
 def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work) -> None:
     planned, named, vectors = inputs.planned, inputs.planned.named, inputs.vectors
-    covered = vectors.embedded.covered if vectors else np.ones(len(named.dataset.items), dtype=np.bool_)
+    covered = named.covered(vectors.embedded if vectors else None)
     result = with_coverage(result, named.dataset, covered, planned.part)
     manifest = manifests.manifest_of(
         planned.plan,
@@ -382,7 +402,7 @@ def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work)
         named.dataset_entry,
         fetch.checksums(named.dataset_entry, work.settings),
         result,
-        named.held_out.facts(named.encoder, work.settings) if named.held_out else None,
+        named.held_out.facts(named.encoded.of_documents, work.settings) if named.held_out else None,
         named.ranking.facts(_queries_of(inputs.ranked)) if named.ranking else None,
     )
     work.progress("storing", 0, 1)
@@ -399,6 +419,10 @@ def _queries_of(dataset: Dataset) -> RetrievalDataset:
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{dataset.id} has no documents to rank")
     return dataset
+
+
+def _encoded_by_role(texts: Texts, work: _Work) -> Embedded:
+    return work.cache.encode(texts.encoder, texts.texts, texts.digest, work.progress, work.cancel)
 
 
 def _encoded(encoder: Encoder, dataset: Dataset, work: _Work) -> Embedded:
@@ -468,7 +492,9 @@ def _transformed(
     kept = _LAST_TRANSFORMED.get(key) if may_keep else None
     if kept is not None:
         return kept
-    vectors = embedded.matrix if part is None else embedded.matrix[part.items]
+    vectors = embedded.matrix
+    if part is not None:
+        vectors = vectors[rows_of_part(part, named.dataset, len(vectors))]
     fitted = chain.fit(vectors if corpus is None else corpus, flows)
     embeddings = fitted.apply(vectors)
     _LAST_TRANSFORMED.clear()
@@ -496,12 +522,9 @@ def find(request: RunRequest, settings: Settings, repository: Repository) -> Run
     work = _Work(settings, repository, no_progress, CancelToken())
     named = _named(request, fetch.load(dataset_entry, settings), held_out, settings)
     if named.may_rank_a_part:
-        needed = [
-            *([] if named.ranking else [named.encoder]),
-            *(resolve_encoder(other, settings) for other in request.support),
-        ]
-        digest = named.dataset.texts_digest
-        if any(work.cache.read(encoder.identity.embedding_digest(digest)) is None for encoder in needed):
+        others = (resolve_encoder(other, settings).identity for other in request.support)
+        needed = [other.embedding_digest(named.dataset.texts_digest) for other in others]
+        if any(work.cache.read(digest) is None for digest in (*([] if named.ranking else [named.digest]), *needed)):
             return None
     run_id = _plan(named, work).plan.run_id
     return next(iter(repository.runs(run_id=run_id, state=RunState.DONE)), None)

@@ -9,8 +9,6 @@ from core import names
 from core.datasets.catalog import title_of
 from core.datasets.kinds.base import Dataset, Part
 from core.diagnostic import FIT_ON, find_diagnostic
-from core.encoders.base import Encoder
-from core.encoders.rankings.base import Ranking
 from core.runs.fitting import FitDataset
 from core.store.records import RunPlan
 from core.types import Variant, digest_of_strings
@@ -65,24 +63,21 @@ class EncodeRequest:
         return f"Encoding {title_of(self.dataset)} with {names.current().model(self.encoder)}"
 
 
-def digest_of(model: Encoder | Ranking, dataset: Dataset) -> str:
-    """Key of a model's embeddings of a dataset, or of its ranking."""
-    if isinstance(model, Ranking):
-        return model.digest(dataset.texts_digest)
-    return model.identity.embedding_digest(dataset.texts_digest)
-
-
 def plan_of(
     request: RunRequest,
-    model: Encoder | Ranking,
+    embedding_digest: str,
     dataset: Dataset,
     ranked: Part | None,
     own_support: bool,
     held_out: FitDataset | None,
 ) -> RunPlan:
-    """What identifies the run of a request; ``ranked`` is None for the whole dataset."""
+    """What identifies the run of a request.
+
+    Args:
+        embedding_digest: key of the model's embeddings, or of its ranking.
+        ranked: None for the whole dataset.
+    """
     entry = find_diagnostic(request.diagnostic)
-    embedding_digest = digest_of(model, dataset)
     support_digest = "" if ranked is None else ranked.digest
     parts = [request.diagnostic, str(entry.version), embedding_digest, request.variant.transform]
     parts += [dataset.content_digest, json.dumps(request.params)]

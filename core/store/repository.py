@@ -37,7 +37,7 @@ from core.store.records import (
     record_of,
 )
 from core.store.schema import result_table
-from core.types import Bool, Variant
+from core.types import Bool, Int64, Variant
 
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 MANY = 100  # runs whose ids begin alike: more are not counted
@@ -242,6 +242,11 @@ class Repository:
         """Item numbers of all the matches that a query has in a stored dataset."""
         params = {"dataset_digest": dataset_digest, "query_no": int(query_no)}
         return frozenset(row[0] for row in self._rows("datasets/mates", params))
+
+    def asking(self, dataset_digest: str) -> Int64:
+        """As ``Dataset.asking``, of stored pairs or minimal pairs."""
+        rows = self._rows("datasets/asking", {"dataset_digest": dataset_digest})
+        return np.array([row[0] for row in rows], dtype=np.int64)
 
     def own_columns(self, dataset: str, dataset_digest: str) -> tuple[OwnColumn, ...]:
         """The own columns of a user's file, as they were when a run on it was last computed or looked for."""

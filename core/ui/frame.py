@@ -56,6 +56,6 @@ def _link_to_documentation() -> None:
 def how_computed(entry: DiagnosticEntry) -> None:
     """The expander that every diagnostic's page ends with."""
     with st.expander("How is this computed?", icon=":material/function:"):
-        st.markdown(entry.how)
+        st.markdown(entry.explained)
         st.markdown(f"**How to read it**\n{entry.how_to_read}\n**Limits**\n{entry.limits}")
         st.caption(f"Source: {entry.citation}. Diagnostic `{entry.id}`, version {entry.version}.")

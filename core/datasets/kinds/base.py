@@ -194,9 +194,24 @@ class Dataset(ABC):
         return {}
 
     @property
+    def asking(self) -> Int64:
+        """``[q] int64``, ascending: numbers of the items that ask for others (queries, originals); none in most kinds.
+
+        Models with a prompt for queries put it before these where a diagnostic's texts have roles.
+        """
+        return np.empty(0, dtype=np.int64)
+
+    @cached_property
     def asked(self) -> frozenset[str]:
-        """Texts that ask for others, which models with a prompt for queries encode with it; none in most kinds."""
-        return frozenset()
+        """Their texts."""
+        return frozenset(self.items[number] for number in self.asking.tolist())
+
+    def rows_as_queries(self, numbers: Int32, vectors: int) -> Int32:
+        """Rows of items that ask, among so many vectors: after those of all items if these are encoded by role
+        (``core.runs.roles``), else their own."""
+        if vectors == len(self.items):
+            return numbers
+        return (len(self.items) + np.searchsorted(self.asking, numbers)).astype(np.int32)
 
     @classmethod
     def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs

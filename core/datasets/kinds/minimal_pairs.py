@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from core.datasets.kinds.base import Dataset, DatasetKind
 from core.texts import counted, one_form
-from core.types import Int32, digest_of_strings
+from core.types import Int32, Int64, digest_of_strings
 
 _IN_WORDS = {"negation_main": "negated clause", "negation_antonym": "negated word", "random_mlm": "random word"}
 
@@ -53,6 +53,10 @@ class MinimalPairSet(Dataset):
         for subset, numbers in self.rewrites.items():
             parts += [subset, hashlib.sha256(numbers.tobytes()).hexdigest()]
         return digest_of_strings(parts)
+
+    @cached_property
+    def asking(self) -> Int64:
+        return np.unique(self.originals).astype(np.int64)
 
     @cached_property
     def unchanged(self) -> dict[str, int]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from core.datasets.kinds.base import Dataset, DatasetKind
 from core.errors import InputError
-from core.types import Int32
+from core.types import Int32, Int64
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,10 @@ class PairSet(Dataset):
     @cached_property
     def content_digest(self) -> str:
         return self._digest([self.queries, self.mates])
+
+    @cached_property
+    def asking(self) -> Int64:
+        return np.unique(self.queries).astype(np.int64)
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
         return no_pair(self, covered, whose, "ranked")

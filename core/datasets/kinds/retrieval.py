@@ -84,8 +84,8 @@ class RetrievalDataset(Dataset):
         return tuple(self.items[i] for i in self.queries.tolist())
 
     @cached_property
-    def asked(self) -> frozenset[str]:
-        return frozenset(self.query_texts)
+    def asking(self) -> Int64:
+        return np.unique(self.queries).astype(np.int64)
 
     @cached_property
     def document_texts(self) -> tuple[str, ...]:

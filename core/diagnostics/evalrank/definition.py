@@ -28,6 +28,7 @@ from core.diagnostic import (
     Parameter,
     Preparation,
     Reading,
+    Roles,
     Score,
 )
 from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
@@ -129,6 +130,42 @@ def ceilings(dataset: PairSet) -> dict[str, float]:
     return best | {f"hits@{k}_ceiling": float(np.mean(ranks <= k)) for k in HITS_AT}
 
 
+def rank(
+    dataset: PairSet,
+    vectors: Float32,
+    metric: Similarity,
+    among: Bool | None,
+    exclusions: Exclusions,
+    progress: Progress,
+    cancel: CancelToken,
+    rank_all: RankPairs = rank_pairs,
+    pairs: Int64 | None = None,
+) -> tuple[RankCounts, RankCounts]:
+    """Raw and filtered ranks of the pairs' matches.
+
+    Args:
+        vectors: ``[n, d]`` of the items; by role ``[n + q, d]``: of the items as documents, then of ``dataset.asking``
+            as queries. A query's own text then is a document, but no candidate.
+        among: ``candidates_of``.
+        exclusions: of candidates, by place among the pairs that are ranked.
+        rank_all: on some device.
+        pairs: which of the dataset's pairs are ranked; None for all.
+    """
+    items, mates = dataset.queries, dataset.mates
+    if pairs is not None:
+        items, mates = items[pairs], mates[pairs]
+    queries, n = dataset.rows_as_queries(items, len(vectors)), len(dataset.items)
+    candidates = among
+    if len(vectors) > n:
+        candidates = np.zeros(len(vectors), dtype=np.bool_)
+        candidates[:n] = True if among is None else among
+    raw = rank_among(candidates, vectors, queries, mates, metric, progress, cancel, rank_all)
+    if len(vectors) > n:
+        others = np.flatnonzero(items != mates).astype(np.int64)
+        raw = without(raw, Exclusions(others, items[others].astype(np.int64)).among(among), vectors, queries, metric)
+    return raw, without(raw, exclusions, vectors, queries, metric)
+
+
 def scores(counts: RankCounts, suffix: str = "") -> dict[str, float]:
     """MRR, Hits@k, mean and median rank, in expectation under random tie order."""
     g, t = counts.greater, counts.ties
@@ -163,9 +200,8 @@ def compute_on(
         of_toolkit = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
         vectors = np.asarray(embeddings, dtype=np.float32)
-        rank: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device)
-        raw = rank_among(among, vectors, queries, mates, metric, progress, cancel, rank)
-        filtered = without(raw, exclusions, vectors, queries, metric)
+        rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device)
+        raw, filtered = rank(dataset, vectors, metric, among, exclusions, progress, cancel, rank_all)
     metrics = (
         scores(raw)
         | scores(filtered, "_filtered")
@@ -285,7 +321,8 @@ Scores published with the EvalRank toolkit are *not* comparable with these. The 
 it computes: embeddings are always centered (words over the whole file of vectors, sentences over the background)
 and, for cosine, normalized; words are lower-cased and unknown ones get one shared vector, the mean; and the rank is
 the number of texts whose similarity is strictly above that of the match, the query included. The match's similarity
-comes from a separate product, which is rounded differently, so a match often outranks itself.
+comes from a separate product, which is rounded differently, so a match often outranks itself. It knows no roles:
+all texts are encoded alike.
 """,
     how_to_read="""
 - **Hits@1** of 60% means: for 6 of 10 queries the match is the nearest text of all. **MRR** counts a second
@@ -353,6 +390,7 @@ comes from a separate product, which is rounded differently, so a match often ou
         Reading("hits@3", "EvalRank Hits@3"),
     ),
     grid=GridRole.TASK,
+    roles=Roles("queries", "matches and all other candidates"),
     compare="core.diagnostics.evalrank.uncertainty.compare",
     difference="core.diagnostics.evalrank.versus.difference",
     changed="core.diagnostics.evalrank.versus.changed",

@@ -15,16 +15,17 @@ import numpy as np
 from core.datasets import fetch
 from core.datasets.catalog import DATASETS
 from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.diagnostics.evalrank.pairs import candidates_of, ranked_vectors
+from core.diagnostics.evalrank.pairs import candidates_of
 from core.errors import BlindspotError
-from core.numerics.ranking.ranks import rank_pairs
+from core.numerics.ranking.ranks import Exclusions, rank_pairs, without
 from core.numerics.similarity import Similarity, row_norms, unit_vectors
+from core.runs.embeddings import RunVectors, vectors_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
 from core.transforms.toolkit import DEFINITION
-from core.types import Bool, CancelToken, Float32, Int64, no_progress
+from core.types import Bool, CancelToken, Int64, no_progress
 
 PRODUCTS = 2_000_000_000  # pairs x items x dimensions that a run may take: a tenth of a second on two cores
 FEWEST = 100  # pairs, however large the rest is
@@ -99,15 +100,16 @@ class _Asked:
 @lru_cache(maxsize=128)
 def _first_ranked(_run_id: str, asked: _Asked) -> FirstRanked:
     pairs, missed = asked.pairs, asked.missed
-    items, vectors = ranked_vectors(asked.run, asked.settings, asked.repository)
-    affordable = max(FEWEST, PRODUCTS // vectors.size)
+    ranked = vectors_of(asked.run, asked.settings, asked.repository)
+    items = ranked.items
+    affordable = max(FEWEST, PRODUCTS // ranked.of_items.size)
     if len(missed) > affordable:
         missed = missed[np.linspace(0, len(missed) - 1, affordable).astype(np.int64)]
     candidates = candidates_of(asked.run, items, asked.repository)
     nearest = _nearest_above(
-        np.asarray(vectors, dtype=np.float32),
-        np.searchsorted(items, pairs.query_no[missed]),
-        np.searchsorted(items, pairs.mate_no[missed]),
+        ranked,
+        pairs.query_no[missed],
+        pairs.mate_no[missed],
         Similarity(asked.run.plan.params["metric"]),
         np.isin(items, candidates),
     )
@@ -116,14 +118,15 @@ def _first_ranked(_run_id: str, asked: _Asked) -> FirstRanked:
     return FirstRanked(missed, _first_mistake(pairs, missed, numbers, texts), texts, len(candidates))
 
 
-def _nearest_above(vectors: Float32, queries: Int64, mates: Int64, metric: Similarity, candidates: Bool) -> Int64:
+def _nearest_above(ranked: RunVectors, query_no: Int64, mate_no: Int64, metric: Similarity, candidates: Bool) -> Int64:
     """Per query the ``DEPTH`` most similar ``candidates [n] bool`` that are above its mate, the nearest first, then -1.
 
-    ``[q, DEPTH]``.
+    Places among the ranked items, ``[q, DEPTH]``.
     """
-    n = len(vectors)
+    vectors, n = np.asarray(ranked.vectors, dtype=np.float32), len(ranked.items)
+    queries, own_texts, mates = ranked.places_of_queries(query_no), ranked.places(query_no), ranked.places(mate_no)
     if metric is Similarity.COS:
-        rows, halves = unit_vectors(vectors), np.zeros(n, dtype=np.float32)
+        rows, halves = unit_vectors(vectors), np.zeros(len(vectors), dtype=np.float32)
     else:  # the distance falls as x.y - |y|^2/2 rises
         norms = row_norms(vectors)
         scale = norms.max(initial=0.0) or 1.0
@@ -134,11 +137,11 @@ def _nearest_above(vectors: Float32, queries: Int64, mates: Int64, metric: Simil
     at_once = max(1, 8_000_000 // n)
     for start in range(0, len(queries), at_once):
         some = slice(start, start + at_once)
-        scores = rows[queries[some]] @ rows.T - halves
+        scores = rows[queries[some]] @ rows[:n].T - halves[:n]
         row = np.arange(len(scores))
         own = scores[row, mates[some]].copy()
         scores[:, ~candidates] = -np.inf
-        scores[row, queries[some]] = -np.inf
+        scores[row, own_texts[some]] = -np.inf
         scores[row, mates[some]] = -np.inf
         nearest = np.argpartition(scores, n - depth, axis=1)[:, n - depth :]
         found = np.take_along_axis(scores, nearest, axis=1)
@@ -202,19 +205,28 @@ def queries_above(
     if run.plan.params["protocol"] != DEFINITION:
         raise ValueError("only runs by definition are ranked again")
     prepare_runtime(settings)
-    items, vectors = ranked_vectors(run, settings, repository)
+    ranked = vectors_of(run, settings, repository)
     matches, others = np.unique(mate_no), only_queries(query_no, mate_no)
     order = np.concatenate([matches, others])
-    affordable = max(FEWEST, PRODUCTS // (len(order) * vectors.shape[1]))
+    affordable = max(FEWEST, PRODUCTS // (len(order) * ranked.vectors.shape[1]))
     some = np.unique(np.linspace(0, len(query_no) - 1, min(affordable, len(query_no))).astype(np.int64))
-    place = np.zeros(int(items[-1]) + 1, dtype=np.int32)
+    place = np.zeros(int(ranked.items[-1]) + 1, dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
-    rows = np.asarray(vectors[np.searchsorted(items, order)], dtype=np.float32)
-    metric = Similarity(run.plan.params["metric"])
-    among_both, among_matches = (
-        rank_pairs(rows, place[query_no[some]], place[mate_no[some]], metric, no_progress, CancelToken(), candidates=n)
-        for n in (len(order), len(matches))
-    )
+    numbers, queries = ranked.places(order), np.asarray(place[query_no[some]])
+    if ranked.asking is not None:  # a row of each as a query, after the candidates
+        asked, which = np.unique(query_no[some], return_inverse=True)
+        numbers = np.concatenate([numbers, ranked.places_of_queries(asked)])
+        queries = (len(order) + which).astype(np.int32)
+    rows = np.asarray(ranked.vectors[numbers], dtype=np.float32)
+    metric, own = Similarity(run.plan.params["metric"]), place[query_no[some]].astype(np.int64)
+    counts = []
+    for n in (len(order), len(matches)):
+        found = rank_pairs(rows, queries, place[mate_no[some]], metric, no_progress, CancelToken(), candidates=n)
+        if ranked.asking is not None:  # a query's own text is no candidate
+            kept = np.flatnonzero((own < n) & (query_no[some] != mate_no[some]))
+            found = without(found, Exclusions(kept, own[kept]), rows, queries, metric)
+        counts.append(found)
+    among_both, among_matches = counts
     return QueriesAbove(len(some), int(np.count_nonzero(among_both.greater > among_matches.greater)))
 
 

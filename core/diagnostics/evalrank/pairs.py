@@ -16,12 +16,12 @@ from core.diagnostics.evalrank.definition import ALL, CANDIDATES, ENTRY
 from core.numerics.ranking.problem import TAU, RankCounts, Relation
 from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs.embeddings import embedded_of, fitted_chain, items_of
+from core.runs.embeddings import vectors_of
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
 from core.texts import near_duplicate_key
-from core.types import Bool, Float32, Float64, Int64
+from core.types import Bool, Float64, Int64
 
 
 @dataclass(frozen=True)
@@ -39,18 +39,6 @@ class RankedItem:
     similarity: float
     relation: Relation
     left_out: str
-
-
-def ranked_vectors(run: RunRecord, settings: Settings, repository: Repository) -> tuple[Int64, Float32]:
-    """The items that a run ranked: their numbers ``[k]``, ascending, and their transformed vectors ``[k, d]``.
-
-    Raises:
-        EmbeddingsGone: the cache no longer has the run's embeddings.
-    """
-    embedded = embedded_of(run, settings)
-    items = items_of(run, embedded, repository)
-    vectors = embedded.matrix[items] if run.plan.support_digest else embedded.matrix
-    return items, fitted_chain(run, settings, items).apply(vectors)
 
 
 def candidates_of(run: RunRecord, items: Int64, repository: Repository) -> Int64:
@@ -75,9 +63,10 @@ def around_mate(
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
-    items, vectors = ranked_vectors(run, settings, repository)
-    metric = Similarity(run.plan.params["metric"])
-    among = similarity_to_all(vectors, int(np.searchsorted(items, query_no)), metric)
+    found = vectors_of(run, settings, repository)
+    items, metric = found.items, Similarity(run.plan.params["metric"])
+    place = found.places_of_queries(np.array([query_no]))[0]
+    among = similarity_to_all(found.vectors, int(place), metric)[: len(items)]
     similarity = np.full(run.coverage["items"], -np.inf)
     similarity[items] = among
     mate_similarity = similarity[mate_no]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.datasets.word_frequency import zipf_of
-from core.diagnostics.evalrank.pairs import ranked_vectors
 from core.numerics.neighbours.hubness import HUB
 from core.numerics.neighbours.occurrences import k_occurrence
 from core.numerics.similarity import Similarity
+from core.runs.embeddings import vectors_of
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -49,13 +49,15 @@ def occurrences(run: RunRecord, queries: Int64, settings: Settings, repository: 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
-    items, vectors = ranked_vectors(run, settings, repository)
-    asked = np.intersect1d(queries, items)
+    ranked = vectors_of(run, settings, repository)
+    items = ranked.items
+    asked = np.intersect1d(queries, items if ranked.asking is None else ranked.asking)
     if len(asked) > MOST_QUERIES:
         asked = asked[np.linspace(0, len(asked) - 1, MOST_QUERIES).astype(np.int64)]
     k = min(K, len(items) - 1)
-    places, metric = np.searchsorted(items, asked), Similarity(run.plan.params["metric"])
-    found = k_occurrence(np.asarray(vectors, dtype=np.float32), places, k, metric)
+    rows = np.asarray(ranked.vectors, dtype=np.float32)
+    metric = Similarity(run.plan.params["metric"])
+    found = k_occurrence(rows, ranked.places_of_queries(asked), k, metric, ranked.places(asked), len(items))
     counts = np.zeros(run.coverage["items"], dtype=np.int64)
     counts[items] = found
     return Occurrences(counts, len(asked), float(found.mean()))

@@ -11,11 +11,10 @@ import pandas as pd
 
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of
+from core.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of, rank
 from core.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
-from core.numerics.ranking.ranks import rank_among, without
 from core.numerics.similarity import Similarity
-from core.runs.embeddings import embedded_of, fitted_chain, items_of
+from core.runs.embeddings import vectors_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -212,12 +211,9 @@ def with_first_items(
     """
     if run.plan.params["protocol"] != DEFINITION:
         raise ValueError("only runs by definition are ranked again")
-    embedded = embedded_of(run, settings)
+    ranked = vectors_of(run, settings, repository)
     prepare_runtime(settings)
-    ranked = items_of(run, embedded, repository)
-    kept = ranked[ranked < first]
-    chain = fitted_chain(run, settings, ranked)
-    vectors = np.asarray(chain.apply(embedded.matrix[kept]), dtype=np.float32)
+    kept = ranked.items[ranked.items < first]
     pairs = repository.items(entry, [run.run_id], texts=True).sort_values("item_no")
     pairs = pairs[(pairs["query_no"] < first) & (pairs["mate_no"] < first)]
     texts = repository.texts(run.plan.dataset_digest, kept.tolist())
@@ -227,8 +223,13 @@ def with_first_items(
         np.searchsorted(kept, pairs["query_no"]).astype(np.int32),
         np.searchsorted(kept, pairs["mate_no"]).astype(np.int32),
     )
+    rows = ranked.places(kept)
+    if ranked.asking is not None:
+        rows = np.concatenate([rows, ranked.places_of_queries(kept[dataset.asking])])
+    vectors = np.asarray(ranked.vectors[rows], dtype=np.float32)
     metric = Similarity(run.plan.params["metric"])
     among = candidates_of(dataset, run.plan.params)
-    raw = rank_among(among, vectors, dataset.queries, dataset.mates, metric, no_progress, CancelToken())
-    filtered = without(raw, exclusions_of(dataset).among(among), vectors, dataset.queries, metric)
+    raw, filtered = rank(
+        dataset, vectors, metric, among, exclusions_of(dataset).among(among), no_progress, CancelToken()
+    )
     return RunRows(pairs["item_no"].to_numpy(dtype=np.int64), raw, filtered)

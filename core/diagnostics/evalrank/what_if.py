@@ -17,14 +17,14 @@ import pandas as pd
 from core import policy
 from core.datasets.kinds.pairs import PairSet
 from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import candidates_of, exclusions_of, scores
+from core.diagnostics.evalrank.definition import candidates_of, exclusions_of, rank, scores
 from core.diagnostics.evalrank.pairs import RunRows
 from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank, rank_among, without
+from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank
 from core.numerics.similarity import Similarity
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.pairs import Dependence, difference
-from core.runs.embeddings import embedded_of
+from core.runs.embeddings import embedded_of, rows_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -180,13 +180,14 @@ def what_if(
     prepare_runtime(settings)  # before numba is imported: it sets the folder of compiled kernels
     cancel = cancel or CancelToken()
     vectors = transformed(base, transform, settings, cancel)
-    queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
-    raw = rank_among(base.candidates, vectors, queries, mates, metric, no_progress, cancel)
     excluded = np.isin(base.exclusions.pairs, base.sample)
     exclusions = Exclusions(
         np.searchsorted(base.sample, base.exclusions.pairs[excluded]), base.exclusions.items[excluded]
     )
-    filtered = without(raw, exclusions, vectors, queries, metric)
+    raw, filtered = rank(
+        base.dataset, vectors, metric, base.candidates, exclusions, no_progress, cancel, pairs=base.sample
+    )
+    queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
     ends = queries.astype(np.int64), mates.astype(np.int64)
     return WhatIf(
         Comparison(*ends, _of(base.rows.raw, base.sample), raw),
@@ -199,7 +200,8 @@ def _of(counts: RankCounts, pairs: Int64) -> RankCounts:
 
 
 def transformed(base: Basis, transform: str, settings: Settings, cancel: CancelToken | None = None) -> Float32:
-    """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them."""
+    """The embeddings of what the run ranked, ``[k, d] float32``, under a transform fitted on them; by role more
+    (``rank``)."""
     plan = base.run.plan
     chain = TransformChain.parse(transform)
     policy.check_transform(str(chain), settings)
@@ -226,7 +228,9 @@ def _transformed(_digest: str, transform: str, settings: Settings, ranked: _Rank
 
 def _embeddings(base: Basis, settings: Settings) -> Float32:
     embedded = embedded_of(base.run, settings)
-    return embedded.matrix[base.items] if base.run.plan.support_digest else embedded.matrix
+    if not base.run.plan.support_digest:
+        return embedded.matrix
+    return embedded.matrix[rows_of(base.run, embedded, Repository.at(settings.store))[2]]
 
 
 @dataclass(frozen=True)

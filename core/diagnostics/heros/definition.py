@@ -30,6 +30,7 @@ from core.diagnostic import (
     Page,
     Picker,
     Reading,
+    Roles,
     Score,
 )
 from core.errors import BlindspotError
@@ -90,10 +91,12 @@ def meaning_of(subset: str) -> Meaning:
 def baseline(embeddings: Float32 | Float64, dataset: MinimalPairSet) -> float:
     """``cos_avg``: mean cosine between the first n/2 originals and the rest, over all pairs (appendix D).
 
+    By role the first half are queries and the rest documents, as an original and its rewrites are.
     Of an odd number of originals the second half has one more: none is left out.
     """
     half = len(dataset.originals) // 2
-    return mean_cosine(embeddings, dataset.originals[:half], dataset.originals[half:])
+    asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
+    return mean_cosine(embeddings, asking[:half], dataset.originals[half:])
 
 
 def ordering_outcomes(first: Float64, second: Float64) -> Float64:
@@ -143,7 +146,8 @@ def intervals(embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: F
     n, half = len(cosines), len(cosines) // 2
     if n < FEWEST_ORIGINALS:
         return None
-    units = [unit_rows(embeddings, dataset.originals[part]) for part in (slice(None, half), slice(half, None))]
+    asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
+    units = [unit_rows(embeddings, rows) for rows in (asking[:half], dataset.originals[half:])]
     sizes = np.array([half, n - half])
     means = [unit.mean(axis=0) for unit in units]
     apart = [unit - mean for unit, mean in zip(units, means, strict=True)]
@@ -193,10 +197,11 @@ def compute(
             expected="an encoder that tells sentences apart",
         )
     cosines: dict[str, Float64] = {}
+    asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
     for done, (subset, rewrites) in enumerate(dataset.rewrites.items()):
         cancel.check()
         progress("comparing", done, len(subsets))
-        cosines[subset] = similarity_of_pairs(embeddings, dataset.originals, rewrites, Similarity.COS)
+        cosines[subset] = similarity_of_pairs(embeddings, asking, rewrites, Similarity.COS)
     similarities = {subset: (cosine - cos_avg) / (1.0 - cos_avg) for subset, cosine in cosines.items()}
     progress("comparing", len(subsets), len(subsets))
     cancel.check()
@@ -370,6 +375,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     ),
     readings_among=readings_among,
     grid=GridRole.TASK,
+    roles=Roles("originals", "rewrites and, for the mean of unrelated sentences, the second half of the originals"),
     compare="core.diagnostics.heros.comparison.compare",
     findings="core.diagnostics.heros.findings.findings",
     difference="core.diagnostics.heros.versus.difference",

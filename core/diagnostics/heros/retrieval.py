@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.encoders.cache import Embedded
 from core.numerics.ranking.problem import TAU, Relation
 from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs.embeddings import embedded_of, fitted_chain
+from core.runs.embeddings import RunVectors, embedded_of, vectors_of
 from core.settings import Settings
 from core.store.records import RunRecord
-from core.types import Float32, Float64
+from core.store.repository import Repository
+from core.types import Float64
 
 MOST_KEPT = 32 << 20  # bytes of a run's embeddings that stay in memory: HEROS's 7,000 texts have 10.8 MB
 
@@ -48,8 +48,9 @@ class Neighbour:
     relation: Relation
 
 
-def cosines_to_all(run: RunRecord, original: int, settings: Settings) -> Float64:
-    """Cosine of an original and every sentence of its dataset in a run's embeddings, ``[items] float64``.
+def cosines_to_all(run: RunRecord, original: int, settings: Settings, repository: Repository) -> Float64:
+    """Cosine of an original and every sentence of its dataset in a run's embeddings, ``[items] float64``; by role, of
+    the original as a query and all sentences as documents.
 
     Args:
         original: its number among the dataset's items.
@@ -58,9 +59,10 @@ def cosines_to_all(run: RunRecord, original: int, settings: Settings) -> Float64
         EmbeddingsGone: the cache no longer has them.
     """
     embedded = embedded_of(run, settings)
-    space = _Space(run.plan.embedding_digest, run.plan.variant.transform, run, embedded)
-    vectors = _kept(space, settings) if embedded.matrix.nbytes <= MOST_KEPT else space.transformed(settings)
-    return similarity_to_all(vectors, original, Similarity.COS)
+    space = _Space(run.plan.embedding_digest, run.plan.variant.transform, run, repository)
+    found = _kept(space, settings) if embedded.matrix.nbytes <= MOST_KEPT else space.transformed(settings)
+    place = int(found.places_of_queries(np.array([original]))[0])
+    return similarity_to_all(found.vectors, place, Similarity.COS)[: len(found.items)]
 
 
 @dataclass(frozen=True)
@@ -70,16 +72,15 @@ class _Space:
     digest: str
     transform: str
     run: RunRecord = field(compare=False)
-    embedded: Embedded = field(compare=False)
+    repository: Repository = field(compare=False)
 
-    def transformed(self, settings: Settings) -> Float32:
-        """All embeddings after the transform, ``[items, d] float32``."""
-        everything = np.arange(len(self.embedded.matrix), dtype=np.int64)
-        return fitted_chain(self.run, settings, everything).apply(self.embedded.matrix)
+    def transformed(self, settings: Settings) -> RunVectors:
+        """All embeddings after the transform."""
+        return vectors_of(self.run, settings, self.repository)
 
 
 @lru_cache(maxsize=8)  # a reader goes from one original to the next
-def _kept(space: _Space, settings: Settings) -> Float32:
+def _kept(space: _Space, settings: Settings) -> RunVectors:
     return space.transformed(settings)
 
 

@@ -27,6 +27,7 @@ from core.diagnostic import (
     Parameter,
     Picker,
     Reading,
+    Roles,
     Score,
 )
 from core.diagnostics.retrieval import bm25
@@ -330,8 +331,6 @@ whole groups. Below eight independent groups there is neither interval nor test.
   new model instead: what it ranks high by mistake is unjudged, too, and is removed. The truth is between the two.
 - Long documents are cut off where the model's input ends; what follows cannot be found.
 - BM25 here is a plain one: no stemming, English stop words, no tuning.
-- Models that declare prompts for queries and documents get them, unless the reference decides the prompt. A text that
-  is a query and a document is encoded as a query.
 """,
     citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
     "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Sakai "
@@ -391,6 +390,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
     ),
     readings=(Reading("ndcg@10", "Retrieval nDCG@10"),),
     grid=GridRole.TASK,
+    roles=Roles("queries", "documents", declared_too=True),
     ignores_order=True,
     compare="core.diagnostics.retrieval.comparison.compare",
     difference="core.diagnostics.retrieval.versus.difference",

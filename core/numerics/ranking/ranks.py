@@ -155,11 +155,13 @@ def rank_among(
 ) -> RankCounts:
     """``rank_pairs`` among the ``candidates [n] bool``, with all matches among them; among all items if None.
 
-    A copy of the rows of candidates and queries is made, unless every item is a candidate.
+    A copy of the rows of candidates and queries is made, unless the candidates are the first items, or all.
     """
     if candidates is None or candidates.all():
         return rank(matrix, queries, mates, metric, progress, cancel)
     first = np.flatnonzero(candidates)
+    if first[-1] < len(first):  # the first ones: no copy
+        return rank(matrix, queries, mates, metric, progress, cancel, candidates=len(first))
     order = np.concatenate([first, np.setdiff1d(queries, first)])
     place = np.zeros(len(matrix), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)

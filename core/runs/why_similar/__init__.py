@@ -14,8 +14,8 @@ from core.diagnostic import find_diagnostic
 from core.encoders import resident
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
-from core.encoders.roles import by_role
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
+from core.runs.roles import texts_of
 from core.runs.spaces import Space, fitted_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord
@@ -54,7 +54,7 @@ def of_run(
             "each word contributes."
         )
     encoder = resolve_encoder(run.plan.variant.encoder, settings)
-    if by_role(encoder, dataset.asked) is not encoder:
+    if texts_of(find_diagnostic(run.plan.diagnostic), run.plan.params, encoder, dataset).encoder is not encoder:
         raise CannotExplain(
             "This model puts one prompt before queries and another before documents, so words cannot be weighed yet."
         )

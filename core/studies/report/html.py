@@ -171,7 +171,7 @@ def _comparison(found: Comparison, figure: str) -> str:
 
 def _how(entry: DiagnosticEntry) -> str:
     source = f"Source: {entry.citation}. Diagnostic {entry.id}, version {entry.version}."
-    return f'<h3>{escape(entry.title)}</h3>{_markdown(entry.how)}<p class="faint">{escape(source)}</p>'
+    return f'<h3>{escape(entry.title)}</h3>{_markdown(entry.explained)}<p class="faint">{escape(source)}</p>'
 
 
 @cache

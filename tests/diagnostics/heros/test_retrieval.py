@@ -53,7 +53,7 @@ def test_ranks_are_those_of_a_loop(module_world: World, runs: dict[str, RunRecor
         own = cosine(vectors[x], vectors[y])
         others = [cosine(vectors[x], vectors[j]) for j in range(len(vectors)) if j not in (x, y)]
         g, t = sum(s > own + TAU for s in others), sum(abs(s - own) <= TAU for s in others)
-        found = retrieval.cosines_to_all(run, x, settings)
+        found = retrieval.cosines_to_all(run, x, settings, module_world.repository)
         rank = rank_of(found, x, y)
         assert (rank.greater, rank.ties, rank.rank) == (g, t, 1 + g + t / 2)
         assert rank.cosine == pytest.approx(row["cosine"], abs=1e-12)
@@ -94,12 +94,17 @@ def test_the_list_of_neighbours_agrees_with_the_rank(values: list[float], data: 
 def test_vectors_that_are_too_many_to_keep_give_the_same(
     module_world: World, runs: dict[str, RunRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept = retrieval.cosines_to_all(runs["abtt:1"], 0, module_world.settings)
+    kept = retrieval.cosines_to_all(runs["abtt:1"], 0, module_world.settings, module_world.repository)
     monkeypatch.setattr(retrieval, "MOST_KEPT", 0)
-    assert retrieval.cosines_to_all(runs["abtt:1"], 0, module_world.settings).tolist() == kept.tolist()
+    assert (
+        retrieval.cosines_to_all(runs["abtt:1"], 0, module_world.settings, module_world.repository).tolist()
+        == kept.tolist()
+    )
 
 
-def test_embeddings_that_are_gone_are_named_with_the_remedy(runs: dict[str, RunRecord], settings: Settings) -> None:
+def test_embeddings_that_are_gone_are_named_with_the_remedy(
+    module_world: World, runs: dict[str, RunRecord], settings: Settings
+) -> None:
     """Also after they were looked at: what is kept in memory is not shown for them."""
     with pytest.raises(EmbeddingsGone, match="'trigrams' on 'some' are no longer in the cache; run it again"):
-        retrieval.cosines_to_all(runs["none"], 0, settings)
+        retrieval.cosines_to_all(runs["none"], 0, settings, module_world.repository)

@@ -69,7 +69,7 @@ def _rewrites(shown: HerosView, sentences: Sentences, chosen: Sides, place: int)
 
 @cached(64, "Comparing with all sentences …")
 def _cosines(run: RunRecord, original: int) -> Float64:
-    return retrieval.cosines_to_all(run, original, settings())
+    return retrieval.cosines_to_all(run, original, settings(), repository())
 
 
 def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, place: int) -> None:

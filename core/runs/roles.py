@@ -1,0 +1,63 @@
+"""Texts that a run encodes, by role.
+
+Where a diagnostic's texts have roles and the model's reference gives prompts of them, every item is encoded as a
+document, and the items that ask are encoded once more, as queries: their vectors follow those of the items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.datasets.kinds.base import Dataset, Part
+from core.diagnostic import DiagnosticEntry
+from core.encoders.base import Encoder
+from core.encoders.roles import PromptedEncoder, RoleEncoder, by_role
+from core.types import Int64, digest_of_strings
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """What a run encodes: the texts and their digest, with an encoder that knows their roles.
+
+    ``of_documents`` encodes another dataset's items, which a transform is fitted on.
+    """
+
+    encoder: Encoder
+    texts: Sequence[str]
+    digest: str
+    of_documents: Encoder
+
+    @property
+    def embedding_digest(self) -> str:
+        return self.encoder.identity.embedding_digest(self.digest)
+
+
+def texts_of(entry: DiagnosticEntry, params: Mapping[str, str], encoder: Encoder, dataset: Dataset) -> Texts:
+    """The texts of a run; a protocol that prepares the vectors itself knows no roles."""
+    roles, prompts = entry.roles, encoder.info.role_prompts
+    if roles and roles.declared_too:
+        encoder = by_role(encoder, dataset.asked)
+    elif (
+        roles
+        and prompts
+        and prompts.given
+        and isinstance(encoder, PromptedEncoder)
+        and len(dataset.asking)
+        and not entry.preparation(params)
+    ):
+        texts = (*dataset.items, *(dataset.items[number] for number in dataset.asking.tolist()))
+        both = RoleEncoder(encoder, prompts.query, prompts.document, documents=len(dataset.items))
+        documents = RoleEncoder(encoder, prompts.query, prompts.document)
+        return Texts(both, texts, digest_of_strings(texts), documents)
+    return Texts(encoder, dataset.items, dataset.texts_digest, encoder)
+
+
+def rows_of_part(part: Part, whole: Dataset, vectors: int) -> Int64:
+    """Rows of a part's items among so many vectors of the whole; where these are by role, also of what asks in it."""
+    if vectors == len(whole.items):
+        return part.items
+    asking = part.items[part.dataset.asking]
+    return np.concatenate([part.items, len(whole.items) + np.searchsorted(whole.asking, asking)])
