@@ -107,9 +107,13 @@ def _lsa(entry: EncoderEntry, _settings: Settings) -> Encoder:
 
 
 def _dir(reference: str, settings: Settings) -> Encoder:
+    from core.encoders.static.encoder import static_encoder
+    from core.encoders.static.folder import static_folder
     from core.encoders.transformer.hub import dir_encoder
 
-    return dir_encoder(DirReference.parse(reference), settings)
+    parsed = DirReference.parse(reference)
+    static = static_folder(parsed.path, reference)
+    return static_encoder(parsed, static) if static else dir_encoder(parsed, settings)
 
 
 def _hub(reference: str, settings: Settings) -> Encoder:
@@ -263,7 +267,8 @@ _SCHEMES = (
     SchemeEntry(
         scheme="dir",
         form="dir:PATH",
-        description="A sentence-transformers folder on this machine, or a transformers one (mean over tokens).",
+        description="A folder on this machine: of sentence-transformers, sparse and static ones too, of transformers "
+        "(mean over tokens), or of model2vec.",
         canonical=lambda reference: str(DirReference.parse(reference)),
         build=_dir,
     ),

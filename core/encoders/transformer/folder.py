@@ -123,7 +123,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     for module in modules:
         refuse_outside(module.folder, path, reference)
     transformer = modules[0].folder if modules else path
-    config = _json(transformer / "config.json", reference)
+    config = settings_of(transformer / "config.json", reference)
     if not config:
         raise InputError(
             f"'{reference}': {transformer} has no config.json",
@@ -135,12 +135,12 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         )
     for file in _relevant_files(path, modules):
         if file.suffix == ".json" and (file.stat().st_size <= LARGEST_CONFIG or file.name.endswith("config.json")):
-            _refuse_remote_code(_json(file, reference, of_any_type=True), file, reference)
+            refuse_remote_code(settings_of(file, reference, of_any_type=True), file, reference)
     weights = _weights(transformer, reference)
     for module in modules[1:]:
         if module.name in {"Dense", "LayerNorm"}:
             weights += _weights(module.folder, reference)
-    hidden = _first_number(config, "hidden_size", "d_model", "dim", "n_embd")
+    hidden = first_number(config, "hidden_size", "d_model", "dim", "n_embd")
     if hidden is None or not 0 < hidden <= LARGEST_DIMENSION:
         found = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
         raise InputError(
@@ -149,14 +149,14 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         )
     pooling, dimension = _published(modules, hidden, reference)
     longest = _longest(config)
-    sentence = _json(path / "config_sentence_transformers.json", reference)
+    sentence = settings_of(path / "config_sentence_transformers.json", reference)
     prompts = sentence.get("prompts") or {}
     if not isinstance(prompts, dict):
         raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
     default = sentence.get("default_prompt_name")
     declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
-    parameters = sum(_count(file, reference) for file in weights)
-    input_dimension = _first_number(config, "embedding_size") or hidden
+    parameters = sum(count_weights(file, reference) for file in weights)
+    input_dimension = first_number(config, "embedding_size") or hidden
     return ModelFolder(
         path=path,
         modules=modules,
@@ -168,7 +168,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         longest=longest,
         prompt=str(prompts.get(default) or ""),
         parameters=parameters,
-        input_parameters=min(parameters, input_dimension * (_first_number(config, "vocab_size") or parameters)),
+        input_parameters=min(parameters, input_dimension * (first_number(config, "vocab_size") or parameters)),
         unused_prompts=tuple((name, text) for name, text in declared if name != default),
         prompts=declared,
     )
@@ -198,7 +198,7 @@ def refuse_outside(folder: Path, root: Path, reference: str, *, every_file: bool
 
 
 def _modules(path: Path, reference: str) -> tuple[Module, ...]:
-    rows = _json(path / "modules.json", reference, of_any_type=True)
+    rows = settings_of(path / "modules.json", reference, of_any_type=True)
     if not rows:
         return ()
     modules: list[Module] = []
@@ -231,13 +231,13 @@ def _published(modules: tuple[Module, ...], hidden: int, reference: str) -> tupl
         )
     words, width = [], hidden
     for module in modules[1:]:
-        config = _json(module.folder / "config.json", reference)
+        config = settings_of(module.folder / "config.json", reference)
         if module.name == "Pooling":
             modes = _pooling_modes(config)
             words.append("+".join(modes))
             width = hidden * len(modes)
         elif module.name == "Dense":
-            width = _first_number(config, "out_features") or width
+            width = first_number(config, "out_features") or width
             words.append(f"Dense {width}")
         elif module.name != "Dropout":  # has no effect outside training
             words.append("L2-normalised" if module.name == "Normalize" else module.name)
@@ -254,7 +254,7 @@ def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
 
 
 def _longest(config: Mapping[str, Any]) -> int | None:
-    positions = _first_number(config, "max_position_embeddings")
+    positions = first_number(config, "max_position_embeddings")
     if positions is None or positions <= 0:  # -1 means no limit
         return None
     pad = config.get("pad_token_id")
@@ -264,15 +264,15 @@ def _longest(config: Mapping[str, Any]) -> int | None:
 
 def _max_length(transformer: Path, longest: int | None, reference: str) -> int:
     names = [transformer / "sentence_bert_config.json", *sorted(transformer.glob("sentence_*_config.json"))]
-    own = [_first_number(_json(name, reference), "max_seq_length") for name in names]
-    tokenizer = _first_number(_json(transformer / "tokenizer_config.json", reference), "model_max_length")
+    own = [first_number(settings_of(name, reference), "max_seq_length") for name in names]
+    tokenizer = first_number(settings_of(transformer / "tokenizer_config.json", reference), "model_max_length")
     wanted = next((n for n in own if n), tokenizer)
     if wanted is None or wanted > NO_LIMIT:
         return longest or DEFAULT_MAX_LENGTH
     return min(wanted, longest or wanted)
 
 
-def _first_number(config: Mapping[str, Any], *names: str) -> int | None:
+def first_number(config: Mapping[str, Any], *names: str) -> int | None:
     for name in names:
         value = config.get(name)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -280,7 +280,7 @@ def _first_number(config: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-def _json(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
+def settings_of(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
     """The content of a JSON file; {} if there is none."""
     if not path.is_file():
         return {}
@@ -297,7 +297,7 @@ def _json(path: Path, reference: str, *, of_any_type: bool = False) -> Any:
     return value
 
 
-def _refuse_remote_code(value: Any, file: Path, reference: str) -> None:
+def refuse_remote_code(value: Any, file: Path, reference: str) -> None:
     """Refuse settings that make transformers import code."""
     for name, setting in _settings(value):
         of_kernels = name.endswith("attn_implementation") and "/" in str(setting)
@@ -325,7 +325,7 @@ def _weights(folder: Path, reference: str) -> list[Path]:
     if (folder / "model.safetensors").exists():
         return [folder / "model.safetensors"]
     index = folder / "model.safetensors.index.json"
-    named = _json(index, reference).get("weight_map")
+    named = settings_of(index, reference).get("weight_map")
     if isinstance(named, dict) and named:
         if strange := next((str(n) for n in named.values() if Path(str(n)).name != str(n)), ""):
             raise InputError(f"'{reference}': {index.name} leads out of the folder: {strange[:60]!r}")
@@ -347,7 +347,7 @@ def _weights(folder: Path, reference: str) -> list[Path]:
     raise InputError(f"'{reference}': {folder} has no weights", expected="model.safetensors")
 
 
-def _count(file: Path, reference: str) -> int:
+def count_weights(file: Path, reference: str) -> int:
     """Number of weights in a safetensors file; reading its header also checks the file's size."""
     from safetensors import SafetensorError, safe_open
 

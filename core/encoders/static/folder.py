@@ -1,0 +1,143 @@
+"""Inspection of folders of static models, a table of word pieces: model2vec, or StaticEmbedding of
+sentence-transformers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from core.encoders.source_files import sha256_once
+from core.encoders.transformer.folder import refuse_outside, refuse_remote_code, settings_of
+from core.errors import InputError
+from core.types import digest_of_strings
+
+MODULE = "StaticEmbedding"
+NORMALIZE = "Normalize"
+OF_MODEL2VEC, OF_SENTENCE_TRANSFORMERS = "embeddings", "embedding.weight"  # names of the table
+DEFAULT_MAX_LENGTH = 512  # of model2vec
+
+
+@dataclass(frozen=True)
+class StaticFolder:
+    """A static model's folder that is fit to load.
+
+    Attributes:
+        path: the folder that was named.
+        home: the folder of ``model.safetensors`` and ``tokenizer.json``, possibly below.
+        is_model2vec: whether unknown tokens are left out and texts truncated, as model2vec does.
+        shape: of the table: word pieces, dimensions.
+        is_normalized: whether its vectors are.
+        max_length: tokens after which a text is truncated; 0 for never.
+        prompts: (name, text) of all that it declares, and the one before every text.
+    """
+
+    path: Path
+    home: Path
+    is_model2vec: bool
+    shape: tuple[int, int]
+    is_normalized: bool
+    max_length: int
+    prompts: tuple[tuple[str, str], ...]
+    prompt: str
+
+    @property
+    def weights(self) -> Path:
+        return self.home / "model.safetensors"
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.home / "tokenizer.json"
+
+    @property
+    def pooling(self) -> str:
+        mean = "mean of word pieces, unknown ones left out" if self.is_model2vec else "mean of word pieces"
+        return f"{mean}, L2-normalized" if self.is_normalized else mean
+
+    @cached_property
+    def revision(self) -> str:
+        """A digest of what decides the vectors."""
+        names = ("config.json", "modules.json", "config_sentence_transformers.json")
+        files = [self.weights, self.tokenizer, *(f for name in names if (f := self.path / name).is_file())]
+        parts = [part for f in files for part in (f.relative_to(self.path).as_posix(), sha256_once(f))]
+        return digest_of_strings(parts)[:16]
+
+
+def static_folder(path: Path, reference: str) -> StaticFolder | None:
+    """Inspect the folder of a static model; None if it is of another kind. Runs nothing.
+
+    Raises:
+        InputError: it is damaged, leads out of itself, or has more than a table and a normalization.
+    """
+    try:
+        return _inspected(path, reference) if path.is_dir() else None
+    except OSError as error:
+        raise InputError(f"'{reference}': cannot read {error.filename}: {error.strerror}") from error
+
+
+def _inspected(path: Path, reference: str) -> StaticFolder | None:
+    rows = settings_of(path / "modules.json", reference, of_any_type=True)
+    rows = rows if isinstance(rows, list) else []
+    kinds = [str(row.get("type", "")).rpartition(".")[2] if isinstance(row, dict) else "" for row in rows]
+    config = settings_of(path / "config.json", reference)
+    if kinds[:1] != [MODULE] and (kinds or config.get("model_type") != "model2vec"):
+        return None
+    refuse_outside(path, path, reference)
+    below = str(rows[0].get("path", "")) if rows else ""
+    if Path(below).is_absolute() or ".." in Path(below).parts:
+        raise InputError(f"'{reference}': modules.json leads out of the folder: {below!r}")
+    home = path / below
+    refuse_outside(home, path, reference)
+    if strange := [kind for kind in kinds[1:] if kind != NORMALIZE]:
+        raise InputError(
+            f"'{reference}': a static model is followed by '{strange[0][:40]}'", expected=f"at most {NORMALIZE}"
+        )
+    sentence = settings_of(path / "config_sentence_transformers.json", reference)
+    for name, value in (("config.json", config), ("config_sentence_transformers.json", sentence)):
+        refuse_remote_code(value, path / name, reference)
+    for name in ("model.safetensors", "tokenizer.json"):
+        if not (home / name).is_file():
+            raise InputError(f"'{reference}': {home} has no {name}", expected="a table of word pieces, its tokenizer")
+    table, shape = _table(home / "model.safetensors", reference)
+    is_model2vec = table == OF_MODEL2VEC
+    prompts = sentence.get("prompts") or {}
+    if not isinstance(prompts, dict):
+        raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
+    # model2vec reads config.json, sentence-transformers the list of modules.
+    own = config if is_model2vec else {"normalize": NORMALIZE in kinds, "max_length": None}
+    longest = own.get("max_length", DEFAULT_MAX_LENGTH)
+    if longest is not None and not (isinstance(longest, int) and longest > 0):
+        raise InputError(
+            f"'{reference}': max_length is {str(longest)[:40]} in config.json", expected="a number of tokens"
+        )
+    return StaticFolder(
+        path=path,
+        home=home,
+        is_model2vec=is_model2vec,
+        shape=shape,
+        is_normalized=bool(own.get("normalize", False)),
+        max_length=longest or 0,
+        prompts=tuple((str(name), str(text)) for name, text in prompts.items() if text),
+        prompt=str(prompts.get(sentence.get("default_prompt_name")) or ""),
+    )
+
+
+def _table(weights: Path, reference: str) -> tuple[str, tuple[int, int]]:
+    """Name of the table, and the number of tokens with its dimensions."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(weights, framework="numpy") as tensors:
+            shapes = {name: tensors.get_slice(name).get_shape() for name in tensors.keys()}  # noqa: SIM118 - no dict
+    except (SafetensorError, OSError) as error:
+        raise InputError(
+            f"'{reference}': {weights} is damaged or cut short ({weights.stat().st_size:,} bytes): {error}",
+            expected="a whole safetensors file",
+            remedy="copy or download it again",
+        ) from error
+    table = next((name for name in (OF_MODEL2VEC, OF_SENTENCE_TRANSFORMERS) if len(shapes.get(name, ())) == 2), None)
+    if table is None:
+        raise InputError(
+            f"'{reference}': {weights.name} has no table of word pieces", expected=f"a matrix named {OF_MODEL2VEC}"
+        )
+    return table, (shapes[table][0], shapes[table][1])
