@@ -10,8 +10,9 @@ from core.cli import output
 from core.cli.options import AsJson
 from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, OWN_FOLDER_FORMS, OWN_FORMS
 from core.diagnostic import all_diagnostics
-from core.encoders.catalog import ENCODERS, SCHEMES
+from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from core.errors import unknown
+from core.names import BM25
 from core.transforms.chain import STEPS
 
 
@@ -21,7 +22,7 @@ def list_catalogs(
 ) -> None:
     """List encoders, transforms, datasets and diagnostics."""
     catalogs: dict[str, list[tuple[str, str]]] = {
-        "encoders": [(e.id, e.description) for e in ENCODERS.values()],
+        "encoders": [(e.id, e.description) for e in ENCODERS.values()] + [(BM25, RANKINGS[BM25].description)],
         "transforms": [(s.name, s.help) for s in STEPS.values()],
         "datasets": [(d.id, d.description) for d in DATASETS.values()],
         "diagnostics": [(d.id, d.question) for d in all_diagnostics().values()],
@@ -29,14 +30,14 @@ def list_catalogs(
     if kind and kind not in catalogs:
         raise unknown("catalog", kind, catalogs)
     wanted = {name: rows for name, rows in catalogs.items() if kind in {"", name}}
-    forms = SCHEMES.values()
     if as_json:
         output.print_json({name: [{"id": i, "description": d} for i, d in rows] for name, rows in wanted.items()})
         return
     for name, rows in wanted.items():
         output.print_table(name.capitalize(), ["id", "description"], rows)
         if name == "encoders":
-            references = [(s.form, s.description) for s in forms]
+            references = [(s.form, s.description) for s in SCHEMES.values()]
+            references += [(r.form, r.description) for name, r in RANKINGS.items() if name != BM25]
             output.print_table("Encoders by reference", ["form", "description"], references)
     if "datasets" in wanted:
         print(f"Your own texts: {OWN_FILE}; {OWN_FORMS}.")

@@ -60,6 +60,7 @@ def run(
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
     output.warn(manifests.prompt_warnings(o.record for o in outcomes))
+    output.warn(manifests.ranking_notes(o.record for o in outcomes))
     for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
         output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)
     if as_json:

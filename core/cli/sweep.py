@@ -117,6 +117,7 @@ def sweep(
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
     output.warn(manifests.prompt_warnings(d.record for d in done))
+    output.warn(manifests.ranking_notes(d.record for d in done))
     if as_json:
         runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
         output.print_json({"runs": runs, "failed": [_named(f.request) | {"error": str(f.error)} for f in failures]})

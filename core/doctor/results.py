@@ -15,7 +15,9 @@ from core.doctor.findings import Finding, note, ok, problem, size
 from core.encoders.catalog import canonical_encoder, resolve_encoder
 from core.errors import BlindspotError, InputError
 from core.files.writing import bytes_of
+from core.names import is_ranking
 from core.runs import pipeline
+from core.runs.rankings import ranking_of
 from core.settings import Settings
 from core.store.inspection import StoreFacts, inspect
 from core.store.records import RunPlan, RunRecord, RunState
@@ -120,14 +122,25 @@ def _gone(facts: StoreFacts, settings: Settings) -> Iterator[Finding]:
         yield note(STORE, "files", f"not there any more: {shown}{more}", remedy)
     for name in sorted(paths.keys() - set(gone)):
         try:
-            find_dataset(name) if name in datasets else resolve_encoder(name, settings)
+            if name in datasets:
+                find_dataset(name)
+            else:
+                _resolve(name, settings)
         except BlindspotError as error:
             what = f"{name} cannot be used any more: {error.what}"
             yield note(STORE, "files", what, f"{error.remedy or 'see what is wrong with it'}; stored scores stay")
 
 
+def _resolve(reference: str, settings: Settings) -> None:
+    """Raise ``BlindspotError`` if a model cannot be used any more."""
+    if is_ranking(reference):
+        ranking_of(reference, settings)
+    else:
+        resolve_encoder(reference, settings)
+
+
 def _path_of_encoder(reference: str) -> Path | None:
     """Path of a user's file or folder; None for other references."""
     scheme, _, rest = reference.partition(":")
-    path = Path(rest.partition("?")[0] if scheme in {"dir", "vectors", "table"} else "")
+    path = Path(rest.partition("?")[0] if scheme in {"dir", "vectors", "table", "run"} else "")
     return path if path.is_absolute() else None

@@ -100,12 +100,16 @@ def _datasets() -> str:
 
 def _encoders() -> str:
     built_in = [[f"`{e.id}`", e.description] for e in encoders.ENCODERS.values()]
+    rankings = [[f"`{e.form}`", e.description] for e in encoders.RANKINGS.values()]
     steps = [[f"`{name}`", step.description] for name, step in STEPS.items()]
     parts = [
         "# Encoders and transforms",
         "Built in. For your own, see [Your own encoder](../guides/encoders.md).",
         "## Encoders",
         table(["id", "what it is"], built_in),
+        "## Rankings",
+        "Models of retrieval that rank documents without vectors; other diagnostics refuse them.",
+        table(["reference", "what it is"], rankings),
         "## Transforms",
         "Steps of a chain, joined by `+`: `center+whiten:128`.",
         table(["step", "what it does"], steps),

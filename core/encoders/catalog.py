@@ -416,9 +416,8 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     reference = canonical_encoder(reference)
     if is_ranking(reference):
         raise InputError(
-            f"{names.current().model(reference)} ranks documents and has no vectors",
-            expected="a model with vectors",
-            remedy="see its ranking on the page Retrieval",
+            f"{names.current().model(reference)} has a ranking of documents and no vectors",
+            remedy="choose a model with vectors",
         )
     if _version(reference)[1]:
         raise InputError(

@@ -1,4 +1,6 @@
-"""Uploaded files of word vectors or embeddings, kept under ``<cache>/uploads/encoders/<sha256 prefix>/<safe name>``.
+"""Uploaded files of word vectors, embeddings or rankings.
+
+They are kept under ``<cache>/uploads/encoders/<sha256 prefix>/<safe name>``.
 
 A folder per upload: the same file uploaded twice is one encoder, and removing it is removing the folder.
 """
@@ -18,6 +20,7 @@ from core.settings import Settings
 
 VECTORS = (".txt", ".vec", ".bin", ".gz")
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl")
+RUNS = (".run", ".trec", ".json")
 ARRAY, TEXTS = ".npy", ".txt"  # together they are a table
 LONGEST_NAME = 80
 
@@ -33,7 +36,7 @@ class Upload:
 
 def endings() -> list[str]:
     """Endings of files that make an encoder, without their dots."""
-    return [ending.removeprefix(".") for ending in dict.fromkeys((*VECTORS, *TABLES, ARRAY, TEXTS))]
+    return [ending.removeprefix(".") for ending in dict.fromkeys((*VECTORS, *TABLES, ARRAY, TEXTS, *RUNS))]
 
 
 def store_upload(files: Sequence[tuple[str, bytes | memoryview]], settings: Settings) -> Upload:
@@ -61,7 +64,7 @@ def store_upload(files: Sequence[tuple[str, bytes | memoryview]], settings: Sett
 def upload_of(reference: str, settings: Settings) -> Path | None:
     """The folder of the upload that a reference names, or None."""
     scheme, _, target = reference.partition(":")
-    if scheme not in {"vectors", "table"}:
+    if scheme not in {"vectors", "table", "run"}:
         return None
     root, path = _root(settings).resolve(), Path(target.partition("?")[0]).resolve()
     folder = path.parent
@@ -87,11 +90,11 @@ def _scheme_of(files: Sequence[tuple[str, bytes | memoryview]]) -> tuple[str, Se
     kinds = [PurePath(name).suffix.lower() for name, _ in files]
     if sorted(kinds) == [ARRAY, TEXTS]:
         return "table", files if kinds[0] == ARRAY else files[::-1]
-    if len(files) == 1 and kinds[0] in (*VECTORS, *TABLES):
-        return "vectors" if kinds[0] in VECTORS else "table", files
+    if len(files) == 1 and kinds[0] in (*VECTORS, *TABLES, *RUNS):
+        return "run" if kinds[0] in RUNS else "vectors" if kinds[0] in VECTORS else "table", files
     raise InputError(
         f"these files make no encoder: {', '.join(name for name, _ in files) or 'none'}",
-        expected=f"one file that ends in {', '.join((*VECTORS, *TABLES))}; or one {ARRAY} and its {TEXTS}",
+        expected=f"one file that ends in {', '.join((*VECTORS, *TABLES, *RUNS))}; or one {ARRAY} and its {TEXTS}",
     )
 
 

@@ -12,12 +12,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core import policy
+from core.datasets.own import rankings
 from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
-from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
+from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
-from core.names import version_of
+from core.names import BM25, is_ranking, version_of
+from core.runs.rankings import ranking_of
 from core.settings import Settings
 from core.store.records import RunRecord, RunState, Speed, StoredReference
 from core.store.repository import Repository
@@ -136,7 +138,7 @@ def read_library(settings: Settings, repository: Repository) -> Library:
 def known_references(settings: Settings, repository: Repository) -> list[str]:
     """References offered: the catalog, then, except on a demo, those of users."""
     if not policy.of(settings).own_encoders:
-        return list(ENCODERS)
+        return [*ENCODERS, BM25]
     on_disk = {stored.facts.encoder for stored in EmbeddingCache(settings.embeddings).inventory().embeddings}
     was_run = {_model(variant) for variant in repository.variants()}
     return [r for r in _listed(repository.references(), was_run, on_disk) if _kind(r) != UNKNOWN]
@@ -158,11 +160,12 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         InputError: a malformed reference, or it cannot be used.
         BlindspotError: a failed download, damaged files.
     """
-    encoder = resolve_encoder(canonical_encoder(reference.strip()), settings)
-    if isinstance(encoder, VerifiedEncoder):
-        encoder.verify(CancelToken())
-        encoder.load()
-    return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
+    canonical = canonical_encoder(reference.strip())
+    model = ranking_of(canonical, settings) if is_ranking(canonical) else resolve_encoder(canonical, settings)
+    if isinstance(model, VerifiedEncoder):
+        model.verify(CancelToken())
+        model.load()
+    return CheckedEncoder(model.identity.reference, model.identity, model.info)
 
 
 def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:
@@ -187,7 +190,10 @@ def add_upload(
     policy.of(settings).check_change("encoders cannot be added or removed")
     upload = store_upload(files, settings)
     try:
-        resolve_encoder(upload.reference, settings).load()
+        if is_ranking(upload.reference):
+            rankings.check(Path(upload.reference.partition(":")[2]))
+        else:
+            resolve_encoder(upload.reference, settings).load()
         return add(upload.reference, settings, repository)
     except BlindspotError:
         if upload.is_new:
@@ -252,8 +258,8 @@ def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[st
     """References in order. A removed one is back once it has embeddings again."""
     added = list(added)
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
-    others = ({stored.reference for stored in added} | was_run | on_disk) - gone - set(ENCODERS)
-    return [*ENCODERS, *sorted(others)]
+    others = ({stored.reference for stored in added} | was_run | on_disk) - gone - {*ENCODERS, BM25}
+    return [*ENCODERS, BM25, *sorted(others)]
 
 
 def _model(variant: Variant) -> str:
@@ -262,12 +268,12 @@ def _model(variant: Variant) -> str:
 
 
 def _kind(reference: str) -> str:
-    if reference in ENCODERS:
+    if reference in ENCODERS or reference == BM25:
         return CATALOG
     if reference.partition("?")[0] in ENCODERS:
         return WITH_PARAMETERS
     scheme, colon, _ = reference.partition(":")
-    return scheme if colon and scheme in SCHEMES else UNKNOWN
+    return scheme if colon and (scheme in SCHEMES or scheme in RANKINGS) else UNKNOWN
 
 
 def _passes(costs: Iterable[EmbeddingFacts]) -> list[list[EmbeddingFacts]]:
@@ -312,14 +318,19 @@ def _summary(
 ) -> EncoderSummary:
     kind = _kind(reference)
     done = tuple(run for run in runs if run.state is RunState.DONE)
-    if kind == CATALOG:
+    info: EncoderInfo | None
+    identity: EncoderIdentity | None
+    if reference == BM25:
+        ranking = ranking_of(reference, settings)
+        description, info, identity = RANKINGS[BM25].description, ranking.info, ranking.identity
+    elif kind == CATALOG:
         entry = ENCODERS[reference]
         description = entry.description
-        info: EncoderInfo | None = entry.info
-        identity: EncoderIdentity | None = resolve_encoder(reference, settings).identity
+        info = entry.info
+        identity = resolve_encoder(reference, settings).identity
     else:
         of_catalog = ENCODERS.get(reference.partition("?")[0])
-        described = of_catalog or SCHEMES.get(kind)
+        described = of_catalog or SCHEMES.get(kind) or RANKINGS.get(kind)
         description = described.description if described else "Not of this version."
         info = _read(EncoderInfo, added.facts.get("info")) if added else None
         identity = _newest_identity(added, done)

@@ -6,7 +6,7 @@ Speeds come from this store's runs; otherwise they are guesses, marked as such.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.datasets import fetch
@@ -17,6 +17,8 @@ from core.encoders.base import EncoderFamily, EncoderInfo
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
 from core.encoders.roles import info_with_roles
+from core.names import fused, is_ranking
+from core.runs.rankings import ranking_of
 from core.runs.requests import RunRequest
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
@@ -124,7 +126,12 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     facts: dict[str, EncoderInfo] = {}
     runs = []
     for request in requests:
-        entry, encoder = entries[request.dataset], resolve_encoder(request.variant.encoder, settings)
+        entry = entries[request.dataset]
+        if is_ranking(request.variant.encoder):
+            runs.append(_of_ranking(request, request in stored, entry, encoded, speeds, settings))
+            facts[request.variant.encoder] = ranking_of(request.variant.encoder, settings).info
+            continue
+        encoder = resolve_encoder(request.variant.encoder, settings)
         has_queries = entry.kind is DatasetKind.RETRIEVAL
         said = info_with_roles(encoder) if has_queries else encoder.info
         before = facts.get(request.variant.encoder, said)
@@ -151,6 +158,31 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     missing = [e for e in wanted if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
     size = sum(f.size for e in missing for f in e.files)
     return Estimate(tuple(runs), tuple(e.id for e in missing), size, facts)
+
+
+def _of_ranking(
+    request: RunRequest,
+    is_stored: bool,
+    entry: DatasetEntry,
+    encoded: Collection[tuple[str, int]],
+    speeds: _Speeds,
+    settings: Settings,
+) -> RunEstimate:
+    """Of a ranking without vectors: a fusion's models take what they take to encode and to rank."""
+    seconds, memory, disk, is_guess = SECONDS_PER_RUN, BASE_MEMORY, 0, False
+    for model, _ in fused(request.variant.encoder):
+        if is_ranking(model):
+            continue
+        info = resolve_encoder(model, settings).info
+        matrix, measured = _matrix(entry.texts, info), speeds.encoding({model: info})
+        memory = max(memory, BASE_MEMORY + info.memory_bytes + COPIES * matrix)
+        seconds += speeds.computing(request, entry, info)
+        if (model, entry.texts) not in encoded:
+            seconds += entry.texts / (measured or _guessed_speed(info)) + (SECONDS_TO_LOAD if info.parameters else 0)
+            disk, is_guess = disk + matrix, is_guess or not measured
+    if is_stored:
+        return RunEstimate(request, True, 0.0, memory, 0, False)
+    return RunEstimate(request, False, seconds if entry.texts else None, memory, disk, is_guess)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from core.encoders.cache import Embedded
 from core.encoders.rankings.base import Ranking
 from core.encoders.roles import RoleEncoder
 from core.store.records import RunPlan, RunRecord
+from core.texts import counted
 from core.transforms.chain import FittedChain
 
 
@@ -91,6 +92,22 @@ def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
     unused = {run.plan.variant.encoder: run.manifest.get("encoder", {}).get("prompts_not_applied", {}) for run in runs}
     called = names.current().model
     return [f"{called(encoder)} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
+
+
+def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
+    """A sentence per ranking of which a file lacks queries of the dataset, or has others."""
+    out = []
+    for run in runs:
+        unranked, ignored = (int(run.metrics.get(name, 0)) for name in ("unranked", "ignored"))
+        said = []
+        if unranked:
+            of = counted(int(run.metrics["queries"]), "query", "queries")
+            said.append(f"has no document for {unranked:,} of {of}: they score 0")
+        if ignored:
+            said.append(f"ranks {counted(ignored, 'query', 'queries')} that the dataset does not have, to no effect")
+        if said:
+            out.append(f"{names.current().model(run.plan.variant.encoder)} {'; it '.join(said)}.")
+    return out
 
 
 def source_of(entry: DatasetEntry, checksums: Mapping[str, str]) -> dict[str, Any]:

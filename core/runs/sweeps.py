@@ -22,6 +22,7 @@ from core.diagnostic import DiagnosticEntry, find_diagnostic
 from core.encoders.catalog import ENCODERS, canonical_encoder
 from core.errors import InputError, unknown
 from core.files.writing import read_limited
+from core.names import is_ranking
 from core.runs import pipeline
 from core.runs.requests import RunRequest
 from core.settings import Settings
@@ -103,6 +104,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
 
     first: list[RunRequest] = []
     unfit: list[tuple[str, str]] = []
+    encoders = list(dict.fromkeys(map(canonical_encoder, sweep.encoders)))
     for dataset, kind in dataset_kinds.items():
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
         unfit += [(entry.id, dataset) for entry in entries.values() if entry not in fitting]
@@ -110,15 +112,15 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             pipeline.request(
                 entry.id,
                 encoder,
-                chains[0],
+                _chain(encoder, chains),
                 dataset,
                 params,
                 settings,
                 sweep.encoders if sweep.common_support else (),
                 sweep.fit_on,
             )
-            for encoder in dict.fromkeys(map(canonical_encoder, sweep.encoders))
-            for entry in fitting
+            for encoder in encoders
+            for entry in _able(encoder, fitting, [*entries.values()])
             for params in _combinations(entry, sweep.params)
         ]
     if not first:
@@ -129,12 +131,27 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         )
     rest = [
         pipeline.with_transform(request, chain, sweep.fit_on)
-        for encoder in dict.fromkeys(request.variant.encoder for request in first)
+        for encoder in dict.fromkeys(r.variant.encoder for r in first if not is_ranking(r.variant.encoder))
         for chain in chains[1:]
         for request in first
         if request.variant.encoder == encoder
     ]
     return Expansion(tuple(dict.fromkeys([*first, *rest])), tuple(unfit))
+
+
+def _able(
+    encoder: str, fitting: Sequence[DiagnosticEntry], asked: Sequence[DiagnosticEntry]
+) -> Sequence[DiagnosticEntry]:
+    """The diagnostics that can run with a model: all with vectors; a ranking is left out of those that need vectors,
+    unless no other is asked for, when the request says why it cannot be made."""
+    if not is_ranking(encoder) or not any(entry.rank for entry in asked):
+        return fitting
+    return [entry for entry in fitting if entry.rank]
+
+
+def _chain(encoder: str, chains: Sequence[str]) -> str:
+    """The first transform, or for a ranking, which has nothing to transform, none where that is one of them."""
+    return "none" if is_ranking(encoder) and "none" in chains else chains[0]
 
 
 def demo() -> Sweep:

@@ -15,7 +15,9 @@ from core.datasets.kinds.base import Dataset
 from core.datasets.own.files import is_own, path_of
 from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError
+from core.names import is_ranking
 from core.runs import spaces
+from core.runs.rankings import ranking_of
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets
@@ -45,17 +47,25 @@ def readable_datasets(*, warn: bool = False) -> dict[str, DatasetEntry]:
     return found
 
 
-def usable(variants: Sequence[Variant]) -> list[Variant]:
-    """The variants whose encoder can be run; warns once per encoder that cannot."""
+def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Variant]:
+    """The variants whose encoder can be run; warns once per encoder that cannot.
+
+    Args:
+        rankings: models that rank documents without vectors can be run, too.
+    """
     wrong: dict[str, str] = {}
     for reference in dict.fromkeys(variant.encoder for variant in variants):
         try:
-            resolve_encoder(reference, settings())
+            if rankings and is_ranking(reference):
+                ranking_of(reference, settings())
+            else:
+                resolve_encoder(reference, settings())
         except BlindspotError as error:
             wrong[reference] = str(error)
     for reference, why in wrong.items():
         name = Variant(reference, "none").label
-        st.warning(as_text(f"{name} cannot be run; what is stored of it is shown: {why}"), icon=_ICON)
+        said = why if is_ranking(reference) else f"{name} cannot be run; what is stored of it is shown: {why}"
+        st.warning(as_text(said), icon=_ICON)
     return [variant for variant in variants if variant.encoder not in wrong]
 
 
@@ -76,5 +86,6 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dic
             out[variant] = not spaces.lacking([variant], dataset, settings())
         except BlindspotError as error:
             if warn:
-                st.warning(as_text(f"{variant.label} cannot be shown: {error}"), icon=_ICON)
+                said = str(error) if is_ranking(variant.encoder) else f"{variant.label} cannot be shown: {error}"
+                st.warning(as_text(said), icon=_ICON)
     return out

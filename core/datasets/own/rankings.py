@@ -53,19 +53,13 @@ def read(path: Path, dataset: RetrievalDataset) -> Rankings:
         InputError: a row is wrong or there twice; it names a document that the dataset lacks, whose place nothing could
             take; or the dataset has none of the queries.
     """
-    text = tables.whole_text(path, read_limited(path, tables.MAX_BYTES))
-    if not text.strip():
-        raise InputError(f"{path} is empty", expected=_TREC)
-    rows = _of_json(path, text) if path.suffix.lower() == ".json" else _of_trec(path, text)
     of_query = {name: number for number, name in enumerate(dataset.query_ids)}
     of_document = {name: number for number, name in enumerate(dataset.document_ids)}
     lines, queries, documents, scores = array("i"), array("i"), array("i"), array("d")
     foreign: set[str] = set()
     unknown: dict[str, str] = {}  # documents, and where the first row with each is
     name, first = path.stem, ""
-    for count, (line, query, document, score, said) in enumerate(rows, 1):
-        if count > MAX_ROWS:
-            raise InputError(f"{path} has more than {MAX_ROWS:,} rows", expected="at most so many")
+    for line, query, document, score, said in _rows(path):
         name = said or name
         if (query_number := of_query.get(query)) is None:
             first = first or f"{_place(line, query)}: '{dataset.id}' has no query with the id '{shortened(query)}'"
@@ -79,7 +73,7 @@ def read(path: Path, dataset: RetrievalDataset) -> Rankings:
             scores.append(score)
     if unknown:
         document, place = next(iter(unknown.items()))
-        more = f", nor {len(unknown) - 1:,} others of the file" if len(unknown) > 1 else ""
+        more = f", nor {counted(len(unknown) - 1, 'other')} of the file" if len(unknown) > 1 else ""
         raise InputError(
             f"{path}, {place}: '{dataset.id}' has no document with the id '{shortened(document)}'{more}",
             expected="documents of the dataset",
@@ -106,6 +100,23 @@ def read(path: Path, dataset: RetrievalDataset) -> Rankings:
 
 
 _Row = tuple[int, str, str, float, str]  # line, 0 for none; query, document, score, name of the run
+
+
+def check(path: Path) -> None:
+    """Raise ``InputError`` for a file that cannot be read as a run, of whatever dataset."""
+    if not sum(1 for _ in _rows(path)):
+        raise InputError(f"{path} ranks no document", expected=_TREC)
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    text = tables.whole_text(path, read_limited(path, tables.MAX_BYTES))
+    if not text.strip():
+        raise InputError(f"{path} is empty", expected=_TREC)
+    rows = _of_json(path, text) if path.suffix.lower() == ".json" else _of_trec(path, text)
+    for count, row in enumerate(rows, 1):
+        if count > MAX_ROWS:
+            raise InputError(f"{path} has more than {MAX_ROWS:,} rows", expected="at most so many")
+        yield row
 
 
 def _place(line: int, query: str) -> str:

@@ -21,7 +21,7 @@ from core.encoders.base import EncoderIdentity, EncoderInfo
 from core.encoders.rankings.base import Way, WithoutModels, info_of
 from core.encoders.source_files import sha256_once
 from core.errors import InputError
-from core.types import Float64, Int64, digest_of_strings
+from core.types import Float64, Int64
 
 
 class RunFile(WithoutModels):
@@ -43,8 +43,8 @@ class RunFile(WithoutModels):
         title = f"{self.path.name} (run of a search engine)"
         return info_of(title, f"the source of {self.path.name}", self.path.as_uri(), "unknown: see its source")
 
-    def digest(self, texts_digest: str) -> str:  # noqa: ARG002 - documents have their ids
-        return digest_of_strings(["run", self._sha256])[:32]
+    def digest(self, texts_digest: str) -> str:
+        return self.identity.embedding_digest(texts_digest)
 
     def read(self, dataset: RetrievalDataset) -> Rankings:
         """The file's scores for a dataset's queries; the last one is kept in memory.

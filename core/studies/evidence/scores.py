@@ -284,7 +284,7 @@ def family_of(reference: str, revision: str = "") -> str:
             return HubReference.parse(reference).repo
         if scheme == "api":
             return str(ServedReference.parse(reference).of_model)
-        if scheme in {"dir", "vectors", "table"}:
+        if scheme in {"dir", "vectors", "table", "run"}:
             return f"{scheme}:{revision}" if revision else f"{scheme}:{_path(scheme, reference)}"
     except BlindspotError:  # stored by an older version, in another notation
         pass

@@ -152,7 +152,7 @@ def _asked(picks: Picks) -> str:
 def _compute(entry: DiagnosticEntry, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:
     """The button for picked models; those that cannot be run are named and left out."""
     requests = []
-    for variant in gone.usable(lacking):
+    for variant in gone.usable(lacking, rankings=entry.rank is not None):
         try:
             requests.append(pipeline.request(entry.id, variant.encoder, variant.transform, dataset, params, settings()))
         except BlindspotError as error:

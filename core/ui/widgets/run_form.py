@@ -8,8 +8,9 @@ import streamlit as st
 
 from core import names
 from core.diagnostic import DiagnosticEntry
-from core.encoders.catalog import ENCODERS, SCHEMES
+from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from core.errors import BlindspotError
+from core.names import is_ranking
 from core.runs import pipeline
 from core.runs.encoders_here import known_references
 from core.transforms.chain import READY_CHAINS, STEPS
@@ -18,10 +19,15 @@ from core.ui.resources import repository, settings
 from core.ui.widgets.work import run_button
 
 
-def encoders_in_words() -> str:
-    """Every encoder and kind of reference, as a list in Markdown, for the help of a picker."""
+def encoders_in_words(*, rankings: bool = True) -> str:
+    """Every encoder and kind of reference, as a list in Markdown, for the help of a picker.
+
+    Args:
+        rankings: also models that rank documents without vectors.
+    """
+    kinds = [*SCHEMES.values(), *(RANKINGS.values() if rankings else ())]
     named = [f"- `{e.id}`: {e.description}" for e in ENCODERS.values()]
-    return "\n".join(named + [f"- `{s.form}`: {s.description}" for s in SCHEMES.values()])
+    return "\n".join(named + [f"- `{s.form}`: {s.description}" for s in kinds])
 
 
 def steps_in_words() -> str:
@@ -37,7 +43,8 @@ def names_of_models(known: Collection[str]) -> Callable[[str], str]:
 def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
     """Choose or type a model and its post-processing, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
-    known = known_references(settings(), repository())
+    ranks = entry.rank is not None
+    known = [one for one in known_references(settings(), repository()) if ranks or not is_ranking(one)]
     reference = encoder.selectbox(
         "Model",
         known,
@@ -45,7 +52,7 @@ def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) ->
         key="new_encoder",
         persist_state="session",
         accept_new_options=True,
-        help=f"Choose one, or type a reference:\n\n{encoders_in_words()}",
+        help=f"Choose one, or type a reference:\n\n{encoders_in_words(rankings=ranks)}",
     )
     chain = transform.selectbox(
         "Post-processing",

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.encoders import uploads
-from core.encoders.catalog import SCHEMES
+from core.encoders.catalog import RANKINGS, SCHEMES, RankingEntry, SchemeEntry
 from core.figures.html_tables import facts_table
+from core.names import BM25
 from core.runs import encoders_here
 from core.runs.encoders_here import CheckedEncoder, Library
 from core.ui.boundary import errors_shown, said_of
@@ -51,7 +52,7 @@ def _by_reference(found: Library, picks: Picks) -> None:
         button.form_submit_button(
             "Check", key="check", type="primary", width="stretch", on_click=_want, args=(BY_REFERENCE,)
         )
-        st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in SCHEMES.values()))
+        st.markdown("\n".join(f"- `{s.form}`: {s.description}" for s in _by_path()))
         st.caption(
             "Check validates the model and adds it to the list; nothing is encoded yet. With `hf:` it downloads the "
             "files, which may take minutes. Paths are on the machine that runs Blindspot."
@@ -64,17 +65,22 @@ def _by_reference(found: Library, picks: Picks) -> None:
     _outcome(BY_REFERENCE, found, picks)
 
 
+def _by_path() -> list[SchemeEntry | RankingEntry]:
+    return [*SCHEMES.values(), *(entry for name, entry in RANKINGS.items() if name != BM25)]
+
+
 def _by_upload(found: Library, picks: Picks) -> None:
     number = st.session_state.setdefault(_UPLOADS, 0)
     with st.container(border=True, key="upload_box"):
         files = st.file_uploader(
-            "Or upload word vectors or precomputed embeddings",
+            "Or upload word vectors, precomputed embeddings, or the run of a search engine",
             type=list(uploads.endings()),
             accept_multiple_files=True,
             key=f"upload_{number}",
             help="Word vectors: one .txt, .vec, .bin or .gz. "
             "Embeddings with their texts: one .parquet, .csv, .tsv or .jsonl; "
-            "or a .npy together with a .txt with one text per line.",
+            "or a .npy together with a .txt with one text per line. "
+            "The ranking of a search engine: a TREC run (.run, .trec), or MTEB's predictions (.json).",
         )
         limit = st.get_option("server.maxUploadSize")
         st.caption(

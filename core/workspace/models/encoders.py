@@ -9,10 +9,11 @@ import streamlit as st
 
 from core import names
 from core.datasets.catalog import title_of
+from core.diagnostic import find_diagnostic
 from core.encoders.base import EncoderIdentity, EncoderInfo, prompt_warning, prompts_in_words
 from core.errors import BlindspotError
 from core.figures.html_tables import facts_table
-from core.names import Kind
+from core.names import Kind, is_ranking
 from core.numerics.similarity import Similarity
 from core.runs import encoders_here, pipeline
 from core.runs.encoders_here import EncoderSummary, Library
@@ -34,9 +35,11 @@ KINDS = {
     "api": "served",
     "vectors": "word vectors",
     "table": "precomputed",
+    "run": "run of a search engine",
+    "fuse": "fusion",
     encoders_here.UNKNOWN: "not in this version",
 }
-DIAGNOSTIC = "evalrank"  # what "Run it" computes
+DIAGNOSTIC, OF_RANKINGS = "evalrank", "retrieval"  # what "Run it" computes
 TRANSFORMS = ("none", "center")
 ANCHOR = "add-a-model"  # of the form below
 _ROW = "_models_row"
@@ -103,9 +106,7 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
     return {
         "model": names.current().model(encoder.reference),
         "description": encoder.title,
-        "dimension": encoder.dimension,
-        "parameters": encoder.parameters,
-        "memory, MB": None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6,
+        **_sizes(encoder),
         "texts/s": None if speed is None else round(speed),
         "device": device,
         "runs": len(encoder.runs),
@@ -114,6 +115,13 @@ def _row(encoder: EncoderSummary) -> dict[str, object]:
         "license": encoder.info.licence if encoder.info else None,
         "revision": encoder.identity.revision if encoder.identity else None,
     }
+
+
+def _sizes(encoder: EncoderSummary) -> dict[str, float | None]:
+    if is_ranking(encoder.reference):
+        return dict.fromkeys(("dimension", "parameters", "memory, MB"))
+    memory = None if encoder.memory_bytes is None else encoder.memory_bytes / 1e6
+    return {"dimension": encoder.dimension, "parameters": encoder.parameters, "memory, MB": memory}
 
 
 def _called(references: Iterable[str]) -> str:
@@ -189,15 +197,15 @@ def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
         "reference": encoder.reference,
         "kind": KINDS.get(encoder.kind, encoder.kind),
         **_about(encoder.info),
-        **_size(encoder.dimension, encoder.parameters, encoder.memory_bytes),
-        "speed here": speeds or "not known yet: it was not run",
+        **_size(encoder),
+        **({} if is_ranking(encoder.reference) else {"speed here": speeds or "not known yet: it was not run"}),
     }
 
 
 def found_facts(encoder: EncoderSummary) -> dict[str, str]:
     """What a check found."""
     facts = {"title": encoder.title, **_about(encoder.info)}
-    facts |= _size(encoder.dimension, encoder.parameters, encoder.memory_bytes)
+    facts |= _size(encoder)
     return facts | _identity(encoder.identity, encoder.unused_prompts) if encoder.identity else facts
 
 
@@ -215,7 +223,10 @@ def _about(info: EncoderInfo | None) -> dict[str, str]:
     return {"license": info.licence or "unknown", "citation": info.citation, **link, **partial}
 
 
-def _size(dimension: int | None, parameters: int | None, memory_bytes: int | None) -> dict[str, str]:
+def _size(encoder: EncoderSummary) -> dict[str, str]:
+    dimension, parameters, memory_bytes = encoder.dimension, encoder.parameters, encoder.memory_bytes
+    if is_ranking(encoder.reference):
+        return {"vectors": "none: it ranks documents"}
     return {
         "dimension": "unknown" if dimension is None else f"{dimension:,}",
         "parameters": "unknown" if parameters is None else f"{parameters:,}",
@@ -246,7 +257,8 @@ def _bytes(size: int) -> str:
 def _runs(encoder: EncoderSummary, picks: Picks) -> None:
     """Draw links to its runs, and the button that runs it on the picked dataset."""
     st.markdown("**Runs**")
-    ours = [run for run in encoder.runs if run.plan.diagnostic == DIAGNOSTIC]
+    diagnostic = find_diagnostic(_diagnostic(encoder.reference))
+    ours = [run for run in encoder.runs if run.plan.diagnostic == diagnostic.id]
     for dataset in sorted({run.plan.dataset for run in ours}):
         runs = [run for run in ours if run.plan.dataset == dataset]
         metrics = sorted({run.plan.params.get("metric", Similarity.COS.value) for run in runs})
@@ -254,9 +266,11 @@ def _runs(encoder: EncoderSummary, picks: Picks) -> None:
         transforms = ", ".join(variant.transform for variant in variants)
         link = link_to(dataset, metrics[0], variants)
         with st.container(horizontal=True, vertical_alignment="center"):
-            label = f"EvalRank on {dataset_title(dataset)}: {as_text(transforms)}"
-            st.page_link("pages/evalrank.py", label=label, icon=":material/leaderboard:", query_params=link)
-            st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
+            label = f"{diagnostic.title} on {dataset_title(dataset)}: {as_text(transforms)}"
+            page = f"pages/{diagnostic.place[0]}.py"
+            st.page_link(page, label=label, icon=":material/leaderboard:", query_params=link)
+            if not is_ranking(encoder.reference):
+                st.caption(_cut_off(runs[0].manifest.get("embeddings", {}).get("truncated_share")))
     if not ours:
         st.caption("No runs yet.")
     offer(encoder.reference, picks, key="run_chosen", primary=not ours)
@@ -303,21 +317,27 @@ def _on_disk(encoder: EncoderSummary) -> None:
     )
 
 
+def _diagnostic(reference: str) -> str:
+    return OF_RANKINGS if is_ranking(reference) else DIAGNOSTIC
+
+
 def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> None:
     """Draw the button that runs a model on the picked dataset."""
+    diagnostic, transforms = _diagnostic(reference), ("none",) if is_ranking(reference) else TRANSFORMS
     try:
         requests = [
-            pipeline.request(DIAGNOSTIC, reference, t, picks.dataset, {"metric": picks.metric}, settings())
-            for t in TRANSFORMS
+            pipeline.request(diagnostic, reference, t, picks.dataset, {"metric": picks.metric}, settings())
+            for t in transforms
         ]
     except BlindspotError as error:  # its folder is gone, or the dataset's file
         st.warning(f"This model cannot run now: {as_text(str(error))}")
         return
     title = f"{names.current().model(reference)} on {title_of(picks.dataset)}"
     with st.container(horizontal=True, vertical_alignment="center"):
+        after = "" if is_ranking(reference) else f" with post-processing {' and '.join(transforms)}"
         run_button(f"Run on {dataset_title(picks.dataset)}", title, requests, key=key, primary=primary)
         st.caption(
-            f"EvalRank with post-processing {' and '.join(TRANSFORMS)}, similarity {picks.metric}. "
+            f"{find_diagnostic(diagnostic).title}{after}, similarity {picks.metric}. "
             "Pick another dataset in the sidebar, or use *Run* for more. Existing results are reused."
         )
 

@@ -12,6 +12,8 @@ from core.datasets.catalog import title_of
 from core.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
 from core.diagnostics.retrieval.page import kinds, queries, scores
 from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
+from core.runs import manifests
+from core.ui.markdown import as_text
 from core.ui.options import options
 from core.ui.pickers import Picks, pick_dataset
 from core.ui.resources import scheme
@@ -65,6 +67,8 @@ def _selected(picks: Picks) -> RetrievalView | None:
             "all models cover with their relevant documents.",
             icon=":material/balance:",
         )
+    for note in manifests.ranking_notes(runs):
+        st.caption(as_text(note))
     return RetrievalView(picks, runs, table_of(runs), variant_styles(r.plan.variant for r in runs), scheme())
 
 

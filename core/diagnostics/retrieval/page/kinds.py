@@ -51,7 +51,8 @@ def show(shown: RetrievalView) -> None:
     kind, measure = _choose(own)
     groups = _grouping(kind, features, own, shown.table.numbers)
     by_variant = _scores(shown.table, kind, own[kind].digest if kind in own else "", groups)
-    named = {run.plan.variant: by_variant[run.run_id] for run in shown.runs} | {KEYWORDS: by_variant["bm25"]}
+    named = {run.plan.variant: by_variant[run.run_id] for run in shown.runs}
+    named |= {} if shown.has_bm25 else {KEYWORDS: by_variant["bm25"]}
     styles = dict(shown.styles) | {KEYWORDS: replace(keyword_style(shown.scheme), symbol="diamond")}
     figure = group_lines(
         named, groups.axis, measure, TITLES[measure], UNIT, styles, shown.scheme, joined=groups.ordered

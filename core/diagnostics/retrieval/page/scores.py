@@ -37,7 +37,8 @@ def show(shown: RetrievalView) -> None:
         if name in SHOWN
     ]
     keywords = _estimates(shown.table, shown.runs[0].run_id, True)
-    rows += [dot(figures.KEYWORDS, TITLES[name], keywords[name].value, keywords[name].interval) for name in SHOWN]
+    if not shown.has_bm25:
+        rows += [dot(figures.KEYWORDS, TITLES[name], keywords[name].value, keywords[name].interval) for name in SHOWN]
     rows.sort(key=lambda row: list(TITLES.values()).index(str(row["name"])))
     styles = dict(shown.styles) | {figures.KEYWORDS: figures.keyword_style(shown.scheme)}
     figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="score (higher is better)")

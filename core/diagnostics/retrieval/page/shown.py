@@ -10,6 +10,7 @@ from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
 from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from core.diagnostics.retrieval.versus import Paired
 from core.figures.theme import Scheme, Style
+from core.names import BM25
 from core.store.records import RunRecord
 from core.types import Variant
 from core.ui.pickers import Picks
@@ -27,6 +28,11 @@ class RetrievalView:
     table: QueryTable
     styles: Mapping[Variant, Style]
     scheme: Scheme
+
+    @property
+    def has_bm25(self) -> bool:
+        """Whether keyword search is one of the models, so that it need not be drawn beside them."""
+        return any(run.plan.variant.encoder == BM25 for run in self.runs)
 
     @property
     def is_condensed(self) -> bool:

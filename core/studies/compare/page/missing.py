@@ -27,7 +27,7 @@ def show(shown: CompareView) -> None:
     found = shown.found.missing
     if not found:
         return
-    able = set(gone.usable(list({variant for one in found for variant in one.lacking})))
+    able = set(gone.usable(list({variant for one in found for variant in one.lacking}), rankings=True))
     requests = {one: _requests(one, able) for one in found}
     every = list(dict.fromkeys(request for of_one in requests.values() for request in of_one))
     lacking = counted(len(found), "score cannot be compared yet", "scores cannot be compared yet")

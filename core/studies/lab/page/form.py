@@ -12,7 +12,7 @@ from core.datasets.catalog import DatasetEntry, find_dataset, title_of
 from core.diagnostic import find_diagnostic
 from core.encoders.catalog import canonical_encoder
 from core.errors import BlindspotError
-from core.names import current
+from core.names import current, is_ranking
 from core.numerics.similarity import Similarity
 from core.runs.encoders_here import known_references
 from core.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
@@ -46,9 +46,10 @@ TRIED = 8  # corpora that are compared to find one to offer
 def form(picks: Picks) -> Grid | None:
     """The chosen grid, or None with a note on what is wrong."""
     left, right, place = *st.columns(2), ui.options()
+    known = known_references(settings(), repository())
     names = some_named(
         "Models",
-        list(dict.fromkeys([*DEFAULT_ENCODERS, *known_references(settings(), repository())])),
+        [one for one in dict.fromkeys([*DEFAULT_ENCODERS, *known]) if not is_ranking(one)],
         default=list(DEFAULT_ENCODERS),
         key="lab_enc",
         name=current().model,
