@@ -161,11 +161,14 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         BlindspotError: a failed download, damaged files.
     """
     canonical = canonical_encoder(reference.strip())
-    model = ranking_of(canonical, settings) if is_ranking(canonical) else resolve_encoder(canonical, settings)
-    if isinstance(model, VerifiedEncoder):
-        model.verify(CancelToken())
-        model.load()
-    return CheckedEncoder(model.identity.reference, model.identity, model.info)
+    if is_ranking(canonical):
+        ranking = ranking_of(canonical, settings)
+        return CheckedEncoder(canonical, ranking.identity, ranking.info)
+    encoder = resolve_encoder(canonical, settings)
+    if isinstance(encoder, VerifiedEncoder):
+        encoder.verify(CancelToken())
+        encoder.load()
+    return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
 
 
 def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:

@@ -30,8 +30,8 @@ from core.datasets.kinds.pairs import PairSet
 from core.datasets.published.pairs import evalrank
 from core.diagnostic import all_diagnostics, find_diagnostic
 from core.encoders.catalog import ENCODERS
-from core.names import BM25
 from core.files.export import unguarded
+from core.names import BM25
 from core.settings import ROOT, Settings
 from core.store.records import RunState
 from core.store.repository import Repository
