@@ -8,6 +8,7 @@ of the cache that only the visitor sees (``Settings.session``).
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from core.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
 _FILE = "file:"
-_OWN = (_FILE, "dir:")
+_FOLDER = "dir:"
+_OWN = (_FILE, _FOLDER)
+_FOLDER_OPTIONS = re.compile(r"(split=[\w.%-]+)?&?(missing=skip)?")  # without a slash: it is no more of the path
+FOLDER_FORMATS = ("jsonl", "tsv", "txt", "trec", "xml", "qrels", "qrel", "topics")  # of files in an uploaded folder
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,12 @@ class UploadLimits:
             )
         self._check(self.size, size, "bytes")
 
+    def check_folder(self, size: int, rows: int, longest_cell: int) -> None:
+        """Raise ``InputError`` for a folder whose files are too large together, or have too many or too long texts."""
+        self._check(self.size, size, "bytes", "folder")
+        self._check(self.rows, rows, "documents or queries", "folder")
+        self._check(self.cell, longest_cell, "characters in one text", "folder")
+
     def check_table(self, rows: int, columns: int, longest_cell: int) -> None:
         """Raise ``InputError`` for a table that is too large; ``longest_cell`` in characters."""
         self._check(self.rows, rows, "rows")
@@ -61,10 +71,10 @@ class UploadLimits:
             )
 
     @staticmethod
-    def _check(most: int | None, found: int, what: str) -> None:
+    def _check(most: int | None, found: int, what: str, where: str = "file") -> None:
         if most is not None and found > most:
             raise InputError(
-                f"the file has {found:,} {what}",
+                f"the {where} has {found:,} {what}",
                 expected=f"at most {most:,} on this demo",
                 remedy=f"take a part of it, or {OWN_MACHINE}",
             )
@@ -237,11 +247,14 @@ def check_dataset(reference: str, settings: Settings) -> None:
     """Raise ``InputError`` for a file that is not the visitor's upload, on a demo; does not look at what it names."""
     if not reference.startswith(_OWN) or of(settings).server_files:
         return
-    target = reference.removeprefix(_FILE)
+    if reference.startswith(_FOLDER):
+        target, mark, options = reference.removeprefix(_FOLDER).partition("?")
+        names_columns = bool(mark) and not _FOLDER_OPTIONS.fullmatch(options)
+    else:
+        target = reference.removeprefix(_FILE)
+        names_columns = "?" in target.removeprefix(str(settings.uploads))  # an upload's are known
     path = Path(os.path.normpath(target))
-    names_columns = "?" in target.removeprefix(str(settings.uploads))  # an upload's are known; the path ends before it
-    is_folder = not reference.startswith(_FILE)
-    if is_folder or not settings.session or names_columns or settings.uploads not in path.parents:
+    if not settings.session or names_columns or settings.uploads not in path.parents:
         raise InputError(
             "files cannot be named on a hosted demo",
             expected="a dataset of the catalog, or a file that you uploaded in this session",
@@ -259,6 +272,7 @@ def check_delivery(dataset: str, settings: Settings, *, reader_is_gone: bool) ->
         raise InputError("this visit has ended, and what was made in it is deleted", remedy="open the page anew")
     check_dataset(dataset, settings)
     is_gone = dataset.startswith(_FILE) and not Path(dataset.removeprefix(_FILE)).is_file()
+    is_gone |= dataset.startswith(_FOLDER) and not Path(dataset.removeprefix(_FOLDER).partition("?")[0]).is_dir()
     if is_gone and not of(settings).server_files:  # at home stored runs outlive the file, and are shown
         raise InputError("these texts have been deleted", remedy="upload them again")
 

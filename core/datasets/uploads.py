@@ -1,26 +1,32 @@
 """Uploaded texts, kept in the cache with their original files.
 
 ``<cache>/uploads/<digest>/`` holds ``<name>.jsonl`` (the texts as they were confirmed, under names of columns that
-``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``.
+``file:PATH`` recognizes: see ``OwnFile.written_rows``), ``original/<name>``, and ``upload.json``. Of a folder it holds
+``<name>/``, with the files that are read, and ``upload.json``.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import re
 import shutil
 import unicodedata
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import cached_property
+from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
 from core import policy
 from core.datasets.kinds import KINDS
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own import files as own
+from core.datasets.own import retrieval_folder
 from core.datasets.own.columns import OwnFile
+from core.datasets.own.retrieval_folder import FolderFiles, FolderOptions, OwnRetrievalFolder
 from core.errors import BlindspotError, InputError
 from core.files.tables import Texts
 from core.files.writing import cannot_write, make_folder, sha256_of
@@ -31,6 +37,41 @@ log = logging.getLogger(__name__)
 RECORD = "upload.json"
 MAX_NAME_BYTES = 100
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}  # categories of characters
+
+
+@dataclass(frozen=True, eq=False)
+class SentFolder:
+    """A folder as a browser sent it.
+
+    Attributes:
+        folder: its name.
+        contents: bytes by path, which begins with ``folder``.
+        data: as in ``FolderFiles``.
+    """
+
+    folder: Path
+    contents: Mapping[Path, bytes]
+    data: Callable[[Path], bytes] | None = None
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes whenever a file does."""
+        return digest_of_strings([f"{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.contents.items()])
+
+    @property
+    def files(self) -> FolderFiles:
+        read = self.data or self.contents.__getitem__
+
+        def data(path: Path) -> bytes:
+            if any(safe_name(part) != part for part in path.relative_to(self.folder).parts):
+                raise InputError(
+                    f"'{shown_name(path.name)}' is no name for a file of an uploaded folder",
+                    expected="letters, digits, '.', '_' and '-'",
+                    remedy="rename it",
+                )
+            return read(path)
+
+        return FolderFiles(self.folder, tuple(sorted(self.contents)), data, "tick the box that leaves them out")
 
 
 @dataclass(frozen=True)
@@ -45,6 +86,8 @@ class Upload:
         columns: uses, as in ``OwnFile.used``, each with the column of the uploaded file.
         rows, texts: how many pairs, originals, words or examples there are, and how many distinct texts.
         uploaded_at: ISO 8601, UTC.
+        options: of a folder, as in its reference; None for a file. ``path`` is then the folder, ``columns`` its files.
+        checksums: of a folder, per file its path below the folder and its sha256.
     """
 
     path: Path
@@ -55,10 +98,14 @@ class Upload:
     rows: int
     texts: int
     uploaded_at: str
+    options: str | None = None
+    checksums: tuple[tuple[str, str], ...] = ()
 
     @property
     def reference(self) -> str:
         """The dataset that it is."""
+        if self.options is not None:
+            return f"{own.FOLDER_PREFIX}{self.path}{'?' * bool(self.options)}{self.options}"
         return f"{own.PREFIX}{self.path}"
 
     @property
@@ -105,6 +152,79 @@ def add(contents: OwnFile, data: bytes, settings: Settings) -> Upload:
     if not folder.exists():
         limits.check_number(len(found(settings)))
         _write_folder(folder, files)
+    return _read(folder)
+
+
+def folder_of(sent: Sequence[tuple[str, bytes]], settings: Settings) -> SentFolder:
+    """The files of a folder that somebody wants to upload, by their paths as a browser sends them.
+
+    Raises:
+        InputError: they are of several folders, or larger than uploads may be here.
+    """
+    limits = policy.of(settings).uploads
+    limits.check_folder(sum(len(data) for _, data in sent), 0, 0)
+    paths = [(PurePosixPath(name.replace("\\", "/")).parts, data) for name, data in sent]
+    names = sorted({parts[0] for parts, _ in paths if len(parts) > 1})
+    if len(names) != 1 or any(len(parts) < 2 for parts, _ in paths):
+        several = ", ".join(map(shown_name, names))
+        raise InputError(
+            f"files of several folders: {several}" if len(names) > 1 else "files without a folder",
+            expected="one folder with corpus.jsonl, queries.jsonl and qrels/*.tsv",
+        )
+    folder = Path(safe_name(f"{names[0]}.")) if names[0] not in (".", "..") else Path("folder")
+    inside = {parts[1:]: data for parts, data in paths if len(parts) == 2 or (len(parts) == 3 and parts[1] == "qrels")}
+    here = {folder.joinpath(*parts): data for parts, data in inside.items() if not parts[-1].startswith(".")}
+    return SentFolder(folder, here)
+
+
+def read_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> OwnRetrievalFolder:
+    """What is in a folder that somebody wants to upload.
+
+    Raises:
+        InputError: what is wrong with it, or it is larger than uploads may be here.
+    """
+    contents = retrieval_folder.read_files(sent.files, options)
+    texts = [*(query.text for query in contents.queries), *(document.whole for document in contents.documents)]
+    rows = max(len(contents.queries), len(contents.documents))
+    policy.of(settings).uploads.check_folder(0, rows, max(map(len, texts)))
+    return contents
+
+
+def add_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> Upload:
+    """Store a folder that was read and confirmed: those of its files that are read, as they are.
+
+    Raises:
+        InputError, BlindspotError: as ``add`` and ``read_folder``.
+    """
+    _check_place(settings)
+    used: dict[Path, bytes] = {}
+
+    def data(path: Path) -> bytes:
+        used[path] = sent.contents[path]
+        return used[path]
+
+    contents = read_folder(replace(sent, data=data), options, settings)
+    checksums = tuple(
+        (path.relative_to(sent.folder).as_posix(), hashlib.sha256(content).hexdigest())
+        for path, content in sorted(used.items())
+    )
+    folder = settings.uploads / _folder_name(sent.folder.name, str(options), str(checksums))
+    upload = Upload(
+        path=folder / sent.folder,
+        name=sent.folder.name,
+        original_sha256=contents.sha256,
+        kind=contents.kind,
+        columns=tuple(contents.places.items()),
+        rows=contents.rows,
+        texts=contents.distinct_texts,
+        uploaded_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        options=str(options),
+        checksums=checksums,
+    )
+    record = json.dumps(asdict(upload) | {"path": sent.folder.name}, ensure_ascii=False, indent=1).encode()
+    if not folder.exists():
+        policy.of(settings).uploads.check_number(len(found(settings)))
+        _write_folder(folder, {**used, Path(RECORD): record})
     return _read(folder)
 
 
@@ -164,7 +284,7 @@ def short_name(reference: str, settings: Settings) -> str:
     removed since; any other reference as it is."""
     if not own.is_own(reference):
         return reference
-    path = Path(reference.removeprefix(own.PREFIX))
+    path = own.path_of(reference)
     inside = path.parent.parent == settings.uploads or settings.sessions in path.parents
     return f"{path.stem}~{path.parent.name[:6]}" if inside else reference
 
@@ -190,11 +310,16 @@ def damage(folder: Path) -> str:
         upload = _read(folder)
     except (OSError, ValueError, TypeError, KeyError) as error:
         return f"{folder / RECORD} is no record of an upload: {error}"
-    for path in (upload.path, upload.original):
+    held = {upload.path / name: checksum for name, checksum in upload.checksums}
+    if upload.options is None:
+        held = {upload.path: "", upload.original: upload.original_sha256}
+    for path, checksum in held.items():
         if not path.is_file():
             return f"{path} is gone"
-    if sha256_of(upload.original) != upload.original_sha256:
-        return f"{upload.original} was changed"
+        if checksum and sha256_of(path) != checksum:
+            return f"{path} was changed"
+    if upload.options is not None:
+        return ""
     if _folder_name(upload.name, upload.original_sha256, sha256_of(upload.path)) != folder.name:
         return f"{upload.path} was changed"
     return ""
@@ -212,6 +337,7 @@ def _read(folder: Path) -> Upload:
     values["path"] = folder / Path(values["path"]).name
     values["kind"] = DatasetKind(values["kind"])
     values["columns"] = tuple((str(use), str(column)) for use, column in values["columns"])
+    values["checksums"] = tuple((str(name), str(checksum)) for name, checksum in values.get("checksums", ()))
     upload = Upload(**values)
     if not all(isinstance(n, int) for n in (upload.rows, upload.texts)):
         raise TypeError("its counts are no numbers")

@@ -169,12 +169,7 @@ class OwnRetrieval(OwnFile):
         return super().as_manifest() | {"documents": len(self.documents), "judgements": len(self.judgements)}
 
     def first_rows(self, n: int) -> Rows:
-        of_query: dict[int, list[str]] = {number: [] for number in range(min(n, self.rows))}
-        for query, document, grade in self.judgements:
-            if query in of_query and grade >= RELEVANT:
-                of_query[query].append(self.documents[document].whole)
-        cells = ((self.queries[q].text, len(found), found[0] if found else "") for q, found in of_query.items())
-        return Rows((QUERY, "relevant", "first relevant document"), tuple(cells))
+        return first_queries(self.queries, self.documents, self.judgements, n)
 
     def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
         for query, document, grade in self.judgements:
@@ -184,6 +179,18 @@ class OwnRetrieval(OwnFile):
 
     def dataset(self, dataset_id: str) -> RetrievalDataset:
         return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements)
+
+
+def first_queries(
+    queries: Sequence[Query], documents: Sequence[Document], judgements: Sequence[Judgement], n: int
+) -> Rows:
+    """The first ``n`` queries, each with its number of relevant documents and the first of them."""
+    of_query: dict[int, list[str]] = {number: [] for number in range(min(n, len(queries)))}
+    for query, document, grade in judgements:
+        if query in of_query and grade >= RELEVANT:
+            of_query[query].append(documents[document].whole)
+    cells = ((queries[q].text, len(found), found[0] if found else "") for q, found in of_query.items())
+    return Rows((QUERY, "relevant", "first relevant document"), tuple(cells))
 
 
 def counts_in_words(dataset: RetrievalDataset) -> str:

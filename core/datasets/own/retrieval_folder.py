@@ -7,19 +7,20 @@ and judgments ``topic 0 document grade``. Each of the three may be in either for
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
-from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.own_columns import OwnColumn
 from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from core.datasets.own import attributes, trec
 from core.datasets.own.columns import OwnSource, check_text, is_blank, shortened
-from core.datasets.own.retrieval import counts_in_words, grade_of
+from core.datasets.own.retrieval import counts_in_words, first_queries, grade_of
 from core.datasets.own.trec import Found
 from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from core.errors import InputError, unknown
@@ -110,13 +111,14 @@ class OwnRetrievalFolder(OwnSource):
         return "Queries, documents and judgments of your own folder."
 
     @property
-    def _places(self) -> dict[str, str]:
+    def places(self) -> dict[str, str]:
+        """Which file was read as what."""
         names = [path.relative_to(self.path).as_posix() for path, _ in self.read]
         return dict(zip(("documents", "queries", "judgments"), names, strict=True))
 
     @property
     def summary(self) -> str:
-        places = ", ".join(f"{what} from {name}" for what, name in self._places.items())
+        places = ", ".join(f"{what} from {name}" for what, name in self.places.items())
         counts = counts_in_words(self.loaded(self.path.name))
         queries, judgements = self.left_out
         out = "; left out as asked: " + ", ".join(
@@ -129,10 +131,17 @@ class OwnRetrievalFolder(OwnSource):
         )
         return f"{self.path.name}: retrieval: {places}; {counts}{out if any(self.left_out) else ''}"
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(counts_in_words(self.loaded(self.path.name)).split("; "))
+
+    def first_rows(self, n: int) -> Rows:
+        return first_queries(self.queries, self.documents, self.judgements, n)
+
     def as_manifest(self) -> dict[str, Any]:
         queries, judgements = self.left_out
         return {
-            "files": self._places,
+            "files": self.places,
             "rows": self.rows,
             "documents": len(self.documents),
             "judgements": len(self.judgements),
@@ -143,10 +152,43 @@ class OwnRetrievalFolder(OwnSource):
         return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements, self.own_columns)
 
 
+@dataclass(frozen=True, eq=False)
+class FolderFiles:
+    """The files of a folder, on disk or as a browser sent them.
+
+    Attributes:
+        folder: its path, or its name alone.
+        paths: of its files and those in its ``qrels``, hidden ones left out.
+        data: a file's bytes; raises ``InputError``.
+        skipping: how to leave out what is not judged or not there.
+    """
+
+    folder: Path
+    paths: tuple[Path, ...]
+    data: Callable[[Path], bytes]
+    skipping: str
+
+    @classmethod
+    def on_disk(cls, folder: Path) -> FolderFiles:
+        every = (path for pattern in ("*", "qrels/*") for path in folder.glob(pattern))
+        paths = (path for path in every if path.is_file() and not path.name.startswith("."))
+        skipping = f"dir:{folder}?{_MISSING}={SKIP}"
+        return cls(folder, tuple(sorted(paths)), lambda path: read_limited(path, tables.MAX_BYTES), skipping)
+
+    def inside(self, pattern: str) -> list[Path]:
+        """The files whose path below the folder fits a pattern, where ``*`` is no slash."""
+        wanted = Path(pattern).parts
+        return [path for path in self.paths if _fit(path.relative_to(self.folder).parts, wanted)]
+
+
+def _fit(parts: Sequence[str], patterns: Sequence[str]) -> bool:
+    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
+
+
 def state_of(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
     """What changes whenever a file of a folder does."""
     found = []
-    for path in [*_inside(folder, "*"), *_inside(folder, "qrels/*")]:
+    for path in FolderFiles.on_disk(folder).paths:
         stat = path.stat()
         found.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns))
     return tuple(found)
@@ -161,16 +203,21 @@ def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFold
     if not folder.is_dir():
         what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
         raise InputError(what, expected="a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv")
-    options = options or FolderOptions()
-    corpus = _one(folder, CORPUS, CORPUS_PATTERNS, "documents", "corpus.jsonl")
-    asked = _one(folder, QUERIES, QUERIES_PATTERNS, "queries", "queries.jsonl")
-    splits = _qrels(folder)
+    return read_files(FolderFiles.on_disk(folder), options)
+
+
+def read_files(files: FolderFiles, options: FolderOptions | None = None) -> OwnRetrievalFolder:
+    """``read``, of files wherever they are."""
+    options, folder = options or FolderOptions(), files.folder
+    corpus = _one(files, CORPUS, CORPUS_PATTERNS, "documents", "corpus.jsonl")
+    asked = _one(files, QUERIES, QUERIES_PATTERNS, "queries", "queries.jsonl")
+    splits = splits_of(files)
     qrels = _split(folder, splits, options.split)
-    read_files: list[tuple[Path, str]] = []
+    were_read: list[tuple[Path, str]] = []
 
     def text_of(path: Path) -> str:
-        data = _bytes(path)
-        read_files.append((path, hashlib.sha256(data).hexdigest()))
+        data = _bytes(files, path)
+        were_read.append((path, hashlib.sha256(data).hexdigest()))
         return tables.whole_text(path, data)
 
     documents = [Document(one.id, one.title, one.text) for one in _things(corpus, text_of(corpus), "document")]
@@ -179,8 +226,8 @@ def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFold
         raise InputError(f"{corpus} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
     of_query = {one.id: number for number, one in enumerate(found)}
     of_document = {one.id: number for number, one in enumerate(documents)}
-    judged = list(_judged(qrels, text_of(qrels), of_query, of_document, options))
-    _require_judgements(folder, asked, found, judged, qrels, splits, options)
+    judged = list(_judged(qrels, text_of(qrels), of_query, of_document, options, files.skipping))
+    _require_judgements(files, asked, found, judged, qrels, splits, options)
     kept = sorted({one.query for one in judged})
     place = {query: number for number, query in enumerate(kept)}
     judgements = [Judgement(place[q], d, grade) for q, d, grade in judged if d >= 0]
@@ -188,8 +235,8 @@ def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFold
         raise InputError(f"{qrels} has no judgment of a relevant document", expected=f"grades of {RELEVANT} or more")
     return OwnRetrievalFolder(
         path=folder,
-        sha256=hashlib.sha256("".join(checksum for _, checksum in read_files).encode()).hexdigest(),
-        read=tuple(read_files),
+        sha256=hashlib.sha256("".join(checksum for _, checksum in were_read).encode()).hexdigest(),
+        read=tuple(were_read),
         queries=tuple(Query(found[n].id, found[n].text) for n in kept),
         documents=tuple(documents),
         judgements=tuple(judgements),
@@ -201,19 +248,16 @@ def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFold
 # --- which files
 
 
-def _inside(folder: Path, pattern: str) -> list[Path]:
-    return sorted(path for path in folder.glob(pattern) if path.is_file() and not path.name.startswith("."))
-
-
-def _one(folder: Path, names: Sequence[str], patterns: Sequence[str], what: str, best: str) -> Path:
-    if named := next((folder / name for name in names if (folder / name).is_file()), None):
+def _one(files: FolderFiles, names: Sequence[str], patterns: Sequence[str], what: str, best: str) -> Path:
+    if named := next((files.folder / name for name in names if files.folder / name in files.paths), None):
         return named
-    found = list(dict.fromkeys(path for pattern in patterns for path in _inside(folder, pattern)))
-    return _only(folder, [path for path in found if path.suffix not in PACKED], found, what, best)
+    found = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
+    return _only(files, [path for path in found if path.suffix not in PACKED], found, what, best)
 
 
-def _only(folder: Path, usable: Sequence[Path], found: Sequence[Path], what: str, best: str) -> Path:
-    packed = [*_inside(folder, f"{best}.*"), *(path for path in found if path.suffix in PACKED)]
+def _only(files: FolderFiles, usable: Sequence[Path], found: Sequence[Path], what: str, best: str) -> Path:
+    folder = files.folder
+    packed = [*files.inside(f"{best}.*"), *(path for path in found if path.suffix in PACKED)]
     if not usable and packed:
         raise InputError(f"{packed[0]} is packed", expected=f"{folder / best}", remedy="unpack it")
     if not usable:
@@ -224,14 +268,14 @@ def _only(folder: Path, usable: Sequence[Path], found: Sequence[Path], what: str
     return usable[0]
 
 
-def _qrels(folder: Path) -> list[Path]:
+def splits_of(files: FolderFiles) -> list[Path]:
     """All files of judgments; of the patterns the first that finds any."""
     for patterns in (QRELS_PATTERNS[:3], QRELS_PATTERNS[3:], QRELS_LAST):
-        found = list(dict.fromkeys(path for pattern in patterns for path in _inside(folder, pattern)))
+        found = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
         if usable := [path for path in found if path.suffix not in PACKED]:
             return usable
-    packed = [path for pattern in ("qrels/*", *QRELS_LAST) for path in _inside(folder, pattern)]
-    return [_only(folder, [], packed, "judgments", "qrels/test.tsv")]
+    packed = [path for pattern in ("qrels/*", *QRELS_LAST) for path in files.inside(pattern)]
+    return [_only(files, [], packed, "judgments", "qrels/test.tsv")]
 
 
 def _split(folder: Path, splits: Sequence[Path], wanted: str) -> Path:
@@ -251,8 +295,8 @@ def _split(folder: Path, splits: Sequence[Path], wanted: str) -> Path:
     )
 
 
-def _bytes(path: Path) -> bytes:
-    data = read_limited(path, tables.MAX_BYTES)
+def _bytes(files: FolderFiles, path: Path) -> bytes:
+    data = files.data(path)
     if not data.strip():
         raise InputError(f"{path} is empty", expected="a line per row")
     return data
@@ -361,7 +405,12 @@ def _plain(cell: object) -> object:
 
 
 def _judged(
-    path: Path, text: str, of_query: Mapping[str, int], of_document: Mapping[str, int], options: FolderOptions
+    path: Path,
+    text: str,
+    of_query: Mapping[str, int],
+    of_document: Mapping[str, int],
+    options: FolderOptions,
+    skipping: str,
 ) -> Iterator[Judgement]:
     """Judgments by numbers; those of a document that is not there, where that is asked for, have the number -1."""
     graded: dict[tuple[int, int], tuple[int, int]] = {}
@@ -373,10 +422,10 @@ def _judged(
         if query not in of_query:
             if options.skips:
                 continue
-            raise _unknown_id(place, "query", query, of_query)
+            raise _unknown_id(place, "query", query, of_query, skipping)
         if document not in of_document:
             if not options.skips:
-                raise _unknown_id(place, "document", document, of_document)
+                raise _unknown_id(place, "document", document, of_document, skipping)
             if (of_query[query], document) not in unseen:
                 unseen.add((of_query[query], document))
                 yield Judgement(of_query[query], -1, grade)
@@ -395,7 +444,7 @@ def _judged(
         yield Judgement(*pair, grade)
 
 
-def _unknown_id(place: str, what: str, found: str, known: Iterable[str]) -> InputError:
+def _unknown_id(place: str, what: str, found: str, known: Iterable[str], skipping: str) -> InputError:
     """The error for an id that no file has, with the one that was probably meant."""
 
     def bare(text: str) -> str:
@@ -406,7 +455,7 @@ def _unknown_id(place: str, what: str, found: str, known: Iterable[str]) -> Inpu
     return InputError(
         f"{place}: there is no {what} with the id '{shortened(found)}'",
         expected=f"an id of the {'queries' if what == 'query' else 'documents'}",
-        remedy=f"did you mean '{shortened(meant)}'?" if meant else f"leave such rows out with ?{_MISSING}={SKIP}",
+        remedy=f"did you mean '{shortened(meant)}'?" if meant else f"leave such rows out: {skipping}",
     )
 
 
@@ -435,7 +484,7 @@ def _qrels_rows(path: Path, text: str) -> Iterator[tuple[int, str, str, int]]:
 
 
 def _require_judgements(
-    folder: Path,
+    files: FolderFiles,
     asked: Path,
     found: Sequence[Found],
     judged: Sequence[Judgement],
@@ -453,12 +502,12 @@ def _require_judgements(
         return
     for other in splits:
         if other != qrels:
-            named |= {query for _, query, *_ in _qrels_rows(other, tables.whole_text(other, _bytes(other)))}
+            named |= {query for _, query, *_ in _qrels_rows(other, tables.whole_text(other, _bytes(files, other)))}
     lacking = [one for one in found if one.id not in named]
     if lacking:
         more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         raise InputError(
             f"{asked}, line {lacking[0].line}: no judgment of the query '{shortened(lacking[0].id)}'{more}",
-            expected=f"judgments of every query in {qrels.relative_to(folder)}",
-            remedy=f"judge or remove it, or leave such queries out: dir:{folder}?{_MISSING}={SKIP}",
+            expected=f"judgments of every query in {qrels.relative_to(files.folder)}",
+            remedy=f"judge or remove it, or leave such queries out: {files.skipping}",
         )

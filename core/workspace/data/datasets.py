@@ -204,7 +204,7 @@ def _facts(entry: DatasetEntry, row: Listed) -> list[tuple[str, str]]:
 
 
 def _reading(entry: DatasetEntry, row: Listed) -> str:
-    if row.upload:
+    if row.upload and row.upload.options is None:
         columns = ", ".join(f"{use} from column “{column}”" for use, column in row.upload.columns)
         return f"{columns} of {row.upload.name}"
     return entry.own.summary if entry.own else ""

@@ -10,21 +10,22 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from core.datasets import uploads
-from core.datasets.catalog import OWN_FOLDER
 from core.datasets.kinds.base import DatasetKind
 from core.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
 from core.datasets.own.files import OwnTable, path_of
 from core.datasets.own.kinds import OWN_KINDS
 from core.datasets.own.labelled_texts import OwnLabelledTexts
-from core.datasets.uploads import Upload
+from core.datasets.own.retrieval_folder import FolderOptions
+from core.datasets.uploads import SentFolder, Upload
 from core.diagnostics.heros.figures.profile import label
 from core.errors import BlindspotError, InputError
 from core.files.tables import MAX_ROWS
+from core.policy import FOLDER_FORMATS
 from core.ui.markdown import as_text
 from core.ui.pickers import DEFAULT_DATASET, pick_dataset
 from core.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
 from core.workspace import own_datasets
-from core.workspace.data import labelled, upload_minimal
+from core.workspace.data import labelled, upload_folder, upload_minimal
 
 EXAMPLE_ROWS = 5
 NOT_CHOSEN = "–"
@@ -39,11 +40,6 @@ def upload() -> None:
     with st.expander("Add your own texts", icon=":material/upload_file:", key=f"own_{number}"):
         kinds = "\n".join(f"- **{kind.title.capitalize()}**: {kind.about}" for kind in OWN_KINDS.values())
         st.markdown(f"Upload one of these kinds of file, one row per example:\n{kinds}\n\n{_limits()}")
-        if allowed().server_files:
-            st.caption(
-                f"A folder of queries, documents and judgments (BEIR or TREC) is named on the command line, as "
-                f"`{OWN_FOLDER}`, and listed here once it was run."
-            )
         formats = allowed().uploads.formats
         file = st.file_uploader(
             f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
@@ -51,8 +47,18 @@ def upload() -> None:
             max_upload_size=_most_megabytes(),
             key=f"upload_{number}",
         )
+        sent = st.file_uploader(
+            "Or a folder of queries, documents and judgments: corpus.jsonl, queries.jsonl and qrels/*.tsv (BEIR), or "
+            "TREC's documents, topics and qrels",
+            type=list(FOLDER_FORMATS),
+            accept_multiple_files="directory",
+            max_upload_size=_most_megabytes(),
+            key=f"upload_folder_{number}",
+        )
         if file is not None:
             _confirm(file)
+        elif sent:
+            upload_folder.confirm(sent, _keep_folder)
 
 
 def _limits() -> str:
@@ -304,8 +310,13 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any], None]] = {
 
 
 def _keep(contents: OwnFile, file: UploadedFile) -> None:
+    _kept(lambda: uploads.add(contents, file.getvalue(), upload_settings()))
+
+
+def _kept(add: Callable[[], Upload]) -> None:
+    """Store an upload, pick it, and say so, or what is wrong."""
     try:
-        upload = uploads.add(contents, file.getvalue(), upload_settings())
+        upload = add()
     except BlindspotError as error:
         st.session_state[_SAID] = (False, as_text(str(error)))
         return
@@ -315,6 +326,10 @@ def _keep(contents: OwnFile, file: UploadedFile) -> None:
         f"{as_text(upload.name)} was added and is now selected. Run models on it on the page *Run*.",
     )
     pick_dataset(upload.reference)
+
+
+def _keep_folder(sent: SentFolder, options: FolderOptions) -> None:
+    _kept(lambda: uploads.add_folder(sent, options, upload_settings()))
 
 
 def remove_button(reference: str, upload: Upload | None) -> None:

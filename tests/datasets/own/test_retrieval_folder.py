@@ -12,10 +12,11 @@ import pytest
 
 from core import policy
 from core.cli import main
+from core.datasets import fetch, uploads
 from core.datasets.catalog import DATASETS, canonical_dataset, find_dataset
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.datasets.own.reference import NamedColumns, OwnReference, with_columns
-from core.datasets.own.retrieval_folder import OwnRetrievalFolder
+from core.datasets.own.retrieval_folder import FolderOptions, OwnRetrievalFolder
 from core.errors import InputError
 from core.names import name_of_dataset
 from core.runs import manifests
@@ -106,7 +107,7 @@ def test_splits(tmp_path: Path) -> None:
 def test_what_is_not_judged_or_not_there_is_left_out_where_asked(tmp_path: Path) -> None:
     qrels = "q1\td1\t1\nq1\td9\t1\nq9\td1\t1\n"
     path = folder(tmp_path, BEIR, {"qrels/test.tsv": qrels})
-    with pytest.raises(InputError, match="line 2: .*'d9'"):
+    with pytest.raises(InputError, match=r"line 2: .*'d9'"):
         found(path)
     dataset = found(path, "?missing=skip")
     assert judged(dataset) == {("q1", "d1"): 1}
@@ -309,3 +310,109 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(
     (line,) = output.err.splitlines()
     assert [part for part in (str(path), *parts) if part not in line] == []
     assert not any(one.is_file() for one in (tmp_path / "cache").rglob("*") if one.suffix in {".npy", ".duckdb"})
+
+
+# --- uploaded
+
+
+def sent(*files: Files, folder: str = "my folder") -> list[tuple[str, bytes]]:
+    """The files as a browser sends them."""
+    every = {name: content for one in files for name, content in one.items()}
+    return [
+        (f"{folder}/{name}", content if isinstance(content, bytes) else content.encode())
+        for name, content in every.items()
+        if content is not None
+    ]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_wrong_folder_is_refused_alike_when_it_is_uploaded(settings: Settings, wrong: str) -> None:
+    changed, parts = WRONG[wrong]
+    with pytest.raises(InputError) as raised:
+        uploads.add_folder(uploads.folder_of(sent(BEIR, changed), settings), FolderOptions(), settings)
+    said = str(raised.value)
+    assert "\n" not in said
+    assert [p for p in parts if p.replace("my folder", "my_folder") not in said and p != "missing=skip"] == []
+    assert not list(settings.uploads.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    "files", [BEIR, TREC, BEIR | {"qrels/dev.tsv": "q1\td2\t1\n", ".DS_Store": "x", "a/b/c.txt": "x"}]
+)
+def test_an_uploaded_folder_is_the_dataset_that_it_is_on_disk(settings: Settings, tmp_path: Path, files: Files) -> None:
+    upload = uploads.add_folder(uploads.folder_of(sent(files), settings), FolderOptions(), settings)
+    loaded, there = (
+        fetch.load(find_dataset(name), settings) for name in (upload.reference, f"dir:{folder(tmp_path, files)}")
+    )
+    assert loaded.content_digest == there.content_digest
+    assert upload.reference == f"dir:{upload.path}"
+    assert uploads.found(settings) == (upload,)
+    assert uploads.damage(upload.path.parent) == ""
+    assert uploads.short_name(upload.reference, settings).startswith("my_folder~")
+    again = uploads.add_folder(uploads.folder_of(sent(files), settings), FolderOptions(), settings)
+    assert again == upload
+    uploads.remove(upload, settings)
+    assert not list(settings.uploads.rglob("*"))
+
+
+def test_a_reading_that_was_corrected_is_kept(settings: Settings) -> None:
+    files = {**BEIR, "qrels/dev.tsv": "q1\td2\t1\nq1\td9\t1\n"}
+    options = FolderOptions("dev", skips=True)
+    upload = uploads.add_folder(uploads.folder_of(sent(files), settings), options, settings)
+    assert upload.reference.endswith("?split=dev&missing=skip")
+    entry = find_dataset(upload.reference)
+    assert isinstance(entry.own, OwnRetrievalFolder)
+    assert (entry.own.rows, entry.own.left_out) == (1, (1, 1))
+    changed = next(upload.path.rglob("dev.tsv"))
+    changed.write_text("q1\td1\t1\n", "utf-8")
+    assert "was changed" in uploads.damage(upload.path.parent)
+    changed.unlink()
+    assert "is gone" in uploads.damage(upload.path.parent)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([("corpus.jsonl", b"x")], "files without a folder"),
+        ([("a/corpus.jsonl", b"x"), ("b/queries.jsonl", b"x")], "several folders: a, b"),
+        ([("../corpus.jsonl", b"x")], "folder has no queries"),
+        ([("a/../../corpus.jsonl", b"x")], "a has no documents"),
+        ([("a\\..\\..\\corpus.jsonl", b"x")], "a has no documents"),
+        (
+            [("a/corpus.<b>.tsv", b"d1\tx"), *sent({"queries.jsonl": QUERIES, "qrels.tsv": QRELS}, folder="a")],
+            "is no name",
+        ),
+    ],
+)
+def test_paths_that_a_browser_makes_up_lead_nowhere(
+    settings: Settings, files: list[tuple[str, bytes]], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        uploads.add_folder(uploads.folder_of(files, settings), FolderOptions(), settings)
+    assert not list(settings.uploads.rglob("*"))
+
+
+def test_a_demo_bounds_folders_and_reads_only_those_of_the_visitor(settings: Settings, tmp_path: Path) -> None:
+    demo = replace(settings, mode=Mode.DEMO, session="visitor")
+    long = f'{{"_id": "d4", "text": "{"x" * 2_001}"}}\n'
+    many = "".join(f'{{"_id": "n{i}", "text": "text {i}"}}\n' for i in range(2_001))
+    for corpus, said in ((long, "characters"), (many, "documents"), ("\n" * 2**21, "bytes")):
+        with pytest.raises(InputError, match=f"{said}.*on this demo"):
+            uploads.add_folder(
+                uploads.folder_of(sent(BEIR, {"corpus.jsonl": f"{CORPUS}{corpus}"}), demo), FolderOptions(), demo
+            )
+    upload = uploads.add_folder(uploads.folder_of(sent(BEIR), demo), FolderOptions(), demo)
+    policy.check_dataset(upload.reference, demo)
+    policy.check_dataset(f"{upload.reference}?split=test&missing=skip", demo)
+    policy.check_delivery(upload.reference, demo, reader_is_gone=False)
+    for other in (
+        f"dir:{folder(tmp_path, BEIR)}",
+        f"{upload.reference}/../../../..",
+        f"{upload.reference}?/../../../../../etc",
+        f"{upload.reference}?split=x/../../../../../etc",
+    ):
+        with pytest.raises(InputError, match="cannot be named on a hosted demo"):
+            policy.check_dataset(other, demo)
+    uploads.remove(upload, demo)
+    with pytest.raises(InputError, match="deleted"):
+        policy.check_delivery(upload.reference, demo, reader_is_gone=False)

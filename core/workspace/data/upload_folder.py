@@ -1,0 +1,74 @@
+"""Upload form for a folder of queries, documents and judgments: which file is read as what, and a preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from core.datasets import uploads
+from core.datasets.own.retrieval_folder import PREFERRED, FolderOptions, OwnRetrievalFolder, splits_of
+from core.datasets.uploads import SentFolder
+from core.errors import BlindspotError
+from core.ui.markdown import as_text
+from core.ui.resources import Keys, cached, settings
+
+EXAMPLE_ROWS = 5
+_KEYS: Keys = {SentFolder: lambda sent: sent.digest}
+
+
+@cached(2, "Reading the folder …", shared=True, keys=_KEYS)
+def _read(sent: SentFolder, options: FolderOptions) -> OwnRetrievalFolder:
+    return uploads.read_folder(sent, options, settings())
+
+
+def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOptions], None]) -> None:
+    """Show how the folder is read; the reader can correct that before adding it.
+
+    Args:
+        keep: stores it; a callback.
+    """
+    try:
+        sent = uploads.folder_of([(file.name, file.getvalue()) for file in files], settings())
+        options = _options(sent)
+        contents = _read(sent, options)
+    except BlindspotError as error:
+        st.error(as_text(str(error)), icon=":material/error:")
+        return
+    st.markdown("**How the files are read**")
+    rows = [{"file": name, "read as": what} for what, name in contents.places.items()]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="upload_files")
+    n = min(EXAMPLE_ROWS, contents.rows)
+    st.markdown(f"**The first {n} of {contents.rows:,} queries**")
+    first = contents.first_rows(n)
+    st.dataframe(pd.DataFrame(first.cells, columns=list(first.headings)), hide_index=True, key="upload_rows")
+    st.caption(" · ".join(contents.notes))
+    st.button(
+        "Add dataset",
+        key="upload_keep",
+        type="primary",
+        icon=":material/check:",
+        on_click=keep,
+        args=(sent, options),
+    )
+
+
+def _options(sent: SentFolder) -> FolderOptions:
+    """Which judgments count, and whether what does not fit is left out."""
+    splits = [path.stem for path in splits_of(sent.files)]
+    split = ""
+    if len(splits) > 1:
+        split = st.selectbox(
+            "Judgments",
+            splits,
+            index=splits.index(PREFERRED) if PREFERRED in splits else 0,
+            key=f"upload_split_{sent.digest}",
+            help="Queries that only the other files judge are left out.",
+        )
+    skips = st.checkbox(
+        "Leave out queries without judgments, and judgments of documents that are not there",
+        key=f"upload_missing_{sent.digest}",
+    )
+    return FolderOptions(split, skips)
