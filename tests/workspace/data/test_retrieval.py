@@ -11,6 +11,7 @@ from core.datasets.kinds.retrieval import RetrievalDataset
 from tests.conftest import make_settings
 from tests.support.data_page import keep, rows, upload
 from tests.support.pages import OpenApp, written
+from tests.support.retrieval_folders import BEIR, Files
 
 KB = "question,answer\n" + "".join(
     f"How do I do number {n}?,Press button number {n} and wait until the green light goes out\n" for n in range(12)
@@ -46,3 +47,40 @@ def test_pairs_that_look_like_it_are_asked_about_and_read_as_chosen(open_app: Op
     dataset = find_dataset(stored.reference).load("x", ())
     assert isinstance(dataset, RetrievalDataset)
     assert (dataset.counts.documents, dataset.counts.relevant) == (12, 12)
+
+
+def sent(*files: Files) -> list[tuple[str, bytes, str]]:
+    every = {name: content for one in files for name, content in one.items()}
+    return [(f"mine/{name}", str(content).encode(), "text/plain") for name, content in every.items()]
+
+
+def test_a_folder_is_uploaded_as_it_was_corrected(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data")
+    dev = "q1\td2\t1\nq1\td9\t1\n"
+    app.file_uploader[1].set_value(sent(BEIR, {"qrels/dev.tsv": dev})).run()
+    assert rows(app, "read as") == ["documents", "queries", "judgments"]
+    assert rows(app, "file")[-1] == "qrels/test.tsv"
+    (split,) = [box for box in app.selectbox if (box.key or "").startswith("upload_split_")]
+    assert split.value == "test"
+    split.set_value("dev").run()
+    (error,) = app.error
+    assert "mine/qrels/dev.tsv, line 2" in error.value
+    assert not any(button.key == "upload_keep" for button in app.button)
+    (box,) = [box for box in app.checkbox if (box.key or "").startswith("upload_missing_")]
+    box.check().run()
+    assert rows(app, "relevant") == [1]
+    keep(app)
+    (stored,) = uploads.found(make_settings(tmp_path))
+    assert stored.reference.endswith("?split=dev&missing=skip")
+    assert "data" in app.query_params
+    app.button(key="remove_for_good").click().run()
+    assert not uploads.found(make_settings(tmp_path))
+
+
+def test_a_folder_that_is_wrong_is_said_in_one_line_and_leaves_nothing(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data")
+    app.file_uploader[1].set_value(sent(BEIR, {"qrels/test.tsv": "q1\td7\t1\nq2\td1\t1\n"})).run()
+    (error,) = app.error
+    assert "mine/qrels/test.tsv, line 1" in error.value
+    assert not any(button.key == "upload_keep" for button in app.button)
+    assert not uploads.found(make_settings(tmp_path))
