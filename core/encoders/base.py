@@ -99,14 +99,23 @@ class EncoderInfo:
         return prompt_warning(dict(self.unused_prompts))
 
 
+QUERY_NAMES = ("query",)
+DOCUMENT_NAMES = ("document", "passage", "corpus")
+ROLE_NAMES = frozenset((*QUERY_NAMES, *DOCUMENT_NAMES))
+
+
 def prompt_warning(unused: Mapping[str, str]) -> str:
-    """Two sentences, to follow the model's name, about prompts (text by name) that were not applied; "" for none."""
+    """Sentences, to follow the model's name, about prompts (text by name) that were not applied; "" for none."""
     if not unused:
         return ""
+    roles = (
+        "Retrieval applies those of queries and documents by itself; EvalRank and HEROS, where they make sense for "
+        "questions and passages, if the reference ends in ?query_prompt=TEXT&document_prompt=TEXT. "
+    )
     return (
         f"declares prompts that are not applied: {prompts_in_words(unused)}. All texts are encoded alike, so its "
-        "scores may be lower than the model's own; ?prompt=TEXT after the reference puts one prompt before every "
-        "text, ?prompt= decides for none."
+        f"scores may be lower than the model's own. {'' if ROLE_NAMES.isdisjoint(unused) else roles}?prompt=TEXT after "
+        "the reference puts one prompt before every text, ?prompt= decides for none."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -202,6 +202,16 @@ class FileReference:
 
     def __str__(self) -> str:
         return f"{self.scheme}:{self.path}"
+
+
+def with_roles(reference: str, query: str, document: str) -> str:
+    """A ``dir:`` or ``hf:`` reference that gives prompts of both roles; "" for others."""
+    kinds: dict[str, type[DirReference | HubReference]] = {"dir": DirReference, "hf": HubReference}
+    kind = kinds.get(reference.partition(":")[0])
+    if kind is None:
+        return ""
+    parsed = kind.parse(reference)
+    return str(replace(parsed, params=replace(parsed.params, query_prompt=query, document_prompt=document)))
 
 
 def _absolute(path: str) -> Path:

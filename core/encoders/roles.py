@@ -14,6 +14,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from core.encoders.base import (
+    DOCUMENT_NAMES,
+    QUERY_NAMES,
+    ROLE_NAMES,
     Encoder,
     EncoderIdentity,
     EncoderInfo,
@@ -26,8 +29,7 @@ from core.encoders.base import (
 )
 from core.types import CancelToken, Float32, Int64
 
-QUERY_NAMES = ("query",)
-DOCUMENT_NAMES = ("document", "passage", "corpus")
+_OF_QUERIES = "; prompt of queries: "
 
 
 @runtime_checkable
@@ -64,7 +66,7 @@ def role_prompts(
 
 def without_roles(prompts: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """The (name, text) of prompts that are not of a role."""
-    return tuple((name, text) for name, text in prompts if name not in (*QUERY_NAMES, *DOCUMENT_NAMES))
+    return tuple((name, text) for name, text in prompts if name not in ROLE_NAMES)
 
 
 def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
@@ -85,6 +87,11 @@ def info_with_roles(encoder: Encoder) -> EncoderInfo:
 
 def _first(declared: Mapping[str, str], names: Sequence[str]) -> str:
     return next((declared[name] for name in names if name in declared), "")
+
+
+def without_prompt(pooling: str) -> str:
+    """The pooling of an encoder, from that of its identity by role."""
+    return pooling.partition(_OF_QUERIES)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +121,7 @@ class RoleEncoder:
     def identity(self) -> EncoderIdentity:
         """The prompt is that of documents; the pooling names that of queries."""
         own = self.base.identity
-        return replace(own, prompt=self.document, pooling=f"{own.pooling}; prompt of queries: {self.query!r}")
+        return replace(own, prompt=self.document, pooling=f"{own.pooling}{_OF_QUERIES}{self.query!r}")
 
     @property
     def info(self) -> EncoderInfo:

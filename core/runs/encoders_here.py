@@ -5,17 +5,20 @@ Listing them loads no model and uses no network: facts come from the last check 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from core import policy
 from core.datasets.own import rankings
 from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
+from core.encoders.roles import without_prompt
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
 from core.names import BM25, is_ranking, version_of
@@ -69,6 +72,15 @@ class EncoderSummary:
         if self.info:
             return dict(self.info.unused_prompts)
         return self.runs[0].manifest.get("encoder", {}).get("prompts_not_applied", {}) if self.runs else {}
+
+    @property
+    def role_prompts(self) -> RolePrompts | None:
+        """Prompts of queries and documents, from the last check, else the newest run by role."""
+        if self.info:
+            return self.info.role_prompts
+        used = (run.manifest.get("encoder", {}).get("prompts") for run in self.runs)
+        prompts = next(filter(None, used), None)
+        return RolePrompts(**prompts, given="_prompt=" in self.reference) if prompts else None
 
     @property
     def title(self) -> str:
@@ -373,8 +385,16 @@ def _newest_identity(added: StoredReference | None, done: Sequence[RunRecord]) -
 
 
 def identity_of(run: RunRecord) -> EncoderIdentity | None:
-    """The encoder that a finished run was computed with; None if another version of Blindspot stored too little."""
-    return _read(EncoderIdentity, run.manifest.get("encoder"))
+    """The encoder that a finished run was computed with; None if another version of Blindspot stored too little.
+
+    Of a run by role, as it encodes texts without one, by the prompt that its reference gives.
+    """
+    facts = run.manifest.get("encoder", {})
+    identity = _read(EncoderIdentity, facts)
+    if identity is None or not facts.get("prompts"):
+        return identity
+    given = re.search(r"[?&]prompt=([^&]*)", identity.reference)
+    return replace(identity, prompt=unquote(given[1]) if given else "", pooling=without_prompt(identity.pooling))
 
 
 def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None:

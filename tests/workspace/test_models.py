@@ -147,8 +147,18 @@ def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
     settings.write_text(json.dumps(json.loads(settings.read_text("utf-8")) | prompts), "utf-8")
     app = check(open_app(tmp_path, "models"), f"dir:{folder}")
     assert [("query: " in w.value, "passage: " in w.value) for w in app.warning] == [(True, True)]
-    assert facts(app)["prompt"] != "none"
-    assert "passage: " in facts(app)["prompts not applied"]
+    found = facts(app)
+    assert found["prompt of other texts"] != "none"
+    assert "passage: " in found["prompts not applied"]
+    assert "query: " in found["prompt of queries"]
+    assert "passage: " in found["prompt of documents"]
+    assert all("Retrieval" in found[f"prompt of {role}"] for role in ("queries", "documents"))
+    assert not any("EvalRank" in found[f"prompt of {role}"] for role in ("queries", "documents"))
+    given = f"dir:{folder}?document_prompt=passage%3A%20&query_prompt=query%3A%20"
+    assert given in [code.value for code in app.code]
+    app = check(app, given)
+    assert not app.warning
+    assert all("EvalRank" in facts(app)[f"prompt of {role}"] for role in ("queries", "documents"))
     app = open_app(tmp_path, "run")
     app.multiselect(key="run_encoders").set_value([f"dir:{folder}"]).run()
     assert ["passage: " in w.value for w in app.warning] == [True]

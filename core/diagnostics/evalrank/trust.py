@@ -105,7 +105,7 @@ def choices(rows: RunRows, pairs: pd.DataFrame, *, filtered: bool) -> list[Choic
         (
             "without a text and itself",
             (pairs["query_no"] == pairs["mate_no"]).to_numpy(),
-            "{n} of a text with itself, which have similarity 1 by construction.",
+            "{n} of a text with itself, whose similarity is 1 unless queries have another prompt than documents.",
         ),
         (
             "without rival matches",

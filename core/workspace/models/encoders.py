@@ -9,8 +9,9 @@ import streamlit as st
 
 from core import names
 from core.datasets.catalog import title_of
-from core.diagnostic import find_diagnostic
-from core.encoders.base import EncoderIdentity, EncoderInfo, prompt_warning, prompts_in_words
+from core.diagnostic import all_diagnostics, find_diagnostic
+from core.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, prompt_warning, prompts_in_words
+from core.encoders.references import with_roles
 from core.errors import BlindspotError
 from core.figures.html_tables import facts_table
 from core.names import Kind, is_ranking
@@ -179,7 +180,7 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
             st.html(facts_table(_what_and_cost(encoder), scheme(), "Model and cost"))
         with right:
             if encoder.identity:
-                facts = _identity(encoder.identity, encoder.unused_prompts)
+                facts = _identity(encoder.identity, encoder.unused_prompts, encoder.role_prompts)
                 st.html(facts_table(facts, scheme(), "Settings that determine its results"))
             else:
                 st.caption("Its settings are unknown until you check it below or run it.")
@@ -206,13 +207,28 @@ def found_facts(encoder: EncoderSummary) -> dict[str, str]:
     """What a check found."""
     facts = {"title": encoder.title, **_about(encoder.info)}
     facts |= _size(encoder)
-    return facts | _identity(encoder.identity, encoder.unused_prompts) if encoder.identity else facts
+    if encoder.identity is None:
+        return facts
+    return facts | _identity(encoder.identity, encoder.unused_prompts, encoder.role_prompts)
 
 
 def prompt_note(encoder: EncoderSummary) -> None:
-    """Warn of declared prompts that are not applied."""
+    """Warn of declared prompts that are not applied, with the reference that gives those of roles."""
     if warning := prompt_warning(encoder.unused_prompts):
         st.warning(as_text(f"{names.current().model(encoder.reference)} {warning}"), icon=":material/report:")
+    roles = encoder.role_prompts
+    if roles and not roles.given and (reference := with_roles(encoder.reference, roles.query, roles.document)):
+        st.caption(f"With its prompts of queries and documents in {_in_words(_given_only())}, too:")
+        st.code(reference, language=None, wrap_lines=True)
+
+
+def _given_only() -> list[str]:
+    """Titles of the diagnostics that take only prompts of roles which the reference gives."""
+    return [entry.title for entry in all_diagnostics().values() if entry.roles and not entry.roles.declared_too]
+
+
+def _in_words(titles: Sequence[str]) -> str:
+    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else "".join(titles)
 
 
 def _about(info: EncoderInfo | None) -> dict[str, str]:
@@ -234,12 +250,22 @@ def _size(encoder: EncoderSummary) -> dict[str, str]:
     }
 
 
-def _identity(identity: EncoderIdentity, unused: Mapping[str, str]) -> dict[str, str]:
+def _identity(identity: EncoderIdentity, unused: Mapping[str, str], roles: RolePrompts | None) -> dict[str, str]:
     """``unused`` are declared prompts that are not applied."""
+    by_role = {}
+    if roles:
+        where = [e.title for e in all_diagnostics().values() if e.roles and (roles.given or e.roles.declared_too)]
+        for role, prompt in (("queries", roles.query), ("documents", roles.document)):
+            by_role[f"prompt of {role}"] = f"{f'“{prompt}”' if prompt else 'none'}, in {_in_words(where)}"
     return {
         "revision": identity.revision,
         "pooling": identity.pooling,
-        "prompt": f"“{identity.prompt}”" if identity.prompt else "none applied" if unused else "none",
+        **by_role,
+        "prompt of other texts" if roles else "prompt": f"“{identity.prompt}”"
+        if identity.prompt
+        else "none applied"
+        if unused
+        else "none",
         **({"prompts not applied": prompts_in_words(unused)} if unused else {}),
         "max length": f"{identity.max_length:,} tokens, then cut off" if identity.max_length else "no limit",
         "precision": identity.dtype,
