@@ -16,7 +16,7 @@ test: .venv/dev.stamp lint  ## lint, types and all tests but the longest
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-trust: .venv/dev.stamp  ## the long tests: kills, crowds, simulations
+trust: .venv/dev.stamp  ## the long tests: kills, crowds, simulations, a real server
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -rP
 
 lint: .venv/dev.stamp  ## ruff, spelling and mypy
