@@ -52,6 +52,7 @@ def make_map(
     settings = Settings.from_environment()
     (variant,) = variants_of([encoder], [transform])
     entry = find_dataset(dataset)
+    output.announce([EncodeRequest(variant.encoder, entry.id)], settings)
     line = JobLine("map", variant=variant.label, dataset=entry.id)
     with at_work(settings, line), output.progress(f"{method} of {entry.id}") as progress:
         loaded = fetch.load(entry, settings, progress)

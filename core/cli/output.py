@@ -18,7 +18,10 @@ from rich.text import Text
 
 from core import names
 from core.diagnostic import Score
+from core.encoders.served.encoder import ServedEncoder
+from core.encoders.served.reference import ServedReference
 from core.errors import InputError, visible
+from core.runs.sending import sendings
 from core.settings import Settings
 from core.store.naming import names_of
 from core.store.records import RunRecord
@@ -89,6 +92,18 @@ def is_confirmed(action: str, remedy: str) -> bool:
 def warn(warnings: Iterable[str]) -> None:
     for warning in warnings:
         print("warning:", visible(warning), file=sys.stderr)
+
+
+def announce(tasks: Iterable[object], settings: Settings) -> None:
+    """Print to stderr what goes to servers, before it does."""
+    for sending in sendings(tasks, settings):
+        print(visible(sending.in_words), file=sys.stderr)
+
+
+def warn_of_changes(encoders: Iterable[str], settings: Settings) -> None:
+    """Warn of servers that have another model than before."""
+    served = (e for e in dict.fromkeys(encoders) if e.startswith("api:"))
+    warn(filter(None, (ServedEncoder.of(ServedReference.parse(e), settings).change for e in served)))
 
 
 def print_json(value: object) -> None:

@@ -22,7 +22,7 @@ from core.datasets.kinds.base import DatasetKind
 from core.datasets.own.reference import NamedColumns
 from core.diagnostic import FIT_ON, find_diagnostic
 from core.diagnostics.evalrank import training_overlap
-from core.runs import manifests, pipeline
+from core.runs import estimates, manifests, pipeline
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -56,11 +56,14 @@ def run(
     output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in own if one.doubt)
     repository = Repository.at(settings.store)
     outcomes = []
+    stored = estimates.stored_requests(requests, repository)
+    output.announce([request for request in requests if request not in stored], settings)
     for request in dict.fromkeys(requests):
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
     output.warn(manifests.prompt_warnings(o.record for o in outcomes))
     output.warn(manifests.ranking_notes(o.record for o in outcomes))
+    output.warn_of_changes((request.variant.encoder for request in requests), settings)
     for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
         output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)
     if as_json:

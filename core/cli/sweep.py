@@ -29,6 +29,7 @@ from core.errors import BlindspotError, DataMissing, InputError
 from core.runs import estimates, manifests, pipeline, sweeps
 from core.runs.pipeline import RunOutcome
 from core.runs.requests import RunRequest
+from core.runs.sending import sendings
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.store.repository import Repository
@@ -113,11 +114,14 @@ def sweep(
         return
     if file == EVIDENCE:
         _announce(expansion, wanted.notes, settings, repository)
+    stored = estimates.stored_requests(expansion.requests, repository)
+    output.announce([request for request in expansion.requests if request not in stored], settings)
     results = _run(expansion.requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
     output.warn(manifests.prompt_warnings(d.record for d in done))
     output.warn(manifests.ranking_notes(d.record for d in done))
+    output.warn_of_changes((d.request.variant.encoder for d in done), settings)
     if as_json:
         runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
         output.print_json({"runs": runs, "failed": [_named(f.request) | {"error": str(f.error)} for f in failures]})
@@ -238,10 +242,12 @@ def _list(
     """Print the runs of a sweep and which of them the store has."""
     found = [pipeline.find(request, settings, repository) for request in expansion.requests]
     ids = [None if record is None else record.run_id for record in found]
+    lacking = [request for request, run_id in zip(expansion.requests, ids, strict=True) if run_id is None]
+    sent = sendings(lacking, settings)
     if as_json:
-        output.print_json(
-            {"planned": [_named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]}
-        )
+        planned = [_named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]
+        sends = [{"host": s.host, "texts": s.texts, "tokens": s.tokens, "key_env": s.key_env} for s in sent]
+        output.print_json({"planned": planned, **({"sends": sends} if sends else {})})
         return
     output.use_names(settings, repository, [request.variant.encoder for request in expansion.requests])
     rows = [
@@ -256,7 +262,7 @@ def _list(
         for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
     ]
     output.print_table("Runs", ["no.", "diagnostic", "model", "dataset", "parameters", "in the store"], rows)
-    for note in notes:
+    for note in [*notes, *(sending.in_words for sending in sent)]:
         print(note)
     print(f"{counted(len(ids), 'run')}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
 

@@ -31,8 +31,9 @@ def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> li
 def opened(variants: Sequence[Variant], entry: DatasetEntry, settings: Settings) -> tuple[Dataset, tuple[Space, ...]]:
     """The dataset and its space under each variant; missing embeddings are computed."""
     repository = Repository.at(settings.store)
-    for reference in dict.fromkeys(variant.encoder for variant in variants):
-        request = EncodeRequest(reference, entry.id)
+    requests = [EncodeRequest(reference, entry.id) for reference in dict.fromkeys(v.encoder for v in variants)]
+    output.announce(requests, settings)
+    for request in requests:
         with output.progress(request.label) as progress:
             pipeline.encode(request, settings, repository, progress)
     dataset = fetch.load(entry, settings)

@@ -19,6 +19,8 @@ from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Rol
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.roles import without_prompt
+from core.encoders.served.encoder import Connection, ServedEncoder, tested
+from core.encoders.served.reference import ServedReference
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
 from core.names import BM25, is_ranking, version_of
@@ -101,6 +103,11 @@ class EncoderSummary:
         return sum(stored.size for stored in self.stored)
 
     @property
+    def is_served(self) -> bool:
+        """Whether texts are sent to a server."""
+        return self.kind == "api"
+
+    @property
     def is_of_catalog(self) -> bool:
         return self.kind == CATALOG
 
@@ -181,6 +188,15 @@ def check(reference: str, settings: Settings) -> CheckedEncoder:
         encoder.verify(CancelToken())
         encoder.load()
     return CheckedEncoder(encoder.identity.reference, encoder.identity, encoder.info)
+
+
+def connect(reference: str, settings: Settings) -> Connection:
+    """Ask a served model for a vector; raises ``BlindspotError``, as ``check``."""
+    policy.of(settings).check_change("encoders cannot be added or removed")
+    encoder = resolve_encoder(canonical_encoder(reference), settings)
+    if not isinstance(encoder, ServedEncoder):
+        raise InputError(f"'{reference}' is on no server", expected="api:URL#MODEL")
+    return tested(encoder, CancelToken())
 
 
 def add(reference: str, settings: Settings, repository: Repository) -> CheckedEncoder:
@@ -267,6 +283,11 @@ def remove(reference: str, settings: Settings, repository: Repository) -> Remova
         if not encoder.is_of_catalog:
             repository.remove_reference(reference)
     return removal
+
+
+def change_of(reference: str, settings: Settings) -> str:
+    """A sentence where a served model is another one than before; "" otherwise."""
+    return ServedEncoder.of(ServedReference.parse(reference), settings).change
 
 
 def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[str]) -> list[str]:

@@ -20,6 +20,7 @@ from core.encoders.roles import info_with_roles
 from core.names import fused, is_ranking
 from core.runs.rankings import ranking_of
 from core.runs.requests import RunRequest
+from core.runs.sending import Sending, sendings
 from core.settings import Settings
 from core.store.records import RunRecord, RunState
 from core.store.repository import Repository
@@ -28,6 +29,7 @@ RECENT = 200  # runs that speeds are taken from
 # Guesses for an ordinary laptop
 GUESSED_FLOPS = 6e10  # per second, of a transformer
 TOKENS_PER_TEXT = 20
+GUESSED_SERVED = 200.0  # texts per second of a server
 GUESSED_UNTRAINED = 3_000.0  # texts per second of an encoder without trained weights
 COUNTS = ("pairs", "background", "sampled_items")  # metrics that tell the amount of work of a run
 SECONDS_PER_RUN = 0.3  # reading, transforming, storing
@@ -58,12 +60,13 @@ class RunEstimate:
 @dataclass(frozen=True)
 class Estimate:
     """Cost of several runs, one after another; ``downloads`` names the missing datasets, ``infos`` the encoders, with
-    all prompts that some of the runs do not apply."""
+    all prompts that some of the runs do not apply, ``sendings`` what goes to servers."""
 
     runs: tuple[RunEstimate, ...]
     downloads: tuple[str, ...]
     download_bytes: int
     infos: Mapping[str, EncoderInfo]
+    sendings: tuple[Sending, ...] = ()
 
     @property
     def wanted(self) -> tuple[RunRequest, ...]:
@@ -157,7 +160,8 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
     wanted = [entries[dataset] for dataset in dict.fromkeys(r.request.dataset for r in runs if not r.is_stored)]
     missing = [e for e in wanted if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
     size = sum(f.size for e in missing for f in e.files)
-    return Estimate(tuple(runs), tuple(e.id for e in missing), size, facts)
+    sent = sendings([r.request for r in runs if not r.is_stored], settings)
+    return Estimate(tuple(runs), tuple(e.id for e in missing), size, facts, sent)
 
 
 def _of_ranking(
@@ -241,6 +245,8 @@ def _units_of(run: RunRecord) -> float:
 
 def _guessed_speed(info: EncoderInfo) -> float:
     """Texts per second, at two operations per weight and token."""
+    if info.served_by:
+        return GUESSED_SERVED
     return GUESSED_FLOPS / (2 * info.parameters * TOKENS_PER_TEXT) if info.parameters else GUESSED_UNTRAINED
 
 

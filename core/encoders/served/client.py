@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import random
 import re
@@ -23,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 import numpy as np
 
@@ -41,6 +42,7 @@ TRIES_OF_TIMEOUTS = 2
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0  # seconds before another try, doubled each time; what Retry-After may ask for
 CONNECT_SECONDS = 10.0
 GRACE = 3.0  # seconds that requests under way have to finish after a cancel: their vectors are kept
+SECONDS_TO_DESCRIBE = 5.0
 MOST_REDIRECTS = 3  # within the host
 BYTES_OF_ANSWER, BYTES_PER_TEXT = 1 << 20, 300_000  # most that is read: 8,192 numbers of 25 digits, and a MB
 
@@ -94,6 +96,46 @@ class Client:
             except BaseException:
                 future.cancel()
                 raise
+
+    def longest(self) -> int | None:
+        """Tokens after which the server cuts texts, where it says so: Text Embeddings Inference and vLLM do."""
+        style = self.reference.params.style
+        path = {Style.TEI: "/info", Style.OPENAI: "/models"}.get(style)
+        if path is None:
+            return None
+        self.key()
+        future = asyncio.run_coroutine_threadsafe(self._described(path), _loop())
+        try:
+            found = future.result(timeout=SECONDS_TO_DESCRIBE)
+        except (NotYet, BlindspotError):
+            future.cancel()
+            return None
+        models = found.get("data") if isinstance(found, dict) and style is Style.OPENAI else [found]
+        for model in models if isinstance(models, list) else []:
+            if isinstance(model, dict) and model.get("id", self.reference.model) == self.reference.model:
+                limit = model.get("max_model_len", model.get("max_input_length"))
+                return limit if type(limit) is int and limit > 0 else None
+        return None
+
+    async def _described(self, path: str) -> Any:
+        """What the server says about itself, from JSON; None if it says nothing."""
+        import httpx
+
+        parts = urlsplit(self.reference.url)
+        url = urlunsplit(parts._replace(path=parts.path + path))
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        if key := self.key():
+            headers["Authorization"] = f"Bearer {key}"
+        data = bytearray()
+        try:
+            async with self._opened().stream("GET", url, headers=headers) as response:
+                async for block in response.aiter_raw():
+                    data += block
+                    if len(data) > BYTES_OF_ANSWER:
+                        return None
+            return json.loads(data) if response.status_code == 200 else None
+        except (httpx.HTTPError, ValueError, RecursionError):
+            return None
 
     def key(self) -> str:
         """The key from the environment, "" for none; raises ``InputError`` where one is named and missing, or would be
@@ -321,6 +363,8 @@ class Client:
         if self._http is None:
             import httpx
 
+            for name in ("httpx", "httpcore"):  # they log headers, in which a server may repeat the key
+                logging.getLogger(name).setLevel(logging.WARNING)
             parallel = self.reference.params.parallel
             is_secure = self.reference.url.startswith("https:")
             self._http = httpx.AsyncClient(

@@ -16,6 +16,7 @@ from core.encoders.served.client import Client, as_matrix
 from core.encoders.served.kept import Kept
 from core.encoders.served.probes import PROBES, Version
 from core.encoders.served.reference import ServedReference
+from core.encoders.served.refusals import key_of
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
 from core.types import CancelToken, Float32
@@ -90,6 +91,16 @@ class ServedEncoder:
             role_prompts=role_prompts({}, params.prompt, params.query_prompt, params.document_prompt),
             served_by=reference.host,
         )
+
+    @property
+    def has_key(self) -> bool:
+        """Whether a key goes along."""
+        return bool(key_of(self.reference))
+
+    @property
+    def change(self) -> str:
+        """A sentence where the server once had another model; "" otherwise."""
+        return probes.change_in_words(self.reference, self.versions)
 
     @property
     def device(self) -> str:
@@ -198,7 +209,14 @@ class ServedEncoder:
 
 @dataclass(frozen=True)
 class Connection:
-    """What a test of the connection found: ``milliseconds`` of one short text, after a first request."""
+    """What a test of the connection found.
+
+    Attributes:
+        milliseconds: of one short text, after a first request.
+        longest: tokens after which the server cuts texts; None if it does not say.
+    """
+
+    reference: str
 
     dimension: int
     milliseconds: float
@@ -212,4 +230,4 @@ def tested(encoder: ServedEncoder, cancel: CancelToken) -> Connection:
     start = perf_counter()
     encoder._client.fetch(PROBES[:1], encoder.prompt, cancel, {})
     seconds = perf_counter() - start
-    return Connection(encoder.info.dimension, 1_000 * seconds, None)
+    return Connection(str(encoder.reference), encoder.info.dimension, 1_000 * seconds, encoder._client.longest())

@@ -155,6 +155,12 @@ class ServedReference:
             raise InputError("the model's name in the api: reference has characters that cannot be shown")
         return cls(_checked_url(url, params.style), model, params)
 
+    @classmethod
+    def of(cls, url: str, model: str, params: Mapping[str, str]) -> ServedReference:
+        """From what a form asks for; empty parameters keep their defaults. Raises as ``parse``."""
+        given = "&".join(f"{name}={_quoted(value)}" for name, value in params.items() if value)
+        return cls.parse(f"api:{url.strip().replace('#', '%23')}#{quote(model.strip(), safe='')}?{given}")
+
     def __str__(self) -> str:
         query = str(self.params)
         return f"api:{self.url}#{quote(self.model, safe='/:')}".replace("~", "%7E") + (f"?{query}" if query else "")

@@ -13,6 +13,7 @@ from core.errors import BlindspotError
 from core.jobs.queue import Job, JobState, Task
 from core.runs import estimates, pipeline
 from core.runs.requests import EncodeRequest, Repetition, RunRequest
+from core.runs.sending import sendings
 from core.settings import Settings
 from core.store.records import RunRecord
 from core.ui.boundary import repeated
@@ -54,6 +55,8 @@ def _task_button(
     label: str, busy_label: str, icon: str, title: str, tasks: Sequence[Task], *, key: str, primary: bool
 ) -> None:
     busy = any(job.tasks == tuple(tasks) for job in jobs().active())
+    for sending in () if busy else sendings(tasks, settings()):
+        st.caption(as_text(f"{sending.in_words}."))
     st.button(
         busy_label if busy else label,
         key=key,

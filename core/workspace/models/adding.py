@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.encoders import uploads
 from core.encoders.catalog import RANKINGS, SCHEMES, RankingEntry, SchemeEntry
+from core.encoders.served.reference import USUAL_KEY, ServedReference
 from core.figures.html_tables import facts_table
 from core.names import BM25
 from core.runs import encoders_here
@@ -18,14 +19,21 @@ from core.ui.pickers import Picks
 from core.ui.resources import allowed, repository, scheme, settings
 from core.workspace.models import encoders
 
-BY_REFERENCE, BY_UPLOAD = "reference", "upload"
+BY_REFERENCE, BY_UPLOAD, BY_ADDRESS = "reference", "upload", "address"
+_TEST = "test"
+_STYLES = {
+    "openai": "OpenAI's API (vLLM, infinity, llama.cpp, ...)",
+    "tei": "Text Embeddings Inference",
+    "ollama": "Ollama",
+    "cohere": "Cohere",
+}
 _OUTCOME = "_models_outcome"  # of the last check: (which form, reference or None, error as markdown)
 _WANTED = "_models_wanted"  # the check that a button started: a rerun of the page forgets its buttons
 _UPLOADS = "_models_uploads"  # number of uploads: a new key empties the field after each
 
 
 def adding(found: Library, picks: Picks) -> None:
-    """Draw both forms; a model is checked before anything runs."""
+    """Draw the forms; a model is checked before anything runs."""
     st.subheader("Add a model", anchor=encoders.ANCHOR)
     if not allowed().changes:
         st.info(
@@ -34,6 +42,8 @@ def adding(found: Library, picks: Picks) -> None:
         return
     with errors_shown():
         _by_reference(found, picks)
+    with errors_shown():
+        _by_address(found, picks)
     with errors_shown():
         _by_upload(found, picks)
 
@@ -67,6 +77,81 @@ def _by_reference(found: Library, picks: Picks) -> None:
 
 def _by_path() -> list[SchemeEntry | RankingEntry]:
     return [*SCHEMES.values(), *(entry for name, entry in RANKINGS.items() if name != BM25)]
+
+
+def _by_address(found: Library, picks: Picks) -> None:
+    """Draw the form for a model on a server: its connection can be tested before it is added."""
+    with st.form("served_form"):
+        st.markdown("Or connect to a model on a server")
+        left, right = st.columns(2)
+        url = left.text_input(
+            "Address", key="served_url", persist_state="session", placeholder="http://localhost:8000/v1"
+        )
+        model = right.text_input(
+            "Model name on the server",
+            key="served_model",
+            persist_state="session",
+            placeholder="BAAI/bge-small-en-v1.5",
+        )
+        first, second, third = st.columns(3)
+        style = first.selectbox(
+            "Server",
+            list(_STYLES),
+            format_func=_STYLES.__getitem__,
+            key="served_style",
+            persist_state="session",
+        )
+        key_env = second.text_input(
+            "Variable with the key",
+            key="served_key_env",
+            persist_state="session",
+            placeholder=USUAL_KEY,
+            help="Name of the environment variable that has the key, never the key itself. Set it where Blindspot is "
+            f"started. If empty, {USUAL_KEY} is sent to servers of OpenAI's kind, where it is set.",
+        )
+        dimensions = third.text_input(
+            "Dimensions", key="served_dimensions", persist_state="session", placeholder="the model's own"
+        )
+        query, document = st.columns(2)
+        query_prompt = query.text_input("Prompt of queries", key="served_query_prompt", persist_state="session")
+        document_prompt = document.text_input(
+            "Prompt of documents", key="served_document_prompt", persist_state="session"
+        )
+        with st.container(horizontal=True):
+            st.form_submit_button("Test connection", key="served_test", on_click=_want, args=(_TEST,))
+            st.form_submit_button("Add", key="served_add", type="primary", on_click=_want, args=(BY_ADDRESS,))
+        st.caption(
+            "Both send a few short texts to this address. Before a run starts, it says what it sends. "
+            "More options, such as texts per request, go into a reference above: "
+            "`api:URL#MODEL?batch=16`."
+        )
+    params = {
+        "style": style,
+        "key_env": key_env.strip(),
+        "dimensions": dimensions.strip(),
+        "query_prompt": query_prompt,
+        "document_prompt": document_prompt,
+    }
+    tests = _is_wanted(_TEST)
+    if tests or _is_wanted(BY_ADDRESS):
+        st.session_state[_OUTCOME] = ("", None, "")
+        reference = str(ServedReference.of(url, model, params))
+        if tests:
+            _test(reference)
+        else:
+            _check(BY_ADDRESS, model, lambda: encoders_here.add(reference, settings(), repository()))
+    _outcome(BY_ADDRESS, found, picks)
+
+
+def _test(reference: str) -> None:
+    """Ask the server while the reader waits, and say how it answers."""
+    with st.spinner("Asking the server …", show_time=True):
+        found = encoders_here.connect(reference, settings())
+    limit = f"cuts texts after {found.longest:,} tokens" if found.longest else "does not say where it cuts texts"
+    st.success(
+        f"The server answers: {found.dimension:,} dimensions, {found.milliseconds:,.0f} ms for one text; it {limit}.",
+        icon=":material/check_circle:",
+    )
 
 
 def _by_upload(found: Library, picks: Picks) -> None:

@@ -33,7 +33,7 @@ KINDS = {
     encoders_here.WITH_PARAMETERS: "built in, another back end",
     "dir": "folder",
     "hf": "hub model",
-    "api": "served",
+    "api": "on a server",
     "vectors": "word vectors",
     "table": "precomputed",
     "run": "run of a search engine",
@@ -213,7 +213,10 @@ def found_facts(encoder: EncoderSummary) -> dict[str, str]:
 
 
 def prompt_note(encoder: EncoderSummary) -> None:
-    """Warn of declared prompts that are not applied, with the reference that gives those of roles."""
+    """Warn of declared prompts that are not applied, with the reference that gives those of roles; and of a server that
+    has another model than before."""
+    if encoder.is_served and (change := encoders_here.change_of(encoder.reference, settings())):
+        st.warning(as_text(change), icon=":material/published_with_changes:")
     if warning := prompt_warning(encoder.unused_prompts):
         st.warning(as_text(f"{names.current().model(encoder.reference)} {warning}"), icon=":material/report:")
     roles = encoder.role_prompts

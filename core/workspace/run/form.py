@@ -198,6 +198,7 @@ def cost_and_start(expansion: Expansion) -> None:
     under_way = {request for job in jobs().active() for request in job.requests}
     wanted = [request for request in cost.wanted if request not in under_way]
     with st.container(border=True, key="estimate"):
+        may_send = _sending(cost) if wanted else True
         text, button = st.columns([4, 1], vertical_alignment="center")
         with text:
             st.markdown(_summary(cost, len(cost.wanted) - len(wanted)))
@@ -208,7 +209,7 @@ def cost_and_start(expansion: Expansion) -> None:
                 key="run_all",
                 type="primary",
                 icon=":material/play_arrow:",
-                disabled=not wanted,
+                disabled=not (wanted and may_send),
                 on_click=submit_each,
                 args=(wanted,),
                 width="stretch",
@@ -231,6 +232,17 @@ def cost_and_start(expansion: Expansion) -> None:
                 key="estimate_runs",
                 column_config={"run": st.column_config.TextColumn(width="large")},
             )
+
+
+def _sending(cost: Estimate) -> bool:
+    """Say which texts go to which server, and ask about those outside of one's own network; whether all may go."""
+    for sending in cost.sendings:
+        st.info(as_text(f"{sending.in_words}."), icon=":material/upload:")
+    public = [sending.host for sending in cost.sendings if not sending.is_private]
+    if not public:
+        return True
+    hosts = ", ".join(public)
+    return st.checkbox(f"Send these texts to {as_text(hosts)}", key=f"run_send_{hosts}")
 
 
 def _link_to_result(expansion: Expansion) -> None:
