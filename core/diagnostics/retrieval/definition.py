@@ -313,6 +313,11 @@ with the grade $g_i$ of the document at rank $i$, 0 for an unjudged one.
 ranks the same documents for the same queries. Documents that share no word with the query score 0 and are tied below
 all others in the scores; lists, exports and shares show only what shares a word.
 
+**Rankings without vectors.** `bm25` is keyword search as a model; `run:FILE` the ranking of another engine (TREC's run,
+or MTEB's predictions): documents that it does not list add nothing, queries that it lacks score 0. `fuse:A+B` is the
+reciprocal-rank fusion of two models, $\sum 1/(60 + \text{rank})$ over the first 100 documents of each (Cormack et al.
+2009); tied documents have the mean of their ranks.
+
 **Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group; groups are
 independent. 95% intervals of scores are Wilson's with the effective number of queries, of differences a t interval of
 the paired differences. Two models, or a model and BM25, are compared by a permutation test that flips the signs of
@@ -335,7 +340,8 @@ whole groups. Below eight independent groups there is neither interval nor test.
     citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
     "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Sakai "
     "2007, Alternatives to Bpref; Robertson and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 and Beyond; "
-    "Thakur et al. 2021, BEIR",
+    "Thakur et al. 2021, BEIR; Cormack, Clarke and Büttcher 2009, Reciprocal "
+    "Rank Fusion outperforms Condorcet and individual Rank Learning Methods",
     dataset_kind=DatasetKind.RETRIEVAL,
     parameters=(
         Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),

@@ -1,0 +1,86 @@
+"""Pages with rankings without vectors, by AppTest: Retrieval shows them as models, others say what they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from core.diagnostics.retrieval.definition import ENTRY
+from core.diagnostics.retrieval.exports import trec_run
+from core.diagnostics.retrieval.figures import KEYWORDS
+from core.diagnostics.retrieval.outcomes import Side, query_table
+from tests.support import retrieval_world as toy
+from tests.support.pages import OpenApp, chart_named, table, written
+from tests.support.small_world import GramEncoder
+from tests.support.world import World, small_world
+
+FUSION = "fuse:trigrams+bm25"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    with small_world(tmp_path_factory.mktemp("world")) as world:
+        world.add(GramEncoder("trigrams", 3), toy.dataset())
+        runs = [world.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "bm25", FUSION)]
+        text = trec_run(query_table(ENTRY, [runs[0].run_id], world.repository), Side(runs[0].run_id), "x")
+        file = tmp_path_factory.mktemp("engine") / "engine.run"
+        some = [line for line in text.splitlines(keepends=True) if int(line.split()[3]) <= 5 and line[:3] != "q1 "]
+        file.write_text("".join(some) + "q77 Q0 d0 1 1 x\n")
+        world.run(ENTRY.id, f"run:{file}", toy.NAME)
+        yield world
+
+
+def models(made: World) -> list[str]:
+    return [str(variant) for variant in made.repository.variants()]
+
+
+def test_scores_have_them_beside_the_models(open_app: OpenApp, made: World) -> None:
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made))
+    assert not app.exception
+    rows = table(app, "model", "nDCG@10").set_index("model")
+    by_label = {r.plan.variant.label: r.metrics["ndcg@10"] for r in made.repository.finished(ENTRY)}
+    assert len(by_label) == 4
+    for label, score in by_label.items():
+        assert rows.loc[label, "nDCG@10"] == pytest.approx(score)
+    drawn = [trace["name"] for trace in chart_named(app, "retrieval_scores")["data"]]
+    assert KEYWORDS.label not in drawn  # it is one of the models
+    assert any("engine" in caption.value and "15" in caption.value for caption in app.caption)
+
+
+@pytest.mark.parametrize("view", ["queries", "kinds"])
+@pytest.mark.parametrize("way", ["model", "bm25"])
+def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str) -> None:
+    for a in models(made)[1:]:
+        sides = {"retrieval_a": a, "retrieval_b": models(made)[0], "with": way}
+        app = open_app(
+            made.cache, "retrieval", data=toy.NAME, enc=models(made), retrieval_view=view, query="1", **sides
+        )
+        assert not app.exception
+        assert not app.error
+        if view == "queries":
+            assert len(table(app, "query", "A − B")) > 0
+    if view == "kinds":
+        assert chart_named(app, "retrieval_kinds")
+
+
+def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> None:
+    address = {
+        "retrieval_view": "queries",
+        "query": "1",
+        "why": "true",
+        "with": "bm25",
+        "retrieval_a": f"{FUSION}~none",
+    }
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made), **address)
+    assert not app.exception
+    assert [box.value for box in app.info if "no vectors" in box.value]
+
+
+@pytest.mark.parametrize("page", ["neighbours", "map", "evalrank", "compare", "findings", "overview", "models", "run"])
+def test_no_page_breaks(open_app: OpenApp, made: World, page: str) -> None:
+    picked = ["bm25~none", f"{FUSION}~none"]
+    app = open_app(made.cache, page, data=toy.NAME if page != "evalrank" else "demo-pairs", enc=picked)
+    assert not app.exception
+    if page in {"neighbours", "map", "evalrank"}:
+        assert "vectors" in written(app) + " ".join(box.value for box in app.warning)
