@@ -12,6 +12,7 @@ from core.datasets.kinds.base import DatasetKind, Rows
 from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from core.datasets.own.columns import (
     DOCUMENT,
+    MATE,
     NEGATIVES,
     QUERY,
     RELEVANCE,
@@ -26,6 +27,7 @@ from core.datasets.own.columns import (
     shortened,
     texts_of,
 )
+from core.datasets.own.pairs import OwnPairs
 from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from core.errors import InputError
 from core.files.tables import ColumnKind, FileTable, Texts
@@ -105,7 +107,15 @@ class OwnRetrieval(OwnFile):
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
-        return _guess(table)
+        """Those of the header, else the columns that would be a pair's."""
+        found = _guess(table)
+        if QUERY in found and DOCUMENT in found:
+            return found
+        try:
+            pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
+        except InputError:
+            return found
+        return found | {QUERY: pair[QUERY], DOCUMENT: pair[MATE]}
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
