@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import psutil
 
 from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from core.encoders.device import resolve_device
@@ -37,6 +38,8 @@ POOLINGS = {
     Pooling.FIRST_LAST_AVG: "mean over tokens of (first + last layer) / 2",
     Pooling.STATIC: STATIC_POOLING,
 }
+
+LARGEST_SHARE = 0.4  # of the free memory: transforms and ranks need copies
 
 HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction
 
@@ -246,6 +249,8 @@ class SentenceTransformerEncoder:
             return np.asarray(rows[0].float().cpu().numpy(), dtype=np.float64), counted
 
     def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+        if self.source and self.source.is_sparse:
+            _check_memory(len(texts), self.info.dimension, self.reference)
         return self._tokenized(self._model, outputs, texts, cancel)
 
     def _tokenized(
@@ -362,12 +367,24 @@ def _mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     return (weights.unsqueeze(1) @ vectors.float()).squeeze(1)
 
 
+def _check_memory(texts: int, dimension: int, reference: str) -> None:
+    """Refuse sparse vectors that do not fit the memory: zeros are kept, too, so that everything can be computed."""
+    needed, free = 4 * texts * dimension, psutil.virtual_memory().available
+    if needed > free * LARGEST_SHARE:
+        raise BlindspotError(
+            f"'{reference}': {texts:,} vectors of {dimension:,} numbers take {needed / 1e9:.1f} GB of memory, "
+            f"and {free / 1e9:.1f} GB are free",
+            expected=f"at most {LARGEST_SHARE:.0%} of what is free",
+            remedy="take a smaller dataset, or a machine with more memory",
+        )
+
+
 def _load(
     folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, max_length: int, reference: str
 ) -> SentenceTransformer:
     """The model on its device; raises ``InputError`` if transformers cannot load a user's folder."""
     import torch
-    from sentence_transformers import SentenceTransformer
+    from sentence_transformers import SentenceTransformer, SparseEncoder
     from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
     from sentence_transformers.sentence_transformer.modules import Transformer
     from transformers.utils import logging
@@ -383,7 +400,8 @@ def _load(
             modules = [transformer, PoolingModule(source.hidden_dimension, "mean")]
             model = SentenceTransformer(modules=modules, device=device)
         else:
-            model = SentenceTransformer(str(folder), device=device, local_files_only=True, model_kwargs=weights)
+            kind = SparseEncoder if source and source.is_sparse else SentenceTransformer
+            model = kind(str(folder), device=device, local_files_only=True, model_kwargs=weights)
     except torch.OutOfMemoryError as error:
         raise does_not_fit(f"the weights of '{reference}' do", device) from error
     except Exception as error:  # a user's folder can break transformers in any way

@@ -19,7 +19,8 @@ from core.errors import InputError
 from core.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
-LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout")
+FIRST_MODULES = ("Transformer", "MLMTransformer")  # the second, of a sparse model, may be called the first
+LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "SpladePooling")
 RELEVANT = (".safetensors", ".json", ".txt", ".model")
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
 # Their positions start after the padding token's, so they hold fewer tokens than positions.
@@ -58,6 +59,7 @@ class ModelFolder:
         commit: of the hub, or "".
         unused_prompts: (name, text) of the other prompts it declares.
         prompts: (name, text) of all.
+        is_sparse: whether its vectors have a number per word piece of the vocabulary, nearly all zero (SPLADE).
     """
 
     path: Path
@@ -74,6 +76,7 @@ class ModelFolder:
     commit: str = ""
     unused_prompts: tuple[tuple[str, str], ...] = ()
     prompts: tuple[tuple[str, str], ...] = ()
+    is_sparse: bool = False
 
     def dimension_of(self, pooling: Pooling) -> int:
         if pooling is Pooling.PUBLISHED:
@@ -147,7 +150,8 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
             f"'{reference}': config.json of type '{str(config.get('model_type'))[:40]}' has {found}",
             expected="a text encoder such as BERT, RoBERTa, MPNet",
         )
-    pooling, dimension = _published(modules, hidden, reference)
+    is_sparse = any(module.name in {"SpladePooling", "MLMTransformer"} for module in modules)
+    pooling, dimension = _sparse(modules, config, reference) if is_sparse else _published(modules, hidden, reference)
     longest = _longest(config)
     sentence = settings_of(path / "config_sentence_transformers.json", reference)
     prompts = sentence.get("prompts") or {}
@@ -171,6 +175,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         input_parameters=min(parameters, input_dimension * (first_number(config, "vocab_size") or parameters)),
         unused_prompts=tuple((name, text) for name, text in declared if name != default),
         prompts=declared,
+        is_sparse=is_sparse,
     )
 
 
@@ -212,7 +217,7 @@ def _modules(path: Path, reference: str) -> tuple[Module, ...]:
         name = kind.rpartition(".")[2]
         if not isinstance(folder, str) or Path(folder).is_absolute() or ".." in Path(folder).parts:
             raise InputError(f"'{reference}': modules.json leads out of the folder: {folder!r}")
-        wanted = LATER_MODULES if modules else ("Transformer",)
+        wanted = LATER_MODULES if modules else FIRST_MODULES
         if name not in wanted:
             raise InputError(
                 f"'{reference}': module {len(modules)} is a '{name}'", expected=f"one of {', '.join(wanted)}"
@@ -242,6 +247,20 @@ def _published(modules: tuple[Module, ...], hidden: int, reference: str) -> tupl
         elif module.name != "Dropout":  # has no effect outside training
             words.append("L2-normalised" if module.name == "Normalize" else module.name)
     return ", ".join(words), width
+
+
+def _sparse(modules: tuple[Module, ...], config: Mapping[str, Any], reference: str) -> tuple[str, int]:
+    """As ``_published``, of a sparse model (Formal et al. 2021, SPLADE): a number per word piece."""
+    vocabulary = first_number(config, "vocab_size")
+    if [module.name for module in modules[1:]] != ["SpladePooling"] or not vocabulary:
+        raise InputError(
+            f"'{reference}' has modules that do not make a sparse model: {', '.join(m.name for m in modules)}",
+            expected="Transformer and SpladePooling, and a vocab_size in config.json",
+        )
+    own = settings_of(modules[1].folder / "config.json", reference)
+    strategy, activation = own.get("pooling_strategy", "max"), own.get("activation_function", "relu")
+    transformed = "log(1 + log(1 + relu))" if activation == "log1p_relu" else "log(1 + relu)"
+    return f"sparse: {strategy} over tokens of {transformed} of word pieces' logits", vocabulary
 
 
 def _pooling_modes(config: Mapping[str, Any]) -> list[str]:

@@ -172,6 +172,11 @@ def _encoder(
     if roles and roles.given:
         unused = without_roles(unused)
 
+    if source.is_sparse and (params.pooling is not Pooling.PUBLISHED or params.backend is not Backend.TORCH):
+        raise InputError(
+            f"'{reference}' is a sparse model, whose vectors are its word pieces'",
+            expected="no pooling and no backend",
+        )
     backend = params.backend
     if backend is not Backend.TORCH:
         backends.require(backends.PACKAGES[backend], backend, str(reference))
@@ -182,7 +187,7 @@ def _encoder(
     def output(pooling: Pooling) -> Output:
         how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
         info = EncoderInfo(
-            title=f"{name} ({', '.join(filter(None, (how, backends.TITLES.get(backend))))})",
+            title=f"{name} ({', '.join(filter(None, (how.partition(':')[0], backends.TITLES.get(backend))))})",
             dimension=source.dimension_of(pooling),
             parameters=source.parameters_of(pooling),
             memory_bytes=source.parameters * BYTES[params.dtype],
