@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from core import names, policy
 from core.encoders.base import Encoder, EncoderInfo
+from core.encoders.in_process import is_in_process, registered
 from core.encoders.rankings.base import Ranking
 from core.encoders.references import Backend, DirReference, FileReference, HubReference, ModelParams, Pooling
 from core.encoders.served.reference import FORM, ServedReference
@@ -382,6 +383,8 @@ def canonical_encoder(reference: str) -> str:
     scheme, colon, _ = reference.partition(":")
     if is_ranking(reference):
         return RANKINGS[scheme].canonical(reference)
+    if is_in_process(reference):
+        return reference
     if (entry := entry_of(reference)) is not None:
         return entry.reference
     if not colon:
@@ -424,6 +427,8 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
             f"the weights of {names.current().model(reference)} were replaced by newer ones",
             remedy="view the stored results of this version, or choose the model's newest version",
         )
+    if is_in_process(reference):
+        return registered(reference)
     if (entry := entry_of(reference)) is not None:
         return entry.build(entry, settings)
     return SCHEMES[reference.partition(":")[0]].build(reference, settings)

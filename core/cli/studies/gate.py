@@ -11,9 +11,10 @@ import typer
 from core.cli import output
 from core.cli.options import AsJson, check_file, names_columns, of_columns, takes_parameters
 from core.datasets import fetch
-from core.datasets.catalog import DATASETS, find_dataset
+from core.datasets.catalog import find_dataset
 from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.reference import NamedColumns, is_own
+from core.datasets.named import dataset_named
+from core.datasets.own.reference import NamedColumns
 from core.diagnostics.evalrank import training_overlap
 from core.diagnostics.retrieval.definition import BM25
 from core.errors import InputError
@@ -92,13 +93,7 @@ def gate(
 
 def _dataset(data: str, columns: NamedColumns | None) -> str:
     """The reference of a golden set, given as an id, a reference, or a path."""
-    if not is_own(data) and data not in DATASETS:
-        path = Path(data).expanduser()
-        if path.exists():
-            data = f"dir:{data}" if path.is_dir() else f"file:{data}"
-        elif path.suffix or len(path.parts) > 1:
-            raise InputError(f"there is no file {data}", expected="a golden set", remedy="check the path")
-    return of_columns([data], columns)[0]
+    return of_columns([dataset_named(data)], columns)[0]
 
 
 def _run(name: str, dataset: str, params: dict[str, str], settings: Settings, repository: Repository) -> RunRecord:

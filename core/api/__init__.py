@@ -1,0 +1,177 @@
+"""Blindspot for programs: diagnostics, comparisons, findings and reports as functions.
+
+>>> from core import api as bs
+>>> run = bs.evalrank("random-projection", "demo-pairs")
+>>> f"{run.scores['mrr'].value:.3f}"
+'0.418'
+>>> len(run.pairs())
+400
+
+A model is a reference such as ``minilm`` or ``dir:PATH``, a SentenceTransformer, a function from a list of texts to an
+array, or an array with a row for each of ``texts(data)``. Data are a dataset's id, a path, a data frame, a dict of
+columns, or a list of tuples. Without a ``store``, results end with the program; with one (a cache folder, as in
+``BLINDSPOT_CACHE``) they are kept, found again, and seen in the app.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from core.api import data as given
+from core.api import models
+from core.api.place import Place, place_of
+from core.api.results import Comparison, Findings, Found, Run, Score
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
+from core.diagnostic import all_diagnostics, find_diagnostic, named_function
+from core.errors import BlindspotError, InputError
+from core.files.writing import write_atomically
+from core.runs import pipeline
+from core.runs.comparison import entry_of_both
+from core.studies.findings import collection
+from core.studies.findings.collection import Selection
+
+__all__ = [
+    "BlindspotError",
+    "Comparison",
+    "Findings",
+    "Found",
+    "InputError",
+    "Run",
+    "Score",
+    "compare",
+    "findings",
+    "report",
+    "run",
+    "texts",
+]
+
+Store = str | os.PathLike[str] | None
+
+
+def run(
+    diagnostic: str,
+    model: Any,
+    data: Any,
+    *,
+    transform: str = "",
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: Store = None,
+    device: str | None = None,
+    **params: str,
+) -> Run:
+    """Run a diagnostic, or find its stored run; ``evalrank(model, data)`` is short for ``run("evalrank", ...)``.
+
+    Args:
+        diagnostic: its id, such as ``evalrank``, ``heros``, ``similarity``, ``retrieval``, ``transfer``.
+        transform: chain of transforms, such as ``center+whiten:128``.
+        name: of a model that is no reference.
+        columns: of the data, by role, such as ``{"query": "question", "mate": "answer"}``.
+        store: a cache folder; None for results that end with the program.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        params: of the diagnostic, such as ``metric="l2"``.
+
+    Raises:
+        InputError: something of this is wrong; the message says what was expected.
+        BlindspotError: it failed despite correct input.
+    """
+    entry, place = find_diagnostic(diagnostic), place_of(store, device)
+    dataset = given.reference_of(data, entry.dataset_kind, columns, place.settings)
+    variant = models.variant_of(model, name, partial(_texts, dataset, place))
+    chain = transform or variant.transform
+    request = pipeline.request(entry.id, variant.encoder, chain, dataset, params, place.settings)
+    return Run.of(pipeline.run(request, place.settings, place.repository).record, place)
+
+
+def texts(data: Any, *, columns: Mapping[str, str] | None = None, store: Store = None) -> tuple[str, ...]:
+    """The distinct texts of a dataset, in the order of the rows of an array of vectors."""
+    place = place_of(store, None)
+    return _texts(given.reference_of(data, None, columns, place.settings), place)
+
+
+def _texts(reference: str, place: Place) -> tuple[str, ...]:
+    return fetch.load(find_dataset(reference), place.settings).items
+
+
+def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
+    """Paired differences of two runs of one diagnostic on the same data, with intervals and p after Holm.
+
+    Args:
+        filtered: of EvalRank's filtered ranks.
+
+    Raises:
+        InputError: the runs cannot be compared.
+    """
+    first, second, place = _in_one_place(a, b)
+    found = named_function(entry_of_both(first, second).compare)(first, second, place.repository, filtered=filtered)
+    return Comparison(
+        found.title,
+        tuple(found.said),
+        tuple(found.columns),
+        tuple(tuple(row) for row in found.rows),
+        found.facts,
+    )
+
+
+def findings(*runs: Run) -> Findings:
+    """What these runs show: blind spots, cautions and strengths, the worst first, at a false discovery rate of 5%."""
+    *_, place = _in_one_place(*runs)
+    selection = Selection(runs=tuple(one.id for one in runs))
+    found = collection.collect(place.repository, place.settings, selection)
+    return Findings(
+        tuple(
+            Found(one.finding.level.value, one.finding.said(), one.finding.test, one.finding.n, one.adjusted)
+            for one in found.discoveries
+        ),
+        found.hypotheses,
+        found.failures,
+    )
+
+
+def report(runs: list[Run], path: str | os.PathLike[str]) -> Path:
+    """Write a report on some runs as one file: .html, or its tables as .md or .tex.
+
+    Raises:
+        InputError: the runs are in different stores, or the file's name has another ending.
+    """
+    from core.studies.report.content import gather
+    from core.studies.report.making import FORMATS
+
+    *_, place = _in_one_place(*runs)
+    out = Path(path)
+    if out.suffix not in FORMATS:
+        raise InputError(f"cannot write a report as '{out}'", expected=f"a name that ends in {', '.join(FORMATS)}")
+    found = gather(place.repository, place.settings, Selection(runs=tuple(one.id for one in runs)))
+    write_atomically(out, lambda file: file.write(FORMATS[out.suffix](found).encode("utf-8", "replace")))
+    return out
+
+
+def _in_one_place(*runs: Run) -> tuple[Any, ...]:
+    """The records of runs, and the place that they share."""
+    if not runs:
+        raise InputError("there are no runs", expected="one or more")
+    for one in runs:
+        if not isinstance(one, Run):
+            raise InputError(f"a {type(one).__name__} is no run", expected="what evalrank and the others return")
+    places = {one._place.settings.store: one._place for one in runs}
+    if len(places) > 1:
+        raise InputError(
+            f"the runs are in {len(places)} stores", expected="runs of one store", remedy="give all the same store="
+        )
+    return (*(one._record for one in runs), next(iter(places.values())))
+
+
+def __getattr__(name: str) -> Callable[..., Run]:
+    """A function for every diagnostic: ``evalrank``, ``heros``, ..."""
+    if name in all_diagnostics():
+        return partial(run, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *all_diagnostics()})

@@ -1,0 +1,108 @@
+"""Data as a program has it: a dataset's id, a path, a data frame, columns, or a list of tuples."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.base import DatasetKind
+from core.datasets.named import dataset_named
+from core.datasets.own.kinds import OWN_KINDS
+from core.datasets.own.reference import ROLES, NamedColumns, with_columns
+from core.errors import InputError, unknown
+from core.files.writing import write_atomically
+from core.settings import Settings
+
+EXPECTED = "a dataset id, a path, a data frame, a dict of columns, or a list of tuples"
+FOLDER = "given"
+
+
+def reference_of(data: Any, kind: DatasetKind | None, columns: Mapping[str, str] | None, settings: Settings) -> str:
+    """The reference of a dataset; data in memory is written to the store's folder, named by its content.
+
+    Args:
+        kind: that the diagnostic needs; None for any.
+        columns: name of the column by role, such as ``{"query": "question"}``.
+
+    Raises:
+        InputError: it is none of ``EXPECTED``, or cannot be read as such data.
+    """
+    named = _named(columns)
+    if isinstance(data, str | os.PathLike):
+        reference = dataset_named(os.fspath(data))
+        return with_columns(reference, named) if named else find_dataset(reference).id
+    table = _table(data, kind)
+    if named is None:
+        named = _columns_of(table, kind)
+    path = _written(table, settings.home / FOLDER)
+    return str(find_dataset(f"file:{path}?{named}" if named else f"file:{path}").id)
+
+
+def _named(columns: Mapping[str, str] | None) -> NamedColumns | None:
+    if columns is None:
+        return None
+    for role in columns:
+        if role not in ROLES:
+            raise unknown("role of a column", str(role), ROLES)
+    return NamedColumns.of(list(columns.items()))
+
+
+def _table(data: Any, kind: DatasetKind | None) -> pa.Table:
+    """Pandas' and polars' frames, Arrow's tables, dicts of columns, lists of tuples or of dicts."""
+    try:
+        if isinstance(data, pa.Table):
+            return data
+        if hasattr(data, "to_arrow"):
+            return data.to_arrow()
+        if hasattr(data, "iloc"):
+            return pa.Table.from_pandas(data, preserve_index=False)
+        if isinstance(data, Mapping):
+            return pa.table({str(name): list(column) for name, column in data.items()})
+        if isinstance(data, Sequence) and data and all(isinstance(row, Mapping) for row in data):
+            return pa.Table.from_pylist([dict(row) for row in data])
+        if isinstance(data, Sequence) and data and all(isinstance(row, tuple | list) for row in data):
+            return _of_tuples(data, kind)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"the data is no table: {error}", expected=EXPECTED) from error
+    what = "an empty list" if isinstance(data, Sequence) and not data else f"the type {type(data).__name__}"
+    raise InputError(f"{what} is no data", expected=EXPECTED)
+
+
+def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Table:
+    """Columns named as the diagnostic's own files have them, by their number."""
+    widths = sorted({len(row) for row in rows})
+    forms = [form for own in OWN_KINDS.values() if kind in {None, own.kind} for form in own.forms]
+    form = next((form for form in forms if [len(form)] == widths), None)
+    if form is None:
+        what = f"rows of {' and '.join(map(str, widths))} values"
+        raise InputError(what, expected="tuples of " + ", or of ".join(" and ".join(form) for form in forms))
+    return pa.table({name: [row[i] for row in rows] for i, name in enumerate(form)})
+
+
+def _columns_of(table: pa.Table, kind: DatasetKind | None) -> NamedColumns | None:
+    """The columns, if they are called as the diagnostic's own files call them; else they are recognized or refused."""
+    own = OWN_KINDS.get(kind) if kind else None
+    for form in own.forms if own else ():
+        if {*form} <= {*table.column_names}:
+            return NamedColumns.of([(role, role) for role in form])
+    return None
+
+
+def _written(table: pa.Table, folder: Path) -> Path:
+    from pyarrow import parquet
+
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table.replace_schema_metadata(None), sink)
+    content = sink.getvalue().to_pybytes()
+    path = folder / f"data-{hashlib.sha256(content).hexdigest()[:12]}.parquet"
+    if not path.exists():
+        write_atomically(path, lambda file: file.write(content))
+    return path

@@ -1,0 +1,118 @@
+"""Models as a program has them: a reference, a SentenceTransformer, a function, or vectors."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from core.encoders.base import EncoderInfo
+from core.encoders.in_process import FunctionEncoder, matrix_of, reference_of, register
+from core.errors import InputError
+from core.types import Float32, Variant
+
+EXPECTED = (
+    "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array, or an "
+    "array with a row for each of texts(data)"
+)
+NO_TRANSFORM = "none"
+_PROBE = "probe"
+
+
+def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Variant:
+    """The variant of a model: named if it is text, such as ``minilm~center``, else registered for this process.
+
+    Args:
+        name: for a model that is no reference; "" for one that follows from it.
+        texts: the distinct texts of the data, which the rows of an array are of.
+
+    Raises:
+        InputError: it is none of ``EXPECTED``, or an array of another shape.
+    """
+    if isinstance(model, str):
+        return Variant.parse(model)
+    if _is_sentence_transformer(model):
+        return Variant(register(_of_sentence_transformer(model, name)), NO_TRANSFORM)
+    if callable(model):
+        return Variant(register(_of_function(model, name)), NO_TRANSFORM)
+    if hasattr(model, "__array__") or isinstance(model, list):
+        return Variant(register(_of_array(model, name, texts())), NO_TRANSFORM)
+    raise InputError(f"the type {type(model).__name__} is no model", expected=EXPECTED)
+
+
+def _is_sentence_transformer(model: Any) -> bool:
+    return all(hasattr(model, one) for one in ("encode", "state_dict", "tokenize"))
+
+
+def _of_sentence_transformer(model: Any, name: str) -> FunctionEncoder:
+    def encode(texts: Sequence[str]) -> Float32:
+        found = model.encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
+        return np.asarray(found, dtype=np.float32)
+
+    dimension = int(encode([_PROBE]).shape[1])
+    parameters = sum(int(tensor.numel()) for tensor in model.parameters())
+    info = _info(name or "SentenceTransformer", dimension, parameters)
+    return FunctionEncoder(reference_of(name or "SentenceTransformer"), _digest_of_weights(model), info, encode)
+
+
+def _digest_of_weights(model: Any) -> str:
+    """Digest of all weights, so that each step of a training is a model of its own, and the same weights the same."""
+    import torch
+
+    digest = hashlib.sha256()
+    for key, tensor in sorted(model.state_dict().items()):
+        digest.update(key.encode())
+        flat = tensor.detach().cpu().contiguous().reshape(-1)
+        digest.update(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
+    digest.update(repr((model.max_seq_length, sorted((model.prompts or {}).items()))).encode())
+    return digest.hexdigest()[:32]
+
+
+def _of_function(function: Callable[[list[str]], Any], name: str) -> FunctionEncoder:
+    """Nothing tells what a function computes: no stored embeddings of an earlier one are reused."""
+    title = name or getattr(function, "__name__", "function").replace("<lambda>", "function")
+
+    def encode(texts: Sequence[str]) -> Float32:
+        return matrix_of(function(list(texts)), len(texts), title)
+
+    dimension = int(encode([_PROBE]).shape[1])
+    return FunctionEncoder(reference_of(title), uuid4().hex, _info(title, dimension, 0), encode)
+
+
+def _of_array(vectors: Any, name: str, texts: Sequence[str]) -> FunctionEncoder:
+    try:
+        matrix = np.ascontiguousarray(vectors, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the vectors are no matrix: {error}", expected=EXPECTED) from error
+    if matrix.ndim != 2 or len(matrix) != len(texts) or not matrix.shape[-1]:
+        raise InputError(
+            f"the vectors have the shape {matrix.shape}, and the data has {len(texts):,} distinct texts",
+            expected=f"({len(texts)}, dimension), a row for each of texts(data) in its order",
+        )
+    row = {text: number for number, text in enumerate(texts)}
+    digest = hashlib.sha256(matrix.tobytes()).hexdigest()[:32]
+
+    def encode(wanted: Sequence[str]) -> Float32:
+        if unknown := next((text for text in wanted if text not in row), None):
+            raise InputError(
+                f"the vectors have no row for '{unknown}'", expected="data with the texts that they were made of"
+            )
+        return np.asarray(matrix[[row[text] for text in wanted]])
+
+    title = name or "vectors"
+    return FunctionEncoder(reference_of(title), digest, _info(title, matrix.shape[1], 0), encode)
+
+
+def _info(title: str, dimension: int, parameters: int) -> EncoderInfo:
+    return EncoderInfo(
+        title=title,
+        dimension=dimension,
+        parameters=parameters,
+        memory_bytes=4 * parameters,
+        licence="the program's own",
+        citation="a model of a Python program",
+        url="",
+    )

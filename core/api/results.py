@@ -1,0 +1,217 @@
+"""Results as a program gets them: frozen, with values, tables and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from core.diagnostic import DiagnosticEntry, find_diagnostic
+from core.errors import InputError
+from core.numerics.statistics.pairs import correlation, share
+from core.runs.comparison import ItemScores
+from core.store.records import RunRecord
+from core.studies.gate import sides
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+    from core.api.place import Place
+
+Frames = Literal["pandas", "polars", "arrow"]
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score with its 95% interval; ``low`` and ``high`` are None where it has none, and ``why_none`` says why."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    why_none: str = ""
+
+    def __float__(self) -> float:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Run:
+    """A diagnostic of a model on a dataset, computed or found in the store.
+
+    Attributes:
+        id: the same model, data and parameters have the same id.
+        model: its name, with the transform if there is one.
+        dataset: id of the dataset.
+        params: of the diagnostic.
+        metrics: every number of the run by name, as ``run --json`` prints them.
+        manifest: what is needed to compute it again.
+    """
+
+    id: str
+    diagnostic: str
+    model: str
+    dataset: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float] = field(repr=False)
+    manifest: Mapping[str, Any] = field(repr=False)
+    _record: RunRecord = field(repr=False, compare=False)
+    _place: Place = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, record: RunRecord, place: Place) -> Run:
+        plan = record.plan
+        return cls(
+            record.run_id,
+            plan.diagnostic,
+            plan.variant.label,
+            plan.dataset,
+            MappingProxyType(dict(plan.params)),
+            MappingProxyType(dict(record.metrics)),
+            record.manifest,
+            record,
+            place,
+        )
+
+    @property
+    def scores(self) -> Mapping[str, Score]:
+        """The scores by name, the headline first; with intervals where the items allow one."""
+        entry, items = self._entry, self._item_scores
+        names = [entry.headline_of(self.metrics), *(score.name for score in entry.metrics_of(self.metrics))]
+        return MappingProxyType({name: self._score(name, items) for name in dict.fromkeys(names) if name})
+
+    def __float__(self) -> float:
+        """The headline score."""
+        return self.metrics[self._entry.headline_of(self.metrics)]
+
+    def pairs(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
+        """A row per item of the diagnostic (pair, query, rewrite, example, ...), with its texts and what was measured.
+
+        Args:
+            as_: ``pandas``, ``polars`` (where that is installed) or ``arrow``.
+        """
+        frame = self._place.repository.items(self._entry, [self.id], texts=True).drop(columns="run_id")
+        return as_frame(frame, as_)
+
+    def figure(self, score: str = "") -> go.Figure:
+        """Plotly figure of how a score's items are distributed; the headline if no score is named.
+
+        Raises:
+            InputError: the score is not made of items.
+        """
+        from core.api.figures import distribution
+
+        items = self._item_scores
+        name = score or self._entry.headline_of(self.metrics)
+        if name not in items:
+            raise InputError(f"{name} has no value per item", expected=f"one of {', '.join(items) or 'none'}")
+        return distribution(items[name], name, self.model)
+
+    def _repr_html_(self) -> str:
+        from core.api.figures import as_html_table
+
+        rows = [(name, one.value, one.low, one.high) for name, one in self.scores.items()]
+        return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows)
+
+    @property
+    def _entry(self) -> DiagnosticEntry:
+        return find_diagnostic(self.diagnostic)
+
+    @property
+    def _item_scores(self) -> Mapping[str, ItemScores]:
+        if not self._entry.item_scores:
+            return {}
+        return sides.scores_of(self._record, self._place.repository)
+
+    def _score(self, name: str, items: Mapping[str, ItemScores]) -> Score:
+        value = self.metrics[name]
+        if name in items:
+            one = items[name]
+            found = share(one.parts, one.known) if one.is_mean else correlation(one.value, one.parts, one.known)
+            if found.interval is None:
+                return Score(value, why_none=found.refusal)
+            return Score(value, found.interval.low, found.interval.high)
+        low, high = (self.metrics.get(f"{name}_{end}", math.nan) for end in ("low", "high"))
+        if math.isnan(low + high):
+            return Score(value, why_none="it is not a mean over items")
+        return Score(value, low, high)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether two runs differ by more than chance, in every score.
+
+    Attributes:
+        said: the verdict in sentences.
+        facts: everything as plain values, as ``runs compare --json`` prints it.
+    """
+
+    title: str
+    said: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    facts: Mapping[str, Any] = field(repr=False)
+
+    def table(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
+        """A row per score: both values, difference, 95% interval, p and p after Holm."""
+        import pandas as pd
+
+        return as_frame(pd.DataFrame(list(self.rows), columns=list(self.columns)), as_)
+
+    def __str__(self) -> str:
+        return " ".join(self.said)
+
+    def _repr_html_(self) -> str:
+        from core.api.figures import as_html_table
+
+        return as_html_table(self.title, self.rows, self.columns) + as_html_table("", [(line,) for line in self.said])
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding: ``level`` is blind spot, caution, strength or fact; ``p`` is corrected over all that was tested."""
+
+    level: str
+    text: str
+    test: str
+    n: int
+    p: float | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Findings, the worst first. ``hypotheses`` counts all that were tested; ``failures`` what could not be."""
+
+    found: tuple[Found, ...]
+    hypotheses: int
+    failures: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[Found]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __str__(self) -> str:
+        return "\n".join(f"{one.level}: {one.text}" for one in self.found) or "nothing was found"
+
+
+def as_frame(frame: pd.DataFrame, as_: Frames) -> Any:
+    """A pandas frame as it is, or as another kind; raises ``InputError`` for an unknown or missing one."""
+    if as_ == "pandas":
+        return frame
+    if as_ not in {"polars", "arrow"}:
+        raise InputError(f"as_ is '{as_}'", expected="pandas, polars or arrow")
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if as_ == "arrow":
+        return table
+    try:
+        polars = import_module("polars")
+    except ImportError as error:
+        raise InputError("polars is not installed", expected="pandas or arrow", remedy="pip install polars") from error
+    return polars.from_arrow(table)

