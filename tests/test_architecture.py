@@ -22,8 +22,8 @@ from core.settings import ROOT
 # The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
     "errors settings policy names types texts / files numerics / datasets / encoders transforms / figures / "
-    "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / benchmarks / "
-    "cli / documentation"
+    "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / api / "
+    "benchmarks / cli / documentation"
 ).split(" / ")
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 # A diagnostic knows no other, but the view *bands* shows EvalRank's rows by the frequency of their words.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from typing import TypeAlias
 
 import plotly.graph_objects as go
 
@@ -11,11 +12,12 @@ from core.figures.theme import Scheme, apply_layout
 from core.runs.comparison import ItemScores
 
 BINS = 40
+Figure: TypeAlias = go.Figure
 
 
-def distribution(items: ItemScores, name: str, model: str) -> go.Figure:
+def distribution(items: ItemScores, name: str, model: str) -> Figure:
     """Histogram of the items' values, with the score; of a correlation, of their influences on it."""
-    figure = go.Figure(go.Histogram(x=items.parts, nbinsx=BINS, hovertemplate="%{x}: %{y:,} items<extra></extra>"))
+    figure = Figure(go.Histogram(x=items.parts, nbinsx=BINS, hovertemplate="%{x}: %{y:,} items<extra></extra>"))
     axis = f"{name} of an item" if items.is_mean else f"what an item adds to {name}"
     figure.update_layout(title=f"{escape(model)}: {name} {items.value:.4f}", showlegend=False)
     figure.update_xaxes(title=axis)

@@ -18,8 +18,8 @@ from core.studies.gate import sides
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
+    from core.api.figures import Figure
     from core.api.place import Place
 
 Frames = Literal["pandas", "polars", "arrow"]
@@ -96,7 +96,7 @@ class Run:
         frame = self._place.repository.items(self._entry, [self.id], texts=True).drop(columns="run_id")
         return as_frame(frame, as_)
 
-    def figure(self, score: str = "") -> go.Figure:
+    def figure(self, score: str = "") -> Figure:
         """Plotly figure of how a score's items are distributed; the headline if no score is named.
 
         Raises:

@@ -29,6 +29,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Sweep many models": "guides/sweeps.md",
         "Does a score predict use?": "guides/evidence.md",
         "Quote a number": "guides/quote.md",
+        "Use it from Python": "guides/python.md",
         "Run it in CI": "guides/ci.md",
         "Host a demo": "hosting.md",
         "When something is wrong": "guides/troubleshooting.md",
