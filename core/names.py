@@ -184,8 +184,15 @@ def name_of_model(reference: str) -> str:
     target, _, revision = target.partition("@") if scheme == "hf" else (target, "", "")
     name = _plain(_last(target) if colon else target) or _plain(scheme) or Kind.MODEL
     facts = [f"@{revision[:8]}"] if revision else []
-    facts += [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
-    return shortened(_plain(f"{name} ({', '.join(facts)})")) if facts else shortened(name)
+    return shortened(_with_facts(name, facts + _facts(query)))
+
+
+def _facts(query: str) -> list[str]:
+    return [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
+
+
+def _with_facts(name: str, facts: Sequence[str]) -> str:
+    return _plain(f"{name} ({', '.join(facts)})") if facts else name
 
 
 def _served(target: str) -> tuple[str, str, str]:

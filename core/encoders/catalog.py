@@ -12,7 +12,15 @@ from core import names, policy
 from core.encoders.base import Encoder, EncoderInfo
 from core.encoders.in_process import is_in_process, registered
 from core.encoders.rankings.base import Ranking
-from core.encoders.references import Backend, DirReference, FileReference, HubReference, ModelParams, Pooling
+from core.encoders.references import (
+    Backend,
+    DirReference,
+    FileReference,
+    HubReference,
+    ModelParams,
+    Passages,
+    Pooling,
+)
 from core.encoders.served.reference import FORM, ServedReference
 from core.errors import InputError, unknown
 from core.names import BM25, fused, is_ranking, version_of
@@ -31,7 +39,7 @@ class EncoderEntry:
         description: one sentence for pickers and ``list``.
         build: must not import torch, so that pages can ask for the identity.
         family: shared by encoders of one model: its repository or our own name.
-        parameters: names of those that its reference may have, as in ``minilm?backend=onnx``.
+        parameters: names of those that its reference may have, as in ``minilm?passages=128/32``.
         params: their values.
     """
 
@@ -75,10 +83,13 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from core.encoders.transformer import backends
     from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
-    backend, info, siblings = entry.params.backend, entry.info, _MINILM_POOLINGS
+    backend, passages, info, siblings = entry.params.backend, entry.params.passages, entry.info, _MINILM_POOLINGS
     if backend is not Backend.TORCH:
         backends.require(backends.PACKAGES[backend], backend, entry.reference)
         info = replace(info, title=f"{info.title} ({backends.TITLES[backend]})")
+        siblings = {}
+    if passages:
+        passages.check(MINILM_MAX_LENGTH, entry.reference)
         siblings = {}
     return SentenceTransformerEncoder(
         reference=entry.reference,
@@ -86,7 +97,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         folder=MODEL_DIR,
         weights_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         pooling="mean, L2-normalised",
-        max_length=256,
+        max_length=MINILM_MAX_LENGTH,
         wanted_device=settings.device,
         own=_MINILM_POOLINGS[entry.id],
         others=tuple(Output(i, ENCODERS[i].info, p) for i, p in siblings.items() if i != entry.id),
@@ -148,6 +159,7 @@ def _canonical_table(reference: str) -> str:
     return str(replace(parsed, path=parsed.path.with_suffix(".npy")) if is_text else parsed)
 
 
+MINILM_MAX_LENGTH = 256
 _REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
 _MINILM = EncoderInfo(
     title="all-MiniLM-L6-v2",
@@ -220,7 +232,7 @@ _ENTRIES = (
             _of_minilm(pooling, more),
             _minilm,
             _REPOSITORY,
-            ("backend",) if pooling is Pooling.PUBLISHED else (),
+            ("backend", "passages") if pooling is Pooling.PUBLISHED else ("passages",),
         )
         for i, (pooling, more, what) in _OF_MINILM.items()
     ),
@@ -262,6 +274,15 @@ def entry_of(reference: str) -> EncoderEntry | None:
         if one not in entry.parameters:
             raise unknown(f"parameter of '{name}'", one, entry.parameters)
     return replace(entry, params=params)
+
+
+def passages_of(reference: str) -> Passages | None:
+    """The passages that a reference cuts documents into; None for whole documents."""
+    reference, _ = version_of(reference)
+    name, _, query = reference.partition("?")
+    if "passages=" not in query or not (name in ENCODERS or name.partition(":")[0] in {"dir", "hf"}):
+        return None
+    return ModelParams.parse(query, reference).passages
 
 
 _SCHEMES = (

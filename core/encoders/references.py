@@ -39,7 +39,40 @@ class Backend(StrEnum):
     OPENVINO = "openvino"
 
 
-SHORTEST_MAX_LENGTH = 3  # two special tokens and one token of text
+SPECIAL_TOKENS = 2  # around a text
+SHORTEST_MAX_LENGTH = SPECIAL_TOKENS + 1
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Passages that documents are cut into: ``window`` tokens each, of which ``overlap`` are the next one's, too."""
+
+    window: int
+    overlap: int
+
+    @classmethod
+    def parse(cls, value: str, reference: str) -> Passages:
+        """Parse ``128/32``; raises ``InputError``."""
+        match = re.fullmatch(r"([0-9]{1,7})/([0-9]{1,7})", value)
+        found = cls(int(match[1]), int(match[2])) if match else None
+        if found is None or not found.overlap < found.window:
+            raise InputError(
+                f"passages is '{value}' in '{reference}'",
+                expected="WINDOW/OVERLAP in tokens, the overlap shorter than the window, for example 128/32",
+            )
+        return found
+
+    def __str__(self) -> str:
+        return f"{self.window}/{self.overlap}"
+
+    def check(self, max_length: int, reference: str) -> None:
+        """Raise ``InputError`` if a model that reads so many tokens (0: any number) does not read a passage whole."""
+        if max_length and self.window > max_length - SPECIAL_TOKENS:
+            raise InputError(
+                f"'{reference}' reads {max_length:,} tokens, less than a passage of {self.window:,} and its "
+                f"{SPECIAL_TOKENS} special tokens",
+                expected=f"passages of at most {max_length - SPECIAL_TOKENS:,} tokens",
+            )
 
 
 @dataclass(frozen=True)
@@ -48,6 +81,7 @@ class ModelParams:
 
     ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, but for those whose role
     has a prompt of its own: ``query_prompt``, ``document_prompt`` (``core.encoders.roles``). "" decides for none.
+    ``passages`` cuts the documents of retrieval.
     """
 
     max_length: int | None = None
@@ -57,6 +91,7 @@ class ModelParams:
     query_prompt: str | None = None
     document_prompt: str | None = None
     backend: Backend = Backend.TORCH
+    passages: Passages | None = None
 
     @classmethod
     def parse(cls, query: str, reference: str) -> ModelParams:
@@ -92,6 +127,7 @@ class ModelParams:
             query_prompt=values.get("query_prompt"),
             document_prompt=values.get("document_prompt"),
             backend=Backend(values.get("backend", Backend.TORCH)),
+            passages=Passages.parse(values["passages"], reference) if "passages" in values else None,
         )
         if found.backend is not Backend.TORCH:
             _check_backend(found, reference)
@@ -104,11 +140,15 @@ class ModelParams:
             "document_prompt": self.document_prompt,
             "dtype": None if self.dtype is Dtype.FLOAT32 else self.dtype.value,
             "max_length": self.max_length,
+            "passages": self.passages,
             "pooling": None if self.pooling is Pooling.PUBLISHED else self.pooling.value,
             "prompt": self.prompt,
             "query_prompt": self.query_prompt,
         }
-        return "&".join(f"{name}={quote(str(value), safe='')}" for name, value in given.items() if value is not None)
+        safe = {"passages": "/"}
+        return "&".join(
+            f"{name}={quote(str(value), safe=safe.get(name, ''))}" for name, value in given.items() if value is not None
+        )
 
 
 def _check_backend(params: ModelParams, reference: str) -> None:

@@ -163,6 +163,18 @@ def folded(text: str) -> Html:
     )
 
 
+def passage_marked(title: str, text: str, start: int, end: int) -> Html:
+    """A document as HTML with one passage of its text marked; what is around it is behind "more"."""
+    head = f"<b>{escape(title)}</b><br>" if title else ""
+    dots = ("… " if start else "", " …" if end < len(text) else "")
+    around = f"{escape(text[:start])}<b>[…]</b>{escape(text[end:])}"
+    return Html(
+        f'{head}{dots[0]}<mark style="background:none;color:inherit;font-weight:600">{escape(text[start:end])}</mark>'
+        f'{dots[1]} <details style="display:inline"><summary style="display:inline;cursor:pointer;'
+        f'text-decoration:underline">around it</summary> {around}</details>'
+    )
+
+
 def facts_table(facts: Mapping[str, str], scheme: Scheme, label: str) -> str:
     """Names and values below each other. A value that starts with https:// becomes a link."""
     columns = (Column("", style="width:8.5rem", names_rows=True), Column("", style=f"{_WRAPS};white-space:pre-wrap"))

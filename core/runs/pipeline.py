@@ -15,7 +15,7 @@ from core import names, policy
 from core.datasets import fetch
 from core.datasets.catalog import DatasetEntry, find_dataset
 from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import Dataset, Part
+from core.datasets.kinds.base import Dataset, DatasetKind, Part
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostic import (
     FIT_ON,
@@ -27,9 +27,10 @@ from core.diagnostic import (
 )
 from core.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
 from core.encoders.cache import Embedded, EmbeddingCache
-from core.encoders.catalog import canonical_encoder, may_leave_out, resolve_encoder
+from core.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder
 from core.encoders.device import device_for_ranking
 from core.encoders.rankings.base import Ranking
+from core.encoders.transformer.passages import in_passages, without_documents
 from core.errors import InputError
 from core.names import fused, is_ranking
 from core.numerics.similarity import Similarity
@@ -85,6 +86,8 @@ def request(
             remedy=dataset_entry.own.instead(entry.dataset_kind) if dataset_entry.own else "",
         )
     reference = canonical_encoder(encoder)
+    if passages_of(reference) and entry.dataset_kind is not DatasetKind.RETRIEVAL:
+        raise without_documents(reference, entry.id)
     chain = TransformChain.parse(transform)
     policy.check_transform(str(chain), settings)
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
@@ -259,9 +262,11 @@ class _Named:
         return ranking.digest(self.dataset.texts_digest) if ranking else self.encoded.embedding_digest
 
     def covered(self, embedded: Embedded | None) -> Bool:
-        """Which items have a vector, ``[n] bool``, whatever their roles; of a ranking all."""
+        """Which items have a vector, ``[n] bool``, whatever their roles; all of a ranking, and where documents are cut,
+        since models that cut leave nothing out."""
         n = len(self.dataset.items)
-        return np.ones(n, dtype=np.bool_) if embedded is None else embedded.covered[:n]
+        is_cut = self.dataset.whole is not self.dataset
+        return np.ones(n, dtype=np.bool_) if embedded is None or is_cut else embedded.covered[:n]
 
     @property
     def may_rank_a_part(self) -> bool:
@@ -319,6 +324,7 @@ def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, s
         texts = ranking_of(reference, settings, dataset.asked)
     else:
         encoder = resolve_encoder(reference, settings)
+        dataset = in_passages(dataset, reference, encoder)
         encoder = preparation.look_up(encoder) if preparation else encoder
         texts = texts_of(entry, dict(request.params), encoder, dataset)
     return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
@@ -426,7 +432,7 @@ def _encoded_by_role(texts: Texts, work: _Work) -> Embedded:
 
 
 def _encoded(encoder: Encoder, dataset: Dataset, work: _Work) -> Embedded:
-    return work.cache.encode(encoder, dataset.items, dataset.texts_digest, work.progress, work.cancel)
+    return work.cache.encode(encoder, dataset.encoded, dataset.encoded_digest, work.progress, work.cancel)
 
 
 def _support(named: _Named, own: Bool, work: _Work) -> tuple[Part | None, bool]:
@@ -447,7 +453,7 @@ def _support(named: _Named, own: Bool, work: _Work) -> tuple[Part | None, bool]:
         )
     support = own
     for reference in request.support:
-        support = support & _encoded(resolve_encoder(reference, work.settings), dataset, work).covered
+        support = support & _encoded(resolve_encoder(reference, work.settings), dataset.whole, work).covered
     part = dataset.part(support)
     if not len(part.rows):
         whose = f"'{request.variant.encoder}'" if not request.support else "all the encoders that are compared"
@@ -545,6 +551,7 @@ def encode(
         reference = canonical_encoder(request.encoder)
         _verify(reference, work)
         encoder = resolve_encoder(reference, settings)
+        dataset = in_passages(dataset, reference, encoder)
         embedded = _encoded(encoder, dataset, work)
         if embedded.encoded_now:
             repository.remember_embedding(embedded.facts, encoder.info)

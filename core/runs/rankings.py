@@ -15,8 +15,10 @@ from core.encoders.catalog import resolve_encoder, resolve_ranking
 from core.encoders.rankings.base import Ranking, Way
 from core.encoders.rankings.fusion import Fusion
 from core.encoders.roles import by_role
+from core.encoders.transformer.passages import in_passages
 from core.names import fused, is_ranking
-from core.numerics.ranking.judged import rounded_similarities
+from core.numerics.ranking import passages
+from core.numerics.ranking.judged import DECIMALS, rounded_similarities
 from core.settings import Settings
 from core.transforms.chain import TransformChain
 from core.transforms.trained_flows import TrainedFlows
@@ -42,8 +44,20 @@ def ranking_of(reference: str, settings: Settings, queries: Collection[str] = ()
 def _part(model: str, chain: str, settings: Settings, queries: Collection[str]) -> Ranking:
     if is_ranking(model):
         return resolve_ranking(model, settings)
-    encoder = by_role(resolve_encoder(model, settings), queries)
-    return VectorRanking(encoder, TransformChain.parse(chain), settings)
+    encoder = resolve_encoder(model, settings)
+    return VectorRanking(by_role(encoder, queries), TransformChain.parse(chain), settings, Cuts(model, encoder))
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """How the model of a reference reads documents: whole, or in passages."""
+
+    reference: str
+    encoder: Encoder
+
+    def read(self, dataset: RetrievalDataset) -> RetrievalDataset:
+        found = in_passages(dataset, self.reference, self.encoder)
+        return found if isinstance(found, RetrievalDataset) else dataset
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +70,7 @@ class VectorRanking:
     encoder: Encoder
     chain: TransformChain
     settings: Settings
+    cuts: Cuts
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -71,18 +86,26 @@ class VectorRanking:
     def encode(
         self, dataset: RetrievalDataset, progress: Progress, cancel: CancelToken
     ) -> Sequence[tuple[EncoderInfo, Embedded]]:
+        return [(self.info, self._encoded(self.cuts.read(dataset), progress, cancel))]
+
+    def _encoded(self, dataset: RetrievalDataset, progress: Progress, cancel: CancelToken) -> Embedded:
         cache = EmbeddingCache(self.settings.embeddings)
-        found = cache.encode(self.encoder, dataset.items, dataset.texts_digest, progress, cancel)
-        return [(self.info, found)]
+        return cache.encode(self.encoder, dataset.encoded, dataset.encoded_digest, progress, cancel)
 
     def scores(self, dataset: RetrievalDataset, queries: Int64, way: Way) -> Iterator[Float64]:
-        ((_, embedded),) = self.encode(dataset, way.progress, way.cancel)
+        dataset = self.cuts.read(dataset)
+        embedded = self._encoded(dataset, way.progress, way.cancel)
         covered = embedded.covered
         some = embedded.matrix if covered.all() else embedded.matrix[covered]
         flows = TrainedFlows(self.settings.flows, way.progress, way.cancel)
         fitted = self.chain.fit(some, flows)
-        vectors = np.zeros((len(dataset.items), fitted.d_out), dtype=np.float32)
+        vectors = np.zeros((len(embedded.matrix), fitted.d_out), dtype=np.float32)
         vectors[covered] = fitted.apply(some)
+        if cut := dataset.cut:
+            places = vectors[cut.passages], cut.starts, vectors[cut.queries[queries]]
+            for block in passages.similarities(*places, way.metric, way.cancel, way.progress):
+                yield np.round(block, DECIMALS)
+            return
         documents, asked = dataset.documents, dataset.queries[queries]
         at = 0
         for block in rounded_similarities(vectors[documents], vectors[asked], way.metric, way.cancel, way.progress):

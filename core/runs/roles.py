@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -52,11 +53,33 @@ def texts_of(entry: DiagnosticEntry, params: Mapping[str, str], encoder: Encoder
         both = RoleEncoder(encoder, prompts.query, prompts.document, documents=len(dataset.items))
         documents = RoleEncoder(encoder, prompts.query, prompts.document)
         return Texts(both, texts, digest_of_strings(texts), documents)
-    return Texts(encoder, dataset.items, dataset.texts_digest, encoder)
+    return Texts(encoder, _Encoded(dataset), dataset.encoded_digest, encoder)
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded(Sequence[str]):
+    """A dataset's encoded texts; documents are not cut before they are needed."""
+
+    dataset: Dataset
+
+    def __len__(self) -> int:
+        return len(self.dataset.encoded)
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        return self.dataset.encoded[row]
 
 
 def rows_of_part(part: Part, whole: Dataset, vectors: int) -> Int64:
-    """Rows of a part's items among so many vectors of the whole; where these are by role, also of what asks in it."""
+    """Rows of a part's texts among so many vectors of the whole; where these are by role, also of what asks in it."""
+    if whole.whole is not whole:  # passages
+        number = {text: row for row, text in enumerate(whole.encoded)}
+        return np.array([number[text] for text in part.dataset.encoded], dtype=np.int64)
     if vectors == len(whole.items):
         return part.items
     asking = part.items[part.dataset.asking]

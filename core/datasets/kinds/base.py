@@ -107,6 +107,21 @@ class Dataset(ABC):
         """Digest of the texts and their order: datasets that share it share their embeddings."""
         return digest_of_strings(self.items)
 
+    @property
+    def whole(self) -> Dataset:
+        """Without cuts."""
+        return self
+
+    @property
+    def encoded(self) -> tuple[str, ...]:
+        """The texts that a model encodes: the items, unless they are cut."""
+        return self.items
+
+    @property
+    def encoded_digest(self) -> str:
+        """Digest of ``encoded``, or of what decides it."""
+        return self.texts_digest
+
     @cached_property
     def of_words(self) -> bool:
         """Whether its items are words, whose frequency counts, rather than sentences, whose length does."""
@@ -227,6 +242,21 @@ class Dataset(ABC):
 
 class WordDataset(Dataset):
     """A kind whose items are words, even if some are phrases."""
+
+    @property
+    def whole(self) -> Dataset:
+        """Without cuts."""
+        return self
+
+    @property
+    def encoded(self) -> tuple[str, ...]:
+        """The texts that a model encodes: the items, unless they are cut."""
+        return self.items
+
+    @property
+    def encoded_digest(self) -> str:
+        """Digest of ``encoded``, or of what decides it."""
+        return self.texts_digest
 
     @cached_property
     def of_words(self) -> bool:

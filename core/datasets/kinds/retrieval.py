@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 
 from core.datasets.kinds.base import Dataset, DatasetKind
+from core.datasets.kinds.passages import Cut, Cutter
 from core.errors import InputError
-from core.types import Bool, Int32, Int64
+from core.types import Bool, Int32, Int64, digest_of_strings
 
 SHOWN = 3  # relevant documents of a query in a table
 RELEVANT = 1  # the least grade of a relevant document, as for trec_eval
@@ -56,6 +57,7 @@ class RetrievalDataset(Dataset):
             ``offsets[i + 1]``.
         judged: ``[j] int32``, index into ``documents`` of each judgment's document; ascending within a query.
         grades: ``[j] int32``; from ``RELEVANT`` on a document is relevant.
+        cutter: of a model that reads passages; not part of the content, which stays whole.
     """
 
     query_ids: tuple[str, ...]
@@ -66,6 +68,7 @@ class RetrievalDataset(Dataset):
     offsets: Int32
     judged: Int32
     grades: Int32
+    cutter: Cutter | None = field(default=None, kw_only=True)
 
     kind = DatasetKind.RETRIEVAL
     headings = ("query", "text", "relevant", "relevant documents")
@@ -77,6 +80,35 @@ class RetrievalDataset(Dataset):
     def content_digest(self) -> str:
         arrays = [self.queries, self.documents, self.offsets, self.judged, self.grades]
         return self._digest(arrays, *self.query_ids, *self.document_ids)
+
+    def in_passages(self, cutter: Cutter) -> RetrievalDataset:
+        """The same dataset for a model that reads passages."""
+        found = replace(self, cutter=cutter)
+        vars(found).update(texts_digest=self.texts_digest, content_digest=self.content_digest)
+        return found
+
+    @property
+    def whole(self) -> RetrievalDataset:
+        return replace(self, cutter=None) if self.cutter else self
+
+    @cached_property
+    def cut(self) -> Cut | None:
+        """Passages of the documents, if it has a cutter."""
+        if self.cutter is None:
+            return None
+        return Cut.of(self.query_texts, self.document_texts, self.titles, self.cutter)
+
+    @property
+    def encoded(self) -> tuple[str, ...]:
+        return self.cut.texts if self.cut else self.items
+
+    @cached_property
+    def encoded_digest(self) -> str:
+        """Of cut documents it is known without cutting them."""
+        if self.cutter is None:
+            return self.texts_digest
+        places = np.concatenate([self.queries, [-1], self.documents]).astype(np.int32).tobytes().hex()
+        return digest_of_strings([self.texts_digest, places, *self.titles, self.cutter.digest])
 
     @cached_property
     def query_texts(self) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.datasets.kinds.base import DatasetKind
+from core.datasets.kinds.passages import Cut
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostic import (
     Column,
@@ -34,7 +35,7 @@ from core.diagnostics.retrieval import bm25
 from core.encoders.rankings.base import Ranking, Way
 from core.encoders.rankings.bm25 import KeywordRanking
 from core.errors import BlindspotError, InputError
-from core.numerics.ranking import graded
+from core.numerics.ranking import graded, passages
 from core.numerics.ranking.judged import (
     NOT_RETRIEVED,
     Judged,
@@ -220,7 +221,7 @@ def _ranked(
 ) -> tuple[Places, Top]:
     vectors = np.asarray(embeddings, dtype=np.float32)
     queries = dataset.queries[evaluated]
-    if not in_order:
+    if not in_order and not dataset.cut:
         matrix = vectors[np.concatenate([dataset.documents, queries])]
         return search(matrix, judged, metric, progress, cancel)
     broken = int(np.count_nonzero(~np.isfinite(row_norms(vectors))))
@@ -230,8 +231,31 @@ def _ranked(
             expected="finite numbers",
             remedy="use another encoder or transform",
         )
+    order = order_of_ids(dataset.document_ids) if in_order else None
+    if dataset.cut:
+        return _by_passages(vectors, dataset.cut, evaluated, judged, metric, order, progress, cancel)
     blocks = rounded_similarities(vectors[dataset.documents], vectors[queries], metric, cancel, progress)
-    return rank_by_scores(blocks, judged, order_of_ids(dataset.document_ids))
+    return rank_by_scores(blocks, judged, order)
+
+
+def _by_passages(
+    vectors: Float32,
+    cut: Cut,
+    evaluated: Int64,
+    judged: Judged,
+    metric: Similarity,
+    order: Int64 | None,
+    progress: Progress,
+    cancel: CancelToken,
+) -> tuple[Places, Top]:
+    """As ``_ranked``, by the best passage of every document; ``vectors`` are those of the cut texts."""
+    of_passages, queries = vectors[cut.passages], vectors[cut.queries[evaluated]]
+    blocks = passages.similarities(of_passages, cut.starts, queries, metric, cancel, progress)
+    if order is None:
+        found, best = rank_by_scores(blocks, judged, tau=TAU)
+    else:
+        found, best = rank_by_scores((np.round(block, DECIMALS) for block in blocks), judged, order)
+    return found, replace(best, passages=passages.best_passages(of_passages, cut.starts, queries, best, metric))
 
 
 def _condensed(judged: Judged, found: Places, tau: float) -> Places:
@@ -244,7 +268,7 @@ def _condensed(judged: Judged, found: Places, tau: float) -> Places:
 
 def _rounded(best: Top) -> Top:
     """With scores as they are stored."""
-    return Top(best.documents, np.round(best.scores, DECIMALS))
+    return replace(best, scores=np.round(best.scores, DECIMALS))
 
 
 def _unjudged(best: Top, judged: Judged) -> Int64:
@@ -274,12 +298,19 @@ def _judgments(dataset: RetrievalDataset, found: Places, judged: Judged) -> list
 
 
 def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
-    """Per query the top documents that are retrieved as JSON: id and score."""
-    ids = dataset.document_ids
-    lines = zip(best.documents.tolist(), best.scores.tolist(), strict=True)
+    """Per query the top documents that are retrieved as JSON: id and score; of cut documents also the span of the best
+    passage."""
+    ids, spans = dataset.document_ids, None
+    if best.passages is not None and dataset.cut:
+        spans = dataset.cut.spans[best.passages].tolist()
     return [
-        json.dumps([(ids[d], s) for d, s in zip(documents, values, strict=True) if d >= 0])
-        for documents, values in lines
+        json.dumps(
+            [(ids[d], s, *(spans[query][place] if spans else ())) for place, (d, s) in enumerate(line) if d >= 0]
+        )
+        for query, line in enumerate(
+            list(zip(documents, values, strict=True))
+            for documents, values in zip(best.documents.tolist(), best.scores.tolist(), strict=True)
+        )
     ]
 
 
@@ -305,6 +336,10 @@ with the grade $g_i$ of the document at rank $i$, 0 for an unjudged one.
   documents (McSherry and Najork 2008). With `ties` = `trec_eval`, similarities are rounded to six decimals, and of
   equal ones the document with the later id is first, as `trec_eval` sorts them.
 - Ranks are exact, among all documents.
+- **Passages**: `?passages=WINDOW/OVERLAP` after a model's reference cuts documents, not queries, by the model's own
+  tokenizer: windows of so many tokens, each beginning WINDOW − OVERLAP tokens after the one before; the last reaches
+  the end. The title is put before every passage and is not counted. A document is as similar as its best passage, and
+  one of a single passage stays as it is.
 - **Unjudged documents** count as irrelevant. With `judged` = `condensed`, they are removed from every ranking, BM25's
   too, before scores are computed (condensed lists, Sakai 2007); the share unjudged is still that of the whole top ten.
 - A query whose judged documents are all irrelevant scores 0; a query without judgments does not count.
@@ -334,7 +369,8 @@ whole groups. Below eight independent groups there is neither interval nor test.
 - An unjudged document counts as irrelevant. If judgments were collected from other systems' results, a new model's
   relevant finds are missing from them: see the share of *unjudged* documents in its top ten. Condensed lists favor the
   new model instead: what it ranks high by mistake is unjudged, too, and is removed. The truth is between the two.
-- Long documents are cut off where the model's input ends; what follows cannot be found.
+- Long documents are cut off where the model's input ends; what follows cannot be found. `?passages=128/32` after the
+  model's reference encodes documents in passages instead.
 - BM25 here is a plain one: no stemming, English stop words, no tuning.
 """,
     citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
@@ -359,7 +395,12 @@ whole groups. Below eight independent groups there is neither interval nor test.
             pa.string(),
             "JSON: id, grade, documents above (null: not retrieved) and tied, per judged document",
         ),
-        Column("top", pa.string(), "JSON: id and similarity of the 100 most similar documents"),
+        Column(
+            "top",
+            pa.string(),
+            "JSON: id and similarity of the 100 most similar documents; of those in passages also the first character "
+            "and last + 1 of the best one",
+        ),
         Column("bm25_top", pa.string(), "JSON: id and BM25 score of its first 100 documents"),
     ),
     metrics=(

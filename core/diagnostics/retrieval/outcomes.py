@@ -41,7 +41,7 @@ class Side:
 
         Keyword search does not find a document that shares no word with the query: its score is 0.
         """
-        listed: list[tuple[str, float]] = [(document, score) for document, score in json.loads(top)]
+        listed: list[tuple[str, float]] = [(document, score) for document, score, *_ in json.loads(top)]
         return [one for one in listed if one[1] > 0] if self.is_bm25 else listed
 
 
@@ -108,6 +108,11 @@ class QueryTable:
     def top(self, side: Side, row: int) -> list[tuple[str, float]]:
         """Ids and scores of the first 100 documents that a query finds, best first."""
         return side.found(self.rows[side.run_id][side.top].iloc[row])
+
+    def spans(self, side: Side, row: int) -> dict[str, tuple[int, int]]:
+        """By id, the characters of each top document's best passage; of models that read documents whole, nothing."""
+        listed = [] if side.is_bm25 else json.loads(self.rows[side.run_id][side.top].iloc[row])
+        return {document: (span[0], span[1]) for document, _, *span in listed if span}
 
     def judged(self, run_id: str, row: int) -> list[Judgment]:
         """The judged documents of a query, with their places in a run."""

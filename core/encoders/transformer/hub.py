@@ -53,6 +53,10 @@ class HubEncoder:
         return _encoder(self.reference, pinned, self.reference.repo, url, self.settings)
 
     @property
+    def folder(self) -> Path:
+        return self._encoder.folder
+
+    @property
     def identity(self) -> EncoderIdentity:
         return self._encoder.identity
 
@@ -167,6 +171,8 @@ def _encoder(
             f"max_length is {params.max_length} in '{reference}'", expected=f"at most {source.longest} tokens"
         )
 
+    if params.passages:
+        params.passages.check(params.max_length or source.max_length, str(reference))
     roles = role_prompts(dict(source.prompts), params.prompt, params.query_prompt, params.document_prompt)
     unused = source.unused_prompts if params.prompt is None else ()
     if roles and roles.given:

@@ -65,10 +65,12 @@ class Top:
     Attributes:
         documents: ``[q, k] int64``; -1 after the last of a query with fewer.
         scores: ``[q, k] float64``; there ``-inf``.
+        passages: ``[q, k] int64``, the best passage of each where documents are cut (``ranking.passages``).
     """
 
     documents: Int64
     scores: Float64
+    passages: Int64 | None = None
 
 
 def order_of_ids(ids: Sequence[str]) -> Int64:
@@ -169,9 +171,9 @@ def _search(
     """``search`` by cosine, on so many threads."""
     from core.numerics.kernels import keep_highest
 
-    n, asked, found = _pairs(matrix, judged)
+    n, asked, documents = _pairs(matrix, judged)
     slack = slack_of_float32(matrix.shape[1])
-    problem = prepare(matrix, asked, found, Similarity.COS, tau, threads, slack)
+    problem = prepare(matrix, asked, documents, Similarity.COS, tau, threads, slack)
     queries, width = len(problem.left), min(k + SPARE, n)
     at_once = min(QUERIES_PER_TILE, queries)
     tiles = list(query_tiles(problem, at_once))
@@ -281,15 +283,20 @@ def condensed(judged: Judged, scores: Float64, tau: float = 0.0) -> Places:
 
 
 def rank_by_scores(
-    scores: Iterable[Float64] | Iterable[Float32], judged: Judged, order: Int64 | None = None, k: int = TOP
+    scores: Iterable[Float64] | Iterable[Float32],
+    judged: Judged,
+    order: Int64 | None = None,
+    k: int = TOP,
+    tau: float = 0.0,
 ) -> tuple[Places, Top]:
-    """Places and top documents by the scores of all documents, higher is better; only equal scores tie.
+    """Places and top documents by the scores of all documents, higher is better.
 
     Args:
         scores: of the queries in their order, in blocks ``[some, n]``. A document of the score ``-inf`` is not
             retrieved: ``NOT_RETRIEVED`` documents are above it, it is tied with none, and it is not in the top.
         order: ``[n]``, distinct places at a tie, such as ``order_of_ids``: then there are no ties. If None, ties are
             counted, and the top documents have the lower number first.
+        tau: without ``order``, two scores no further apart are tied.
     """
     greater, ties = np.zeros((2, len(judged.documents)), dtype=np.int64)
     scored = np.zeros(len(judged.documents))
@@ -301,11 +308,11 @@ def rank_by_scores(
             if own == -np.inf:
                 greater[at] = NOT_RETRIEVED
                 continue
-            greater[at] = np.count_nonzero(line > own)
-            same = line == own
+            greater[at] = np.count_nonzero(line > own + tau)
             if order is None:
-                ties[at] = np.count_nonzero(same) - 1
+                ties[at] = np.count_nonzero(line >= own - tau) - greater[at] - 1
             else:
+                same = line == own
                 greater[at] += np.count_nonzero(order[same] < order[document])
         best = _best(line, order, k)
         empty = min(k, len(line)) - len(best)

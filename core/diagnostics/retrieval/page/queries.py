@@ -19,7 +19,7 @@ from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
 from core.diagnostics.retrieval.page import exports, why
 from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
 from core.diagnostics.retrieval.versus import Paired
-from core.figures.html_tables import Column, Html, folded, html_table, quiet
+from core.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
 from core.numerics.ranking.judged import TOP
 from core.numerics.statistics.intervals import ALPHA
 from core.numerics.statistics.outcomes import Outcomes
@@ -307,8 +307,9 @@ def _look_into(shown: RetrievalView, compared: Compared, row: int) -> None:
             reasons = why.lines(shown, dataset, numbers, ranking, run, str(about["query"]), tops[side], judged)
             with place:
                 st.markdown(f"**{side}: {as_text(compared.names[side])}**")
+                spans = shown.table.spans(ranking, row)
                 html = _top_ten(
-                    dataset, numbers, tops[side][:SHOWN], judged, other, reasons, shown, compared.names[side]
+                    dataset, numbers, tops[side][:SHOWN], judged, other, reasons, spans, shown, compared.names[side]
                 )
                 st.html(html)
                 _missing(shown.table, ranking, row, tops[side], judged)
@@ -336,6 +337,7 @@ def _top_ten(
     judged: Mapping[str, Judgment],
     other: set[str],
     reasons: Mapping[str, str],
+    spans: Mapping[str, tuple[int, int]],
     shown: RetrievalView,
     name: str,
 ) -> str:
@@ -343,7 +345,7 @@ def _top_ten(
     rows: list[list[str]] = []
     for rank, (document, score) in enumerate(top, start=1):
         only = "" if document in other else " ◆"
-        text = _document(dataset, numbers.get(document), document)
+        text = _document(dataset, numbers.get(document), document, spans.get(document))
         if document in reasons:
             below = quiet(reasons[document], shown.scheme, "display:block;font-size:0.8rem")
             text = Html(f"{text if isinstance(text, Html) else escape(text)}{below}")
@@ -353,12 +355,21 @@ def _top_ten(
     return html_table(columns, rows, shown.scheme, f"Top ten of {name}", tinted=tinted)
 
 
-def _document(dataset: RetrievalDataset, number: int | None, document_id: str) -> str:
-    """Title and text of a document, as HTML; its id where the dataset no longer has it."""
+def _document(
+    dataset: RetrievalDataset, number: int | None, document_id: str, span: tuple[int, int] | None = None
+) -> str:
+    """Title and text of a document, as HTML; its id where the dataset no longer has it.
+
+    Args:
+        span: of its best passage, in the text with the title: marked, with what is around it behind "more".
+    """
     if number is None:
         return document_id
-    title = dataset.titles[number]
-    text = dataset.document_texts[number].removeprefix(title).lstrip()
+    title, whole = dataset.titles[number], dataset.document_texts[number]
+    text = whole.removeprefix(title).lstrip()
+    if span is not None and span != (0, len(whole)):
+        start = len(whole) - len(text)
+        return passage_marked(title, text, max(span[0] - start, 0), span[1] - start)
     return Html(f"<b>{escape(title)}</b><br>{folded(text)}") if title else folded(text)
 
 

@@ -1,0 +1,91 @@
+"""Passages of texts, cut between the tokens of a model's own tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.encoders.base import Encoder
+from core.encoders.catalog import passages_of
+from core.encoders.references import Passages
+from core.encoders.transformer.reading import whole_tokenizer
+from core.errors import InputError
+
+TEXTS_AT_ONCE = 1_024
+
+
+def in_passages(dataset: Dataset, reference: str, encoder: Encoder) -> Dataset:
+    """The dataset as the model of a reference reads it: with documents in passages if the reference says so.
+
+    Raises:
+        InputError: it does, and the dataset has no documents.
+    """
+    passages = passages_of(reference)
+    if passages is None:
+        return dataset
+    if not isinstance(dataset, RetrievalDataset):
+        raise without_documents(reference, f"'{dataset.id}'")
+    return dataset.in_passages(TokenCutter(passages, reference, encoder))
+
+
+def without_documents(reference: str, what: str) -> InputError:
+    """The error that passages were asked for where there is nothing to cut."""
+    return InputError(
+        f"'{reference}' reads documents in passages, and {what} has no documents",
+        expected="retrieval",
+        remedy="leave out passages",
+    )
+
+
+@dataclass(frozen=True)
+class TokenCutter:
+    """Windows of ``passages.window`` tokens, each beginning ``window - overlap`` tokens after the one before.
+
+    The last window is the first that reaches the end of the text; it can be shorter. A word at an edge can be cut in
+    two: the overlap has it whole.
+    """
+
+    passages: Passages
+    reference: str
+    encoder: object = field(compare=False, repr=False)
+
+    @property
+    def digest(self) -> str:
+        return f"passages {self.passages}, 1"
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """See ``core.datasets.kinds.passages.Cutter``."""
+        out = []
+        for start in range(0, len(texts), TEXTS_AT_ONCE):
+            some = list(texts[start : start + TEXTS_AT_ONCE])
+            encoded = self._tokenizer.encode_batch(some, add_special_tokens=False)
+            out += [
+                [
+                    (one.offsets[first][0], one.offsets[end - 1][1])
+                    for first, end in windows(len(one.ids), self.passages)
+                ]
+                or [(0, len(text))]
+                for one, text in zip(encoded, some, strict=True)
+            ]
+        return out
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        found = whole_tokenizer(self.encoder)
+        if found is None:
+            raise InputError(
+                f"'{self.reference}' has no tokenizer.json to cut documents with",
+                expected="a model with a fast tokenizer",
+            )
+        return found
+
+
+def windows(tokens: int, passages: Passages) -> list[tuple[int, int]]:
+    """First token and last + 1 of each passage of so many tokens."""
+    step = passages.window - passages.overlap
+    firsts = range(0, max(tokens - passages.overlap, min(tokens, 1)), step)
+    return [(first, min(first + passages.window, tokens)) for first in firsts]
