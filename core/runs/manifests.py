@@ -13,14 +13,18 @@ import core
 from core import names
 from core.datasets.catalog import DatasetEntry
 from core.datasets.kinds.base import Dataset
+from core.datasets.kinds.retrieval import RetrievalDataset
 from core.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
 from core.encoders.base import Encoder, library_versions, prompt_warning
 from core.encoders.cache import Embedded
 from core.encoders.rankings.base import Ranking
 from core.encoders.roles import RoleEncoder
+from core.encoders.transformer.passages import truncated
 from core.store.records import RunPlan, RunRecord
-from core.texts import counted
+from core.texts import counted, percent
 from core.transforms.chain import FittedChain
+
+NAMED = 5  # documents that lose most
 
 
 def manifest_of(
@@ -53,7 +57,7 @@ def manifest_of(
             **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
             **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
         },
-        **_of_vectors(plan, vectors, dataset, held_out),
+        **_of_vectors(plan, model, vectors, dataset, held_out),
         **({"ranking": {"digest": plan.embedding_digest, **ranking}} if ranking is not None else {}),
         "dataset": {"id": dataset.id, "digest": plan.dataset_digest, **source_of(entry, checksums)},
         "support": {"digest": plan.support_digest, "with": list(plan.support), "own": plan.own_support},
@@ -66,6 +70,7 @@ def manifest_of(
 
 def _of_vectors(
     plan: RunPlan,
+    model: Encoder | Ranking,
     vectors: tuple[Embedded, FittedChain] | None,
     dataset: Dataset,
     held_out: Mapping[str, Any] | None,
@@ -78,6 +83,11 @@ def _of_vectors(
             "digest": plan.embedding_digest,
             "encoded_now": embedded.encoded_now,
             "truncated_share": embedded.facts.truncated_share,
+            **(
+                truncated(model, dataset)
+                if embedded.facts.truncated and isinstance(dataset, RetrievalDataset) and not isinstance(model, Ranking)
+                else {}
+            ),
         },
         "transform": {
             **transform.record(),
@@ -85,6 +95,25 @@ def _of_vectors(
             **({"held_out": held_out} if held_out else {}),
         },
     }
+
+
+def truncation_warnings(runs: Iterable[RunRecord]) -> list[str]:
+    """A sentence per run of retrieval whose model does not read some documents or queries to their end."""
+    called, out = names.current().model, []
+    for run in runs:
+        facts = run.manifest.get("embeddings", {})
+        if "truncated_documents" not in facts:
+            continue
+        documents, queries = int(facts["truncated_documents"]), int(facts["truncated_queries"])
+        most, n = int(run.manifest["encoder"]["max_length"]), int(run.metrics["documents"])
+        worst = ", ".join(list(facts["most_truncated"])[:NAMED])
+        out.append(
+            f"{called(run.plan.variant.encoder)} reads at most {most:,} tokens: it cuts off {documents:,} of "
+            f"{counted(n, 'document')} ({percent(documents / n, 1)}"
+            + (f"; most of {worst}" if worst else "")
+            + f") and {counted(queries, 'query', 'queries')}."
+        )
+    return out
 
 
 def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
@@ -124,6 +153,8 @@ def _fitted_on(plan: RunPlan, transform: FittedChain, dataset: Dataset) -> str:
     preparation = find_diagnostic(plan.diagnostic).preparation(plan.params)
     if preparation and transform.n != len(dataset.items):
         return f"{transform.n} {preparation.fitted_on}"
+    if dataset.whole is not dataset:
+        return f"{transform.n} queries and passages of {plan.dataset}"
     if not preparation and transform.n > len(dataset.items):
         return f"{transform.n} vectors of {plan.dataset}, those of texts in both roles twice"
     return f"{transform.n} {'ranked items' if plan.support_digest else 'items'} of {plan.dataset}"

@@ -19,7 +19,7 @@ from core import policy
 from core.datasets import vector_sources
 from core.datasets.catalog import find_dataset
 from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.encoders.catalog import ENCODERS, canonical_encoder
+from core.encoders.catalog import ENCODERS, canonical_encoder, passages_of
 from core.errors import InputError, unknown
 from core.files.writing import read_limited
 from core.names import is_ranking
@@ -143,8 +143,9 @@ def _able(
     encoder: str, fitting: Sequence[DiagnosticEntry], asked: Sequence[DiagnosticEntry]
 ) -> Sequence[DiagnosticEntry]:
     """The diagnostics that can run with a model: all with vectors; a ranking is left out of those that need vectors,
-    unless no other is asked for, when the request says why it cannot be made."""
-    if not is_ranking(encoder) or not any(entry.rank for entry in asked):
+    and a model that reads passages of those without documents, unless no other is asked for, when the request says why
+    it cannot be made."""
+    if not (is_ranking(encoder) or passages_of(encoder)) or not any(entry.rank for entry in asked):
         return fitting
     return [entry for entry in fitting if entry.rank]
 

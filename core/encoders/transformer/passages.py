@@ -7,15 +7,19 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from core.datasets.kinds.base import Dataset
 from core.datasets.kinds.retrieval import RetrievalDataset
 from core.encoders.base import Encoder
 from core.encoders.catalog import passages_of
 from core.encoders.references import Passages
-from core.encoders.transformer.reading import whole_tokenizer
+from core.encoders.roles import RoleEncoder
+from core.encoders.transformer.reading import tokens_unread, whole_tokenizer
 from core.errors import InputError
 
 TEXTS_AT_ONCE = 1_024
+LISTED = 20  # documents that lose most
 
 
 def in_passages(dataset: Dataset, reference: str, encoder: Encoder) -> Dataset:
@@ -82,6 +86,28 @@ class TokenCutter:
                 expected="a model with a fast tokenizer",
             )
         return found
+
+
+def truncated(encoder: Encoder, dataset: RetrievalDataset) -> dict[str, Any]:
+    """Facts for a manifest: documents and queries whose end an encoder does not read, and the ids of the documents that
+    lose most, the longest first; of a document in passages, if it does not read one whole. Empty if that is not known.
+    """
+    prompts = (encoder.query, encoder.document) if isinstance(encoder, RoleEncoder) else (encoder.identity.prompt,) * 2
+    most, cut = encoder.identity.max_length, dataset.cut
+    tokenizer = whole_tokenizer(encoder.base if isinstance(encoder, RoleEncoder) else encoder)
+    if tokenizer is None or not most:
+        return {}
+    queries = tokens_unread(tokenizer, dataset.query_texts, most, prompts[0])
+    read = [cut.texts[i] for i in cut.passages.tolist()] if cut else dataset.document_texts
+    documents = tokens_unread(tokenizer, read, most, prompts[1])
+    if cut:
+        documents = np.add.reduceat(documents, cut.starts[:-1])
+    worst = np.argsort(-documents, kind="stable")[: min(LISTED, int(np.count_nonzero(documents)))]
+    return {
+        "truncated_documents": int(np.count_nonzero(documents)),
+        "truncated_queries": int(np.count_nonzero(queries)),
+        "most_truncated": {dataset.document_ids[i]: int(documents[i]) for i in worst.tolist()},
+    }
 
 
 def windows(tokens: int, passages: Passages) -> list[tuple[int, int]]:

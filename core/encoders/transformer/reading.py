@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
+
+from core.types import Int64
+
+TEXTS_AT_ONCE = 1_024
 
 
 class Unread(NamedTuple):
@@ -43,3 +50,12 @@ def unread(tokenizer: Any, text: str, most: int, prompt: str = "") -> Unread | N
     own = [ends for ends, added in zip(encoded.offsets, encoded.special_tokens_mask, strict=True) if not added]
     start = max(0, own[max(0, most - extra)][0] - len(prompt)) if len(own) > most - extra else 0
     return Unread(lost, start)
+
+
+def tokens_unread(tokenizer: Any, texts: Sequence[str], most: int, prompt: str = "") -> Int64:
+    """How many tokens at the end of each text are not read, ``[n]``; arguments as of ``unread``."""
+    counts = []
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        encoded = tokenizer.encode_batch([f"{prompt}{text}" for text in texts[start : start + TEXTS_AT_ONCE]])
+        counts += [len(one.ids) for one in encoded]
+    return np.maximum(np.array(counts, dtype=np.int64) - most, 0)

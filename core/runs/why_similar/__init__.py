@@ -13,7 +13,7 @@ from core.datasets.kinds.base import Dataset
 from core.diagnostic import find_diagnostic
 from core.encoders import resident
 from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
+from core.encoders.catalog import passages_of, resolve_encoder
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
 from core.runs.roles import texts_of
 from core.runs.spaces import Space, fitted_of
@@ -53,6 +53,8 @@ def of_run(
             "The toolkit's protocol rounds and centers in its own way. Choose the protocol “definition” to see what "
             "each word contributes."
         )
+    if passages_of(run.plan.variant.encoder):
+        raise CannotExplain("This model reads documents in passages, so words cannot be weighed yet.")
     encoder = resolve_encoder(run.plan.variant.encoder, settings)
     if texts_of(find_diagnostic(run.plan.diagnostic), run.plan.params, encoder, dataset).encoder is not encoder:
         raise CannotExplain(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.diagnostic import FIT_ON, find_diagnostic
-from core.encoders.catalog import resolve_encoder
+from core.encoders.catalog import passages_of, resolve_encoder
 from core.encoders.transformer.reading import unread, whole_tokenizer
 from core.errors import BlindspotError
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level
@@ -146,13 +146,15 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
         facts = run.manifest.get("encoder", {})
         most = int(facts.get("max_length") or 0)
         n = int(run.coverage.get("items", 0))
+        in_passages = passages_of(run.plan.variant.encoder) is not None
+        of_texts = f"{round(share * n):,} of {counted(n, 'text')} ({share:.1%})"
         entry = find_diagnostic(run.plan.diagnostic)
         out.append(
             Finding(
                 kind="texts-cut-off",
                 level=Level.CAUTION,
-                sentence=f"{{A}} truncates {round(share * n):,} of {counted(n, 'text')} ({share:.1%}): it reads at "
-                f"most {most:,} tokens.",
+                sentence=f"{{A}} truncates {f'{share:.1%} of its passages and queries' if in_passages else of_texts}: "
+                f"it reads at most {most:,} tokens.",
                 diagnostic=STORE,
                 dataset=run.plan.dataset,
                 runs=(run,),
@@ -162,7 +164,9 @@ def cut_off(runs: Sequence[RunRecord], repository: Repository, settings: Setting
                 severity=min(1.0, share),
                 page=entry.place[0],
                 address=entry.place[1],
-                examples=tuple(_ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)),
+                examples=()
+                if in_passages
+                else tuple(_ends_not_read(run, most, str(facts.get("prompt") or ""), repository, settings)),
             )
         )
     return out

@@ -14,6 +14,7 @@ from core.encoders.references import Passages
 from core.encoders.transformer.passages import TokenCutter
 from core.errors import InputError
 from core.runs import pipeline
+from core.runs.manifests import truncation_warnings
 from core.store.records import RunRecord
 from core.types import CancelToken, Float64
 from tests.support import retrieval_world as toy
@@ -144,6 +145,25 @@ def test_passages_can_be_fused(made: World, cut: Cut, similarity: Float64) -> No
     exact = np.round(best(cut, similarity), 6)
     first = DATA.document_ids[int(np.argmax(exact[8]))]
     assert table.top(Side(run.run_id), 8)[0][0] == first  # a query that is a document
+
+
+def test_what_a_model_does_not_read_is_counted_and_named(open_app: OpenApp, made: World) -> None:
+    long, longer = "word " * 300, "thing " * 400
+    data = toy.made("cut-off", ["word", "thing", "short " * 260], ["short", longer, long], [{0: 1}, {1: 1}, {2: 1}])
+    made.add(data)
+    run = made.run(ENTRY.id, "minilm", data.id)
+    facts = run.manifest["embeddings"]
+    assert (facts["truncated_documents"], facts["truncated_queries"]) == (2, 1)
+    assert facts["most_truncated"] == {"d1": 400 + 2 - 256, "d2": 300 + 2 - 256}
+    assert facts["truncated_share"] == 3 / 6
+    (said,) = truncation_warnings([run])
+    assert all(part in said for part in ("256", "2 of 3", "66.7%", "d1, d2", "1 query"))
+    app = open_app(made.cache, "retrieval", data=data.id, enc="minilm~none")
+    assert any("d1, d2" in caption.value for caption in app.caption)
+    passages = made.run(ENTRY.id, "minilm?passages=200/20", data.id)
+    facts = passages.manifest["embeddings"]
+    assert (facts["truncated_documents"], facts["truncated_queries"]) == (0, 1)
+    assert not made.run(ENTRY.id, MODEL, DATA.id).manifest["embeddings"].get("truncated_documents")
 
 
 @pytest.mark.parametrize("diagnostic", ["evalrank", "geometry"])

@@ -15,6 +15,7 @@ from core.figures.dots import DOT, dot, dots
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.estimate import Estimate
 from core.numerics.statistics.intervals import ALPHA
+from core.runs import manifests
 from core.runs.findings.parts import ci, number
 from core.store.records import RunRecord
 from core.texts import counted, percent, with_minus
@@ -49,6 +50,8 @@ def show(shown: RetrievalView) -> None:
     st.caption(
         f"{counted(len(shown.table), 'query', 'queries')}, {counted(documents, 'document')}. {bars} {_unjudged(shown)}"
     )
+    for said in manifests.truncation_warnings(shown.runs):
+        st.caption(as_text(said))
     _table(shown)
 
 
