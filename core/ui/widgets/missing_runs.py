@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
 from core.datasets import fetch
-from core.datasets.catalog import find_dataset
+from core.datasets.catalog import find_dataset, title_of
 from core.diagnostic import DiagnosticEntry
 from core.errors import BlindspotError
 from core.runs import estimates, pipeline
@@ -47,6 +47,21 @@ def dataset_shown(entry: DiagnosticEntry, picks: Picks) -> str:
     )
     button.button("Switch dataset", key="pick_shown", on_click=pick_dataset, args=(found,), width="stretch")
     return found
+
+
+def offer_others(said: str, offered: Iterable[str], *, key: str, more: Mapping[str, str] | None = None) -> None:
+    """Say that the picked dataset is of another kind, and offer datasets of the catalog to pick instead.
+
+    Args:
+        said: Markdown.
+        more: by dataset what follows its title.
+    """
+    with st.container(border=True, key=key):
+        st.markdown(said)
+        with st.container(horizontal=True):
+            for name in offered:
+                label = f"{title_of(name)}{(more or {}).get(name, '')}"
+                st.button(label, key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:")
 
 
 def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:

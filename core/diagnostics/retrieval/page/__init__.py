@@ -8,14 +8,13 @@ from dataclasses import replace
 import streamlit as st
 
 from core import ui
-from core.datasets.catalog import title_of
 from core.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
 from core.diagnostics.retrieval.page import kinds, queries, scores
 from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from core.runs import manifests
 from core.ui.markdown import as_text
 from core.ui.options import options
-from core.ui.pickers import Picks, pick_dataset
+from core.ui.pickers import Picks
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import missing_runs, tables
@@ -73,13 +72,8 @@ def _selected(picks: Picks) -> RetrievalView | None:
 
 
 def _other_kind(dataset: str) -> None:
-    with st.container(border=True, key="no_retrieval"):
-        st.markdown(
-            f"{tables.dataset_title(dataset)} has no queries with judged documents. Pick a retrieval dataset, or add "
-            "your own on the page *Data*."
-        )
-        with st.container(horizontal=True):
-            for name in OFFERED:
-                st.button(
-                    title_of(name), key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:"
-                )
+    said = (
+        f"{tables.dataset_title(dataset)} has no queries with judged documents. Pick a retrieval dataset, or add your "
+        "own on the page *Data*."
+    )
+    missing_runs.offer_others(said, OFFERED, key="no_retrieval")

@@ -8,13 +8,12 @@ from dataclasses import replace
 import streamlit as st
 
 from core import ui
-from core.datasets.catalog import title_of
 from core.diagnostics.similarity.definition import ENTRY
 from core.diagnostics.similarity.page import bands, learned, pairs, scores
 from core.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
 from core.diagnostics.similarity.pairs import ScoredTable
 from core.store.records import RunRecord
-from core.ui.pickers import Picks, pick_dataset
+from core.ui.pickers import Picks
 from core.ui.resources import scheme
 from core.ui.variant_looks import variant_styles
 from core.ui.widgets import missing_runs, own_columns, tables
@@ -72,15 +71,12 @@ def _selected(picks: Picks) -> SimilarityView | None:
 
 
 def _other_kind(dataset: str) -> None:
-    with st.container(border=True, key="no_scores"):
-        st.markdown(
-            f"{tables.dataset_title(dataset)} has no pairs that people scored. Pick a dataset of scored pairs, or add "
-            "your own on the page *Data*."
-        )
-        with st.container(horizontal=True):
-            for name, unit in OFFERED.items():
-                label = f"{title_of(name)} ({unit})"
-                st.button(label, key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:")
+    said = (
+        f"{tables.dataset_title(dataset)} has no pairs that people scored. Pick a dataset of scored pairs, or add your "
+        "own on the page *Data*."
+    )
+    units = {name: f" ({unit})" for name, unit in OFFERED.items()}
+    missing_runs.offer_others(said, OFFERED, key="no_scores", more=units)
 
 
 def _coverage(runs: Sequence[RunRecord], table: ScoredTable) -> None:
