@@ -188,7 +188,8 @@ def name_of_model(reference: str) -> str:
 
 
 def _facts(query: str) -> list[str]:
-    return [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in query.split("&") if part]
+    given = [part.replace("_prompt=", "=", 1) for part in query.split("&") if part]  # "document passage:" is short
+    return [unquote(part.replace("=", " ", 1)).replace("_", " ").strip() for part in given]
 
 
 def _with_facts(name: str, facts: Sequence[str]) -> str:

@@ -26,6 +26,7 @@ from core.types import Variant
         ("dir:/a/b/minilm-kb-ft-v3", "minilm-kb-ft-v3"),
         ("dir:/a/b/minilm/", "minilm"),
         ("dir:/a/b/minilm?max_length=128&prompt=query%3A", "minilm (max length 128, prompt query:)"),
+        ("dir:/a/e5?document_prompt=p%3A%20&query_prompt=q%3A%20", "e5 (document p:, query q:)"),
         ("hf:ORG/NAME", "NAME"),
         ("hf:ORG/NAME@0123456789abcdef", "NAME (@01234567)"),
         ("vectors:/a/glove.6B.300d.txt.gz", "glove.6B.300d"),

@@ -109,8 +109,8 @@ def prompt_warning(unused: Mapping[str, str]) -> str:
     if not unused:
         return ""
     roles = (
-        "Retrieval applies those of queries and documents by itself; EvalRank and HEROS, where they make sense for "
-        "questions and passages, if the reference ends in ?query_prompt=TEXT&document_prompt=TEXT. "
+        "Retrieval applies those of queries and documents by itself. For EvalRank and HEROS on questions and passages, "
+        "add ?query_prompt=TEXT&document_prompt=TEXT to the reference. "
     )
     return (
         f"declares prompts that are not applied: {prompts_in_words(unused)}. All texts are encoded alike, so its "

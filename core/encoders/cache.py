@@ -202,7 +202,7 @@ class EmbeddingCache:
         matrices = {
             key: np.empty((len(texts), s.info.dimension), dtype=np.float32) for key, s in family.siblings.items()
         }
-        truncated = 0 if isinstance(encoder, EncoderFamily) else None
+        truncated = 0 if getattr(encoder, "counts_truncated", isinstance(encoder, EncoderFamily)) else None
         size = self.texts_per_chunk * (CHUNKS_ON_GPU if encoder.device.startswith("cuda") else 1)
         for start in range(0, len(texts), size):
             rows = order[start : start + size]

@@ -18,6 +18,7 @@ from core.encoders.base import (
     QUERY_NAMES,
     ROLE_NAMES,
     Encoder,
+    EncoderFamily,
     EncoderIdentity,
     EncoderInfo,
     Encodings,
@@ -131,6 +132,11 @@ class RoleEncoder:
     def family(self) -> tuple[Sibling, ...]:
         """This encoder alone."""
         return (Sibling(self.identity, self.info),)
+
+    @property
+    def counts_truncated(self) -> bool:
+        """Whether the base counts texts that it truncates; a server does not say."""
+        return isinstance(self.base, EncoderFamily)
 
     @property
     def device(self) -> str:

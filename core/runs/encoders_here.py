@@ -18,7 +18,7 @@ from core.datasets.own import rankings
 from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
-from core.encoders.roles import without_prompt
+from core.encoders.roles import role_prompts, without_prompt
 from core.encoders.served.encoder import Connection, ServedEncoder, tested
 from core.encoders.served.reference import ServedReference
 from core.encoders.uploads import delete_upload, store_upload, upload_of
@@ -77,12 +77,13 @@ class EncoderSummary:
 
     @property
     def role_prompts(self) -> RolePrompts | None:
-        """Prompts of queries and documents, from the last check, else the newest run by role."""
+        """Prompts of queries and documents, from the last check, else from runs."""
         if self.info:
             return self.info.role_prompts
         used = (run.manifest.get("encoder", {}).get("prompts") for run in self.runs)
-        prompts = next(filter(None, used), None)
-        return RolePrompts(**prompts, given="_prompt=" in self.reference) if prompts else None
+        if prompts := next(filter(None, used), None):
+            return RolePrompts(**prompts, given="_prompt=" in self.reference)
+        return role_prompts(self.unused_prompts, None, None, None)
 
     @property
     def title(self) -> str:

@@ -140,6 +140,7 @@ def test_a_run_has_both_roles_and_says_so(world: World, run: RunRecord) -> None:
     np.testing.assert_array_equal(matrix, np.concatenate([documents, queries]))
     facts = run.manifest["encoder"]
     assert facts["prompts"] == {"query": ASK, "document": TELL}
+    assert run.manifest["embeddings"]["truncated_share"] is None, "this encoder does not count"
     rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id]
     expected = by_loop(documents, queries, SMALL_PAIRS, "cos", mates_only=False, filtered=False)
     assert rows.raw.greater.tolist() == [count.greater for count in expected]

