@@ -208,7 +208,8 @@ def test_dots_and_ranks_are_those_of_the_store_and_the_embeddings(open_app: Open
     ranks = table(app, "rewrite")
     row = world.rows[(world.rows["item_no"] == 1) & (world.rows["run_id"] == world.runs[A].run_id)]
     for place, run in enumerate(world.runs.values()):
-        cosines = retrieval.cosines_to_all(run, int(row["original_no"].iloc[0]), world.settings, world.repository)
+        original, repository = int(row["original_no"].iloc[0]), Repository.at(world.settings.store)
+        cosines = retrieval.cosines_to_all(run, original, world.settings, repository)
         expected = [
             retrieval.rank_of(cosines, int(r["original_no"]), int(r["rewrite_no"])).rank
             for r in row.set_index("subset").loc[SUBSETS].to_dict("records")
