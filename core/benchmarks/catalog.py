@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking, reports, retrieval
+from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking, reports, retrieval, served
 from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime
@@ -86,6 +86,13 @@ BENCHMARKS: dict[str, Benchmark] = {
             1.15,
             False,
             backend.encode_backend,
+        ),
+        Benchmark(
+            "encode_api",
+            "4,000 EvalRank sentences through a server on this machine, encoded and stored: time over the server's own",
+            1.15,
+            True,
+            served.encode_api,
         ),
         Benchmark(
             "encode_poolings",

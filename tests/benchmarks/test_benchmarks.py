@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.benchmarks import app, backend, catalog, encoding, measuring, ranking
+from core.benchmarks import app, backend, catalog, encoding, measuring, ranking, served
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from core.datasets import fetch
 from core.datasets.catalog import find_dataset
@@ -242,3 +242,14 @@ def test_every_page_is_measured() -> None:
 def test_of_twenty_samples_the_second_largest_is_the_95th_percentile() -> None:
     assert app.percentile_95(tuple(range(20, 0, -1))) == 19
     assert app.percentile_95((3.0, 1.0)) == 3.0
+
+
+def test_a_server_in_a_process_of_its_own_gives_the_same_vectors(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    few = fetch.load(find_dataset("demo-pairs"), settings).items[:40]
+    monkeypatch.setattr(served, "sentences", lambda *_: few)
+    monkeypatch.setattr(served, "SAMPLES", 1)
+    found = {result.name: result.value for result in served.encode_api(no_progress)}
+    assert found["encode_api"] > 1, "it cannot be faster than the server"
+    assert found["encode_api_difference"] < 1e-5
