@@ -58,7 +58,7 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor = reader().open(f"{serve(cache)}/data")
     visitor.see("data")
     visitor.page.locator("[class*='st-key-own_'] summary").first.click()
-    visitor.page.locator("input[type=file]").set_input_files(path)
+    visitor.page.locator("input[type=file]").first.set_input_files(path)
     visitor.choose("Query column", "left")
     expect(visitor.at("upload_keep")).to_have_count(0)
     visitor.choose("Mate column", "right")

@@ -63,7 +63,7 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     first.page.locator("[class*='st-key-own_'] summary").first.click()
     rows = "\n".join(f"a secret about {word},what nobody knows of {word}" for word in ("tea", "bread", "rain"))
     file = {"name": "diary.csv", "mimeType": "text/csv", "buffer": f"query,mate\n{rows}\n".encode()}
-    first.page.locator("input[type=file]").set_input_files(files=[file])
+    first.page.locator("input[type=file]").first.set_input_files(files=[file])
     first.see("upload_keep").get_by_role("button").click()
     expect(first.page.get_by_role("heading", name="diary")).to_be_visible()
     first.page.wait_for_url("**data=diary~*", timeout=PATIENCE_MS)
