@@ -162,3 +162,12 @@ def test_a_password_is_not_shown() -> None:
     found = by_name(software.variables({"BLINDSPOT_MIRROR": mirror}))["BLINDSPOT_MIRROR"]
     assert "pass" not in found.what
     assert found.what.endswith("@mirror.example/data")
+
+
+def test_back_ends_are_optional(tmp_path: Path) -> None:
+    path = tmp_path / "backends.txt"
+    path.write_text("numpy==1.0.0\nnot-installed-here==1.0.0\n", "utf-8")
+    found = by_name(software.backends(path))
+    assert found["numpy"].state is State.NOTE
+    assert found["not-installed-here"].state is State.OK
+    assert {"onnxruntime", "onnx", "openvino"} == set(by_name(software.backends()))

