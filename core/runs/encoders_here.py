@@ -369,7 +369,7 @@ def _summary(
         of_catalog = ENCODERS.get(reference.partition("?")[0])
         described = of_catalog or SCHEMES.get(kind) or RANKINGS.get(kind)
         description = described.description if described else "Not of this version."
-        info = _read(EncoderInfo, added.facts.get("info")) if added else None
+        info = _read(EncoderInfo, added.facts.get("info")) if added else of_catalog.info if of_catalog else None
         identity = _newest_identity(added, done)
     shared = [group for group in passes if any(facts.encoder == reference for facts in group)]
     facts_of: list[EncoderInfo | RunRecord] = [info] if info else []

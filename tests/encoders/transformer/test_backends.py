@@ -281,3 +281,5 @@ def test_a_run_with_a_back_end_is_stored_beside_torchs(settings: Settings, monke
     found = read_library(settings, repository).find("minilm?backend=openvino")
     assert found is not None
     assert (found.kind, found.dimension) == (WITH_PARAMETERS, 384)
+    assert found.info is not None
+    assert found.info.parameters > 0, "the catalog's facts"
