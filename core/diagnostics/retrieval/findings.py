@@ -10,6 +10,7 @@ import numpy as np
 from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, TITLES
 from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from core.diagnostics.retrieval.versus import TEST, first_found
+from core.names import BM25
 from core.numerics.statistics import pairs as statistics
 from core.numerics.statistics.intervals import ALPHA
 from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
@@ -39,7 +40,9 @@ def findings(material: Material) -> list[Finding]:
 def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: QueryTable) -> list[Finding]:
     out: list[Finding] = []
     for run in runs:
-        out += [*_against_bm25(run, table), *_unjudged(run, table)]
+        if run.plan.variant.encoder != BM25:  # not against itself
+            out += [*_against_bm25(run, table), *_unjudged(run, table)]
+        out += _unranked(run)
     values = {r.run_id: table.scores(Side(r.run_id), ENTRY.headline) for r in (*runs, *baselines)}
     for one in against_baselines(runs, baselines, values, table.known):
         out += _against_baseline(one)
@@ -118,6 +121,28 @@ def _against_baseline(one: AgainstBaseline) -> list[Finding]:
     }
     test = in_test(TEST, one.difference)
     return findings_of(ENTRY, one, "at finding relevant documents", said, test, address)
+
+
+def _unranked(run: RunRecord) -> list[Finding]:
+    """Queries that the file of a ranking lacks."""
+    queries, unranked = (int(run.metrics.get(name, 0)) for name in ("queries", "unranked"))
+    if not unranked or run.plan.variant.encoder == BM25:
+        return []
+    of = counted(queries, "query", "queries")
+    return [
+        finding(
+            ENTRY,
+            [run],
+            kind="unranked",
+            level=Level.CAUTION,
+            sentence=f"{{A}} ranks no document for {unranked:,} of {of}: they score 0.",
+            value=unranked / queries,
+            test=f"counted over {of}",
+            n=queries,
+            severity=clipped(unranked / queries),
+            address={"retrieval_view": "queries", "retrieval_a": str(run.plan.variant)},
+        )
+    ]
 
 
 def _unjudged(run: RunRecord, table: QueryTable) -> list[Finding]:

@@ -9,7 +9,9 @@ import pytest
 from core.diagnostics.retrieval.definition import ENTRY
 from core.diagnostics.retrieval.exports import trec_run
 from core.diagnostics.retrieval.figures import KEYWORDS
+from core.diagnostics.retrieval.findings import findings
 from core.diagnostics.retrieval.outcomes import Side, query_table
+from core.runs.findings import Material
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import GramEncoder
@@ -46,6 +48,14 @@ def test_scores_have_them_beside_the_models(open_app: OpenApp, made: World) -> N
     drawn = [trace["name"] for trace in chart_named(app, "retrieval_scores")["data"]]
     assert KEYWORDS.label not in drawn  # it is one of the models
     assert any("engine" in caption.value and "15" in caption.value for caption in app.caption)
+
+
+def test_findings_count_queries_without_a_ranking(made: World) -> None:
+    runs = made.repository.finished(ENTRY)
+    found = [one for one in findings(Material(runs, [], made.repository, made.settings)) if one.kind == "unranked"]
+    (engine,) = [run for run in runs if run.plan.variant.encoder.startswith("run:")]
+    assert [(one.value, one.n) for one in found] == [(engine.metrics["unranked"] / 15, 15)]
+    assert engine.metrics["unranked"] == 1
 
 
 @pytest.mark.parametrize("view", ["queries", "kinds"])
