@@ -44,7 +44,8 @@ class Sending:
 
     @property
     def in_words(self) -> str:
-        parts = [f"{self.texts:,} texts (about {self.tokens:,} tokens)"] if self.texts else []
+        tokens = f"{float(f'{self.tokens:.2g}'):,.0f}"
+        parts = [f"{self.texts:,} texts (about {tokens} tokens)"] if self.texts else []
         parts += [f"the texts of {', '.join(self.unknown)}, not counted before the download"] if self.unknown else []
         key = f", with the key in {self.key_env}" if self.key_env else ", without a key"
         return f"{' and '.join(parts)} will be sent to {self.host}{key}"

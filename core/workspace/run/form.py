@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import psutil
 import streamlit as st
 
+from core import names
 from core.datasets.catalog import find_dataset, title_of
 from core.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
 from core.errors import BlindspotError
@@ -278,9 +279,9 @@ def _warnings(cost: Estimate) -> None:
         if info.prompt_warning:
             st.warning(as_text(f"{name} {info.prompt_warning}"), icon=":material/report:")
     if cost.guessed:
-        names = ", ".join(f"`{as_text(name)}`" for name in cost.guessed[:4])
+        called = ", ".join(as_text(names.current().model(name)) for name in cost.guessed[:4])
         more = f" and {len(cost.guessed) - 4} more" if len(cost.guessed) > 4 else ""
-        st.caption(f"Rough estimate: {names}{more} have not run on this machine yet.")
+        st.caption(f"Rough estimate, since these have not run on this machine yet: {called}{more}.")
     free = psutil.virtual_memory().available
     if cost.memory_bytes > free:
         st.warning(

@@ -387,3 +387,16 @@ def test_importing_and_naming_need_no_http_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+# --- the connection
+
+
+def test_a_test_of_the_connection_says_what_the_server_says(site: EmbeddingSite, settings: Settings) -> None:
+    site.info = {"model_id": "m", "max_input_length": 512}
+    found = served.tested(of(site, settings, "#?style=tei"), CancelToken())
+    assert (found.dimension, found.longest) == (32, 512)
+    assert 0 < found.milliseconds < 60_000
+    assert served.tested(of(site, settings), CancelToken()).longest is None  # there is no list of models
+    site.info = {"max_input_length": "many"}
+    assert served.tested(of(site, settings, "#?style=tei"), CancelToken()).longest is None
