@@ -62,6 +62,8 @@ class Variant:
 
     @classmethod
     def parse(cls, text: str) -> Variant:
+        if names.fused(text):  # whose models have transforms, and itself none
+            return cls(text.removesuffix(f"{cls.SEPARATOR}none"), "none")
         encoder, separator, transform = text.rpartition(cls.SEPARATOR)
         return cls(encoder, transform) if separator else cls(text, "none")
 

@@ -27,6 +27,7 @@ from core.runs.manifests import ranking_notes
 from core.settings import Mode
 from core.store.records import RunRecord
 from core.transforms.chain import TransformChain
+from core.types import Variant
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world
@@ -219,6 +220,28 @@ def test_a_ranking_is_computed_again_to_the_same(made: World) -> None:
         assert not pipeline.run(request, made.settings, made.repository, again=True).changed
         assert pipeline.request_of(record, made.settings) == request
         assert json.dumps(dict(record.manifest))
+
+
+def test_a_fusion_with_transforms_is_named_like_any_model() -> None:
+    for text in ("fuse:minilm~center+bm25", "fuse:minilm~center+bm25~none"):
+        assert Variant.parse(text) == Variant("fuse:minilm~center+bm25", "none")
+    whole = Variant(canonical_encoder("fuse:minilm~center+bm25"), "none")
+    assert Variant.parse(str(whole)) == whole
+
+
+@pytest.mark.parametrize("model", ["bm25", "fuse:trigrams+bm25"])
+def test_rankings_are_compared_on_what_word_vectors_cover(made: World, tmp_path: Path, model: str) -> None:
+    words = sorted({word for text in toy.dataset().items[: len(toy.dataset().items) // 2] for word in text.split()})
+    path = tmp_path / "words.txt"
+    path.write_text("".join(f"{word} {i % 7} {i % 5} 1\n" for i, word in enumerate(words[::2])))
+    partial = canonical_encoder(f"vectors:{path}")
+    made_by = [
+        pipeline.request(ENTRY.id, name, "none", toy.NAME, {}, made.settings, (partial,)) for name in (partial, model)
+    ]
+    runs = [pipeline.run(request, made.settings, made.repository).record for request in made_by]
+    assert runs[0].coverage["items_covered"] <= runs[0].coverage["items"]
+    assert runs[0].plan.support_digest == runs[1].plan.support_digest
+    assert len(query_table(ENTRY, [run.run_id for run in runs], made.repository)) == runs[1].metrics["queries"]
 
 
 def test_ids_of_a_file_that_fit_nothing_are_refused(made: World, tmp_path: Path) -> None:
