@@ -164,13 +164,13 @@ def folded(text: str) -> Html:
 
 
 def passage_marked(title: str, text: str, start: int, end: int) -> Html:
-    """A document as HTML with one passage of its text marked; what is around it is behind "more"."""
+    """A document as HTML with one passage of its text quoted; what is around it is behind "around it"."""
     head = f"<b>{escape(title)}</b><br>" if title else ""
-    dots = ("… " if start else "", " …" if end < len(text) else "")
+    before, after = ("… " if start else "", " …" if end < len(text) else "")
     around = f"{escape(text[:start])}<b>[…]</b>{escape(text[end:])}"
     return Html(
-        f'{head}{dots[0]}<mark style="background:none;color:inherit;font-weight:600">{escape(text[start:end])}</mark>'
-        f'{dots[1]} <details style="display:inline"><summary style="display:inline;cursor:pointer;'
+        f'{head}“{before}<mark style="background:none;color:inherit">{folded(text[start:end])}</mark>{after}” '
+        '<details style="display:inline"><summary style="display:inline;cursor:pointer;'
         f'text-decoration:underline">around it</summary> {around}</details>'
     )
 

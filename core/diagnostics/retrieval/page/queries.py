@@ -361,7 +361,7 @@ def _document(
     """Title and text of a document, as HTML; its id where the dataset no longer has it.
 
     Args:
-        span: of its best passage, in the text with the title: marked, with what is around it behind "more".
+        span: of its best passage, in the text with the title: it is quoted.
     """
     if number is None:
         return document_id

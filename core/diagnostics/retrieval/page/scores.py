@@ -63,8 +63,8 @@ def _unjudged(shown: RetrievalView) -> str:
     of_models = high if low == high else f"{low} to {high}"
     return (
         ("**Condensed lists:** unjudged documents are removed before scoring. " if shown.is_condensed else "")
-        + f"Nobody judged {of_models} of the models' top tens, {percent(of_bm25)} of what "
-        f"BM25 finds for them{'.' if shown.is_condensed else '; unjudged documents count as irrelevant.'}"
+        + f"Nobody judged {of_models} of the models' top tens and {percent(of_bm25)} of BM25's"
+        f"{'.' if shown.is_condensed else '; unjudged documents count as irrelevant.'}"
     )
 
 
