@@ -130,6 +130,11 @@ class Settings:
         return self.home / "learned"
 
     @property
+    def checks(self) -> Path:
+        """Reports of set-up checks."""
+        return self.home / "checks"
+
+    @property
     def logs(self) -> Path:
         return self.cache / "logs"
 

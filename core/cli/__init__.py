@@ -14,6 +14,7 @@ import typer
 from core.cli import (
     bench,
     catalogs,
+    check,
     data,
     doctor,
     evidence,
@@ -88,5 +89,6 @@ app.command("neighbours")(neighbours.neighbours_of)
 app.command("list")(catalogs.list_catalogs)
 app.command("run")(run.run)
 app.command("export")(export.export)
+app.command("check")(check.check)
 app.command("doctor")(doctor.diagnose)
 app.command("bench")(bench.bench)

@@ -36,6 +36,7 @@ def kinds(settings: Settings) -> dict[str, Path]:
         "hub lists": settings.hubs,
         "flows": settings.flows,
         "learned similarities": settings.learned,
+        "set-up checks": settings.checks,
         "hub models": settings.cache / "hub",
         "exported models": settings.cache / EXPORTS,
         "compiled kernels": settings.cache / "numba",

@@ -19,6 +19,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
     },
     "Guides": {
         "Your own encoder": "guides/encoders.md",
+        "Check the set-up": "guides/setup-check.md",
         "Your own data": "guides/data.md",
         "Run diagnostics": "guides/run.md",
         "Read the findings": "guides/findings.md",

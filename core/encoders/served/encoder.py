@@ -199,6 +199,13 @@ class ServedEncoder:
         kept.note(texts, self.prompt, found)
         return as_matrix(found, len(texts))
 
+    def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """As ``encode``, but every vector is fetched now: nothing is taken from what was kept, and nothing is kept."""
+        self._load(cancel)
+        found: dict[int, Float32] = {}
+        self._client.fetch(texts, self.prompt, cancel, found, self.info.dimension)
+        return as_matrix(found, len(texts))
+
     def prompted(self, prompt: str) -> ServedEncoder:
         """The same model with another prompt."""
         other = replace(self, prompt=prompt)

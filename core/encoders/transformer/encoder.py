@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from core.encoders.tokens import TokenParts, mean_of, merged, without_idle
 from core.encoders.transformer import backends
 from core.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from core.encoders.transformer.folder import ModelFolder
+from core.encoders.transformer.layers import Reading, mean, readings
 from core.encoders.transformer.words import words_of
 from core.errors import BlindspotError, DataCorrupt, InputError
 from core.files.writing import sha256_of
@@ -190,6 +191,10 @@ class SentenceTransformerEncoder:
             vars(found)["_model"] = self._model
         return found
 
+    def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
+        """See ``LayeredEncoder``."""
+        return readings(self._model, [self.prompt + t for t in texts], self.max_length, self.device, cancel)
+
     def token_parts(self, text: str) -> TokenParts | None:
         """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words."""
         if not self._is_mean or not self._model.tokenizer.is_fast:
@@ -343,13 +348,13 @@ class _Forward:
                     features = module(features)
                 pooled[Pooling.PUBLISHED] = features["sentence_embedding"]
             pooled[Pooling.CLS] = last[:, 0]
-            pooled[Pooling.LAST_AVG] = _mean(last, mask)
+            pooled[Pooling.LAST_AVG] = mean(last, mask)
             if first:
-                pooled[Pooling.FIRST_LAST_AVG] = (_mean(result.hidden_states[1], mask) + pooled[Pooling.LAST_AVG]) / 2
+                pooled[Pooling.FIRST_LAST_AVG] = (mean(result.hidden_states[1], mask) + pooled[Pooling.LAST_AVG]) / 2
             if Pooling.STATIC in self._poolings:
                 inputs = self._backbone.get_input_embeddings()(ids)
                 pieces = self._on_device(tokens.pieces(rows))
-                pooled[Pooling.STATIC] = _mean(inputs, pieces)
+                pooled[Pooling.STATIC] = mean(inputs, pieces)
             return [pooled[p].float() for p in self._poolings]
 
     def _on_device(self, array: Int64) -> torch.Tensor:
@@ -359,12 +364,6 @@ class _Forward:
         if self._device.startswith("cuda"):  # copies from pinned memory do not block
             return tensor.pin_memory().to(self._device, non_blocking=True)
         return tensor.to(self._device)
-
-
-def _mean(vectors: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of ``vectors [k, width, d]`` where ``mask [k, width]`` is 1: ``[k, d] float32``; of nothing, zeros."""
-    weights = (mask / mask.sum(dim=1, keepdim=True).clamp(min=1)).float()
-    return (weights.unsqueeze(1) @ vectors.float()).squeeze(1)
 
 
 def _check_memory(texts: int, dimension: int, reference: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from core.encoders.tokens import TokenParts
 from core.encoders.transformer import backends
 from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 from core.encoders.transformer.folder import ModelFolder, inspect_folder, refuse_outside
+from core.encoders.transformer.layers import Reading
 from core.errors import BlindspotError, InputError
 from core.settings import Settings
 from core.types import CancelToken, Float32
@@ -89,6 +90,9 @@ class HubEncoder:
 
     def prompted(self, prompt: str) -> SentenceTransformerEncoder:
         return self._encoder.prompted(prompt)
+
+    def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
+        return self._encoder.readings(texts, cancel)
 
     def token_parts(self, text: str) -> TokenParts | None:
         return self._encoder.token_parts(text)

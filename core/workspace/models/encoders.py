@@ -19,6 +19,7 @@ from core.numerics.similarity import Similarity
 from core.runs import encoders_here, pipeline
 from core.runs.encoders_here import EncoderSummary, Library
 from core.studies.compare.costs import about_speed
+from core.studies.setup_check.page import setup_check
 from core.texts import counted
 from core.ui.markdown import as_text
 from core.ui.pickers import Picks, link_to
@@ -42,6 +43,7 @@ KINDS = {
 }
 DIAGNOSTIC, OF_RANKINGS = "evalrank", "retrieval"  # what "Run it" computes
 TRANSFORMS = ("none", "center")
+CHECKED_KINDS = (encoders_here.CATALOG, "dir", "hf", "vectors", "api")
 ANCHOR = "add-a-model"  # of the form below
 _ROW = "_models_row"
 _ASKED = "_models_asked"  # reference whose removal waits for confirmation
@@ -185,8 +187,15 @@ def details(encoder: EncoderSummary, found: Library, picks: Picks) -> None:
             else:
                 st.caption("Its settings are unknown until you check it below or run it.")
         _runs(encoder, picks)
+        if _may_be_checked(encoder):
+            setup_check(encoder.reference, [other.reference for other in found.encoders if _may_be_checked(other)])
         _on_disk(encoder)
         _removal(encoder, found)
+
+
+def _may_be_checked(encoder: EncoderSummary) -> bool:
+    """Whether its set-up can be checked: it encodes any text, and was not fitted to these."""
+    return encoder.kind in CHECKED_KINDS and encoder.reference != "lsa"
 
 
 def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:

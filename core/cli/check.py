@@ -1,0 +1,68 @@
+"""Command ``check``: whether a model is set up as meant, with or without a reference."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from core import policy
+from core.cli import output
+from core.cli.options import AsJson
+from core.errors import BlindspotError
+from core.runs.at_work import at_work
+from core.settings import Settings
+from core.store.repository import Repository
+from core.studies.setup_check.results import Report, Verdict
+from core.studies.setup_check.task import SetupCheck, make
+from core.texts import counted
+from core.types import CancelToken
+
+WORST = 5  # texts printed
+
+
+def check(
+    encoder: Annotated[str, typer.Option(help="encoder reference of the model to check")],
+    reference: Annotated[
+        str, typer.Option(help="encoder reference of the same model, set up as meant, such as dir:PATH")
+    ] = "",
+    quick: Annotated[bool, typer.Option("--quick", help="without the demo datasets: 400 texts, not 1,300")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check whether a model is set up as meant: pooling, prompts, limit, order, precision; exit code 1 if not."""
+    settings = Settings.from_environment()
+    for one in filter(None, (encoder, reference)):
+        policy.check_encoder(one, settings)
+    asked = SetupCheck.of(encoder, reference, quick=quick)
+    with at_work(settings, asked.line), output.progress(asked.label) as progress:
+        report = make(asked, settings, progress, CancelToken())
+    if as_json:
+        output.print_json(report.to_json())
+    else:
+        output.use_names(settings, Repository.at(settings.store), asked.encoders)
+        _print(asked.label, report)
+    if wrong := report.of(Verdict.WRONG):
+        raise BlindspotError(
+            f"the set-up check found {counted(len(wrong), 'fault')}: {', '.join(result.check for result in wrong)}",
+            remedy="see its output for the evidence",
+        )
+
+
+def _print(title: str, report: Report) -> None:
+    rows = [[result.title, result.verdict.value, result.evidence] for result in report.results]
+    output.print_table(title, ["check", "verdict", "evidence"], rows)
+    if report.worst:
+        output.print_table(
+            "Texts least like the reference's",
+            ["cosine", "kind", "text"],
+            [[f"{cosine:.5f}", kind, shortened(text)] for text, kind, cosine in report.worst[:WORST]],
+        )
+    output.print_text(report.headline)
+    for result in (*report.of(Verdict.WRONG), *report.of(Verdict.LOOK)):
+        if result.advice:
+            output.print_text(f"  {result.title}: {result.advice}")
+    output.print_text(f"{report.texts:,} texts in {report.requests:,} batches, {report.seconds:.0f} s.")
+
+
+def shortened(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[: most - 20]} … {text[-17:]}"

@@ -1,0 +1,184 @@
+"""Checks on the demo datasets: agreement of ranks with a reference, and whether a known prefix makes a model better."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.datasets import fetch
+from core.datasets.catalog import find_dataset
+from core.datasets.kinds.pairs import PairSet
+from core.datasets.kinds.retrieval import RetrievalDataset
+from core.numerics.ranking import graded, judged
+from core.numerics.ranking.ranks import rank_pairs
+from core.numerics.similarity import Similarity
+from core.numerics.statistics import pairs as statistics
+from core.numerics.statistics.estimate import Unit
+from core.numerics.statistics.intervals import ALPHA, holm
+from core.numerics.statistics.pairs import Dependence
+from core.numerics.statistics.resampling import components
+from core.settings import Settings
+from core.studies.setup_check.fitting import SCHEMES
+from core.studies.setup_check.models import Model, cosines, unit
+from core.studies.setup_check.results import Result, Verdict
+from core.types import CancelToken, Float32, Float64, Int64, no_progress
+
+PAIRS, RETRIEVAL = "demo-pairs", "demo-retrieval"
+SENTENCES, REWRITES = 40, 160  # of the demo pairs: with a paraphrase each, and wrong rewrites
+NEAREST = 10
+SCORE = "ndcg@10"
+AGREES, DIFFERS = 0.9995, 0.98  # median cosines: int8 weights leave 0.9996, 4 bits 0.95
+ALIKE = 0.99  # of the worst text; weights in int8 leave 0.999
+WORST = 20  # texts kept
+
+
+def pairs_of(settings: Settings) -> tuple[list[str], int]:
+    """Texts and the number of pairs among them: 2i and 2i + 1 are a pair, and wrong rewrites follow."""
+    found = fetch.load(find_dataset(PAIRS), settings)
+    if not isinstance(found, PairSet):
+        raise TypeError(f"{PAIRS} is no set of pairs")
+    mate = dict(zip(found.queries.tolist(), found.mates.tolist(), strict=True))
+    pairs = [item for query, other in mate.items() if query < other for item in (query, other)][: 2 * SENTENCES]
+    wrong = [item for item in range(len(found.items)) if item not in mate][:REWRITES]
+    return [found.items[item] for item in (*pairs, *wrong)], len(pairs) // 2
+
+
+def retrieval_of(settings: Settings) -> RetrievalDataset:
+    found = fetch.load(find_dataset(RETRIEVAL), settings)
+    if not isinstance(found, RetrievalDataset):
+        raise TypeError(f"{RETRIEVAL} is no retrieval dataset")
+    return found
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Ranks of the paraphrases of the demo pairs by a model and by its reference, as EvalRank has them.
+
+    Attributes:
+        mrr: by the model and by the reference.
+        same: share of equal ranks.
+        nearest: mean share of the nearest texts that both find.
+        queries: number of ranks.
+    """
+
+    mrr: tuple[float, float]
+    same: float
+    nearest: float
+    queries: int
+
+    @classmethod
+    def of(cls, own: Float32, theirs: Float32, pairs: int) -> Ranked:
+        """From vectors ``[n, d]`` and ``[n, D]`` of ``pairs_of``."""
+        ranks = [_ranks(vectors, pairs) for vectors in (own, theirs)]
+        mrr = [float((1 / r).mean()) for r in ranks]
+        same = float((ranks[0] == ranks[1]).mean())
+        return cls((mrr[0], mrr[1]), same, _shared(own, theirs), 2 * pairs)
+
+    def __str__(self) -> str:
+        return (
+            f"MRR of {self.queries} demo queries is {self.mrr[0]:.4f}, by the reference {self.mrr[1]:.4f}; "
+            f"{self.same:.1%} of the ranks are the same, and {self.nearest:.1%} of the {NEAREST} nearest texts."
+        )
+
+
+def _ranks(vectors: Float32, pairs: int) -> Float64:
+    queries = np.arange(2 * pairs, dtype=np.int32)
+    found = rank_pairs(vectors, queries, queries ^ 1, Similarity.COS, no_progress, CancelToken())
+    return found.shown
+
+
+def _shared(own: Float32, theirs: Float32) -> float:
+    nearest = []
+    for vectors in (own, theirs):
+        similarity = unit(vectors) @ unit(vectors).T
+        np.fill_diagonal(similarity, -np.inf)
+        nearest.append(np.argsort(-similarity, axis=1, kind="stable")[:, :NEAREST].tolist())
+    return float(np.mean([len(set(a) & set(b)) / NEAREST for a, b in zip(*nearest, strict=True)]))
+
+
+def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Sequence[str]) -> Result:
+    """Cosines of the probes' vectors ``[n, d]`` with the reference's ``[n, D]``; ``kinds`` are of the probes."""
+    figures: dict[str, object] = {}
+    about_ranks = ""
+    if ranked is not None:
+        about_ranks = f" {ranked}"
+        figures |= {"mrr": ranked.mrr[0], "reference_mrr": ranked.mrr[1]}
+        figures |= {"same_ranks": ranked.same, "shared_nearest": ranked.nearest}
+    d = own.shape[1]
+    if d > theirs.shape[1]:
+        return Result("agreement", Verdict.WRONG, f"The dimensions differ.{about_ranks}", "", figures)
+    alike = cosines(own, theirs[:, :d])
+    middle, least = float(np.median(alike)), float(alike.min())
+    figures |= {"median_cosine": middle, "least_cosine": least}
+    said = (
+        f"The cosine with the reference's vector is {middle:.5f} in the median and at least {least:.3f}.{about_ranks}"
+    )
+    if middle >= AGREES and least >= ALIKE:
+        return Result("agreement", Verdict.OK, said, "", figures)
+    worst = kinds[int(np.argmin(alike))]
+    advice = f"The other checks say what differs. The text that differs most is of the kind “{worst}”."
+    is_wrong = middle < DIFFERS or least < DIFFERS
+    return Result("agreement", Verdict.WRONG if is_wrong else Verdict.LOOK, said, advice, figures)
+
+
+def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
+    """nDCG@10 of the demo queries under each known prefix scheme, with the paired difference to none.
+
+    Intervals are at 95%, p-values corrected for the number of schemes (Holm). Queries that ask about the same documents
+    are one group.
+    """
+    texts: dict[str, list[str]] = {}
+    queries, documents = list(dataset.query_texts), list(dataset.document_texts)
+    for query, document in SCHEMES.values():
+        texts |= {query + t: [] for t in queries} | {document + t: [] for t in documents}
+    wanted = list(texts)
+    row = {text: i for i, text in enumerate(wanted)}
+    vectors = model.encode_all(wanted, size)
+    if not np.isfinite(vectors).all():
+        return Result("prefixes", Verdict.UNCHECKED, "The model has no vector for some of the demo texts.")
+    found = judged.Judged(dataset.offsets, dataset.judged)
+    scores = {}
+    for name, (query, document) in SCHEMES.items():
+        rows = [row[document + t] for t in documents] + [row[query + t] for t in queries]
+        places = judged.places(vectors[rows], found, Similarity.COS, no_progress, CancelToken())
+        scores[name] = graded.score(found, places, dataset.grades)[SCORE]
+    none = scores.pop("none")
+    known = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
+    p = holm(statistics.p_values(np.column_stack([s - none for s in scores.values()]), known))
+    gains = {name: statistics.difference(s, none, known) for name, s in scores.items()}
+    figures = {
+        "none": float(none.mean()),
+        "queries": len(none),
+        "schemes": {
+            name: {
+                "ndcg@10": float(scores[name].mean()),
+                "gain": gain.value,
+                "low": gain.low,
+                "high": gain.high,
+                "p_holm": float(p[i]),
+            }
+            for i, (name, gain) in enumerate(gains.items())
+        },
+    }
+    best = max(gains, key=lambda name: gains[name].value)
+    gain, corrected = gains[best], float(p[list(gains).index(best)])
+    interval = f" (95% CI {gain.interval:+.3f})" if gain.interval else ""
+    said = (
+        f"Without a prefix nDCG@10 of {len(none)} demo queries is {none.mean():.3f}; the best of {len(gains)} schemes, "
+        f"{best}, changes it by {gain.value:+.3f}{interval}, p = {corrected:.2g} (Holm)."
+    )
+    if gain.value > 0 and corrected < ALPHA:
+        advice = f"The model seems to be trained with prefixes: read its card, and put {best} before the texts."
+        return Result("prefixes", Verdict.LOOK, said, advice, figures)
+    return Result("prefixes", Verdict.OK, said, "", figures)
+
+
+def _groups(dataset: RetrievalDataset) -> Int64:
+    """Number of each query's group: queries with a judged document in common, ``[q] int64``."""
+    queries = dataset.judged_queries.astype(np.int64)
+    of_judgments = components(queries, len(dataset.queries) + dataset.judged.astype(np.int64))
+    out = np.arange(len(dataset.queries), dtype=np.int64) + len(queries)
+    out[queries] = of_judgments
+    return out

@@ -1,0 +1,127 @@
+"""Faults of a served MiniLM are named by the right check, and healthy ways to serve it raise no alarm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.encoders.catalog import resolve_encoder
+from core.encoders.transformer.layers import Reading
+from core.settings import Settings
+from core.studies.setup_check.checking import check
+from core.studies.setup_check.models import Batch, Model, Reference, model_of, reference_of
+from core.studies.setup_check.results import TITLES, Report, Verdict
+from core.types import CancelToken, Float32
+from tests.support.faulty_models import FAULTS, HEALTHY, OTHER_FAULTS, MiniLM, Way
+
+# What differs because of a fault: each is wrong then, but does not name the cause.
+CONSEQUENCES = {"agreement", "limit"}
+Checked = Callable[[Way, bool], Report]
+
+
+def remembering(batch: Batch) -> Batch:
+    """The same by text, for models whose vectors do not depend on the batch."""
+    known: dict[str, Float32] = {}
+
+    def encode(texts: Sequence[str]) -> Float32:
+        if missing := [text for text in dict.fromkeys(texts) if text not in known]:
+            known.update(zip(missing, batch(missing), strict=True))
+        return np.stack([known[text] for text in texts])
+
+    return encode
+
+
+@pytest.fixture(scope="module")
+def minilm(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> MiniLM:
+    return MiniLM(shared_settings, Path(tmp_path_factory.mktemp("models")))
+
+
+@pytest.fixture(scope="module")
+def checked(minilm: MiniLM, shared_settings: Settings) -> Checked:
+    @cache
+    def reference(kind: str) -> Reference:
+        encoder = resolve_encoder(minilm.reference(kind), shared_settings)
+        encoder.load()
+        found = reference_of(encoder, CancelToken())
+        found.batch = remembering(found.batch)
+        read, known = found.readings, dict[tuple[str, ...], Mapping[Reading, Float32]]()
+
+        def readings(texts: Sequence[str]) -> Mapping[Reading, Float32]:
+            assert read is not None
+            if tuple(texts) not in known:
+                known[tuple(texts)] = read(texts)
+            return known[tuple(texts)]
+
+        found.readings = readings
+        return found
+
+    @cache
+    def serve(way: Way) -> Batch:
+        made = way.make(minilm)
+        return made if way.check in {"order", "batch"} or not way.check else remembering(made)
+
+    @cache
+    def report(way: Way, alone: bool) -> Report:
+        against = None if alone else reference(way.reference)
+        return check("served", Model(serve(way)), shared_settings, against, "" if alone else "meant", quick=True)
+
+    return report
+
+
+def named(report: Report, *verdicts: Verdict) -> set[str]:
+    return {result.check for result in report.results if result.verdict in (verdicts or (Verdict.WRONG, Verdict.LOOK))}
+
+
+@pytest.mark.parametrize("name", [*FAULTS, *OTHER_FAULTS])
+def test_a_fault_is_named(checked: Checked, name: str) -> None:
+    way = {**FAULTS, **OTHER_FAULTS}[name]
+    report = checked(way, False)
+    wrong = named(report, Verdict.WRONG)
+    assert way.check in wrong
+    assert wrong - CONSEQUENCES <= {way.check} | way.also
+    found = next(result for result in report.results if result.check == way.check)
+    assert found.evidence
+    assert found.advice
+    assert [result.check for result in report.results] == list(TITLES)
+
+
+@pytest.mark.parametrize("name", [*FAULTS, *OTHER_FAULTS])
+def test_without_a_reference_it_is_named_if_it_can_be_seen(checked: Checked, name: str) -> None:
+    way = {**FAULTS, **OTHER_FAULTS}[name]
+    assert named(checked(way, True)) == {way.alone} - {""}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_way_raises_no_alarm(checked: Checked, name: str) -> None:
+    report = checked(HEALTHY[name], False)
+    assert [(r.check, r.evidence) for r in report.results if r.check in named(report)] == []
+    assert named(report, Verdict.UNCHECKED) == {"prefixes"}
+
+
+def test_what_is_said_names_the_cause(checked: Checked) -> None:
+    def figures(name: str, of: str) -> Mapping[str, object]:
+        return next(r.figures for r in checked(FAULTS[name], False).results if r.check == of)
+
+    assert figures("wrong pooling", "pooling")["best"] == "first token of layer 6"
+    assert figures("another layer", "layer")["best"] == "mean over tokens of layer 5"
+    assert "without its prompt" in str(figures("missing prefix", "prompt")["best"])
+    assert "twice" in str(figures("doubled prefix", "prompt")["best"])
+    assert figures("cut off at 64 tokens", "limit")["words"] == 62  # and two special tokens
+    assert figures("cut off at 64 tokens", "limit")["reference_words"] == 126
+    assert figures("int8", "precision")["precision"] == "int8"
+    assert figures("dimension cut", "dimension")["dimension"] == 256
+    assert figures("lower-cased", "case")["told_apart"] == 0
+
+
+@pytest.mark.parametrize("reference", ["minilm", "minilm-cls", "random-projection-64"])
+def test_models_of_the_catalog_raise_no_alarm_alone(shared_settings: Settings, reference: str) -> None:
+    encoder = resolve_encoder(reference, shared_settings)
+    model = model_of(encoder, CancelToken())
+    model.batch = remembering(model.batch)
+    report = check(reference, model, shared_settings, quick=reference == "minilm-cls")
+    assert [(r.check, r.evidence) for r in report.results if r.check in named(report)] == []
+    assert Report.of_json(report.to_json()) == report
