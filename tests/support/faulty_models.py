@@ -38,6 +38,7 @@ class Way:
         reference: ``plain``, ``prompted`` (every text has ``PROMPT``) or ``cased``.
         alone: id of the check that names it without a reference; "" if it cannot be seen.
         also: checks that it fails, too, for good reason.
+        rest: of its reference, how the client asks.
     """
 
     check: str
@@ -45,6 +46,7 @@ class Way:
     reference: str = "plain"
     alone: str = ""
     also: frozenset[str] = frozenset()
+    rest: str = ""
 
 
 class MiniLM:
@@ -257,6 +259,8 @@ HEALTHY: Mapping[str, Way] = {
     "other batches": Way("", in_batches),
     "one at a time": Way("", lambda model: lambda texts: np.concatenate([model.published([text]) for text in texts])),
     "vectors as float16": Way("", rounded),
+    "one request at a time": Way("", lambda model: model.published, rest="?parallel=1&batch=200"),
+    "many small requests": Way("", lambda model: model.published, rest="?parallel=8&batch=7"),
     "prompt of the reference": Way("", _encoder("&prompt=query%3A%20"), "prompted"),
     "cased": Way("", cased, "cased"),
 }

@@ -1,8 +1,12 @@
-"""Faults of a served MiniLM are named by the right check, and healthy ways to serve it raise no alarm."""
+"""Faults of a served MiniLM are named by the right check, and healthy ways to serve it raise no alarm.
+
+Every model is behind a server of its own on this machine, and read through ``api:``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 
@@ -13,9 +17,10 @@ from core.encoders.catalog import resolve_encoder
 from core.encoders.transformer.layers import Reading
 from core.settings import Settings
 from core.studies.setup_check.checking import check
-from core.studies.setup_check.models import Batch, Model, Reference, model_of, reference_of
+from core.studies.setup_check.models import Batch, Reference, model_of, reference_of
 from core.studies.setup_check.results import TITLES, Report, Verdict
 from core.types import CancelToken, Float32
+from tests.support.embedding_server import embedding_server
 from tests.support.faulty_models import FAULTS, HEALTHY, OTHER_FAULTS, MiniLM, Way
 
 # What differs because of a fault: each is wrong then, but does not name the cause.
@@ -41,7 +46,7 @@ def minilm(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="module")
-def checked(minilm: MiniLM, shared_settings: Settings) -> Checked:
+def checked(minilm: MiniLM, shared_settings: Settings) -> Iterator[Checked]:
     @cache
     def reference(kind: str) -> Reference:
         encoder = resolve_encoder(minilm.reference(kind), shared_settings)
@@ -60,16 +65,22 @@ def checked(minilm: MiniLM, shared_settings: Settings) -> Checked:
         return found
 
     @cache
-    def serve(way: Way) -> Batch:
+    def served_by(way: Way) -> str:
         made = way.make(minilm)
-        return made if way.check in {"order", "batch"} or not way.check else remembering(made)
+        site = servers.enter_context(
+            embedding_server(made if way.check in {"order", "batch"} or not way.check else remembering(made))
+        )
+        return f"api:{site.url}/v1#m{way.rest}"
 
     @cache
     def report(way: Way, alone: bool) -> Report:
+        encoder = resolve_encoder(served_by(way), shared_settings)
         against = None if alone else reference(way.reference)
-        return check("served", Model(serve(way)), shared_settings, against, "" if alone else "meant", quick=True)
+        model = model_of(encoder, CancelToken())
+        return check("served", model, shared_settings, against, "" if alone else "meant", quick=True)
 
-    return report
+    with ExitStack() as servers:
+        yield report
 
 
 def named(report: Report, *verdicts: Verdict) -> set[str]:
