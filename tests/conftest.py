@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,14 @@ def unforeseen() -> Iterator[list[logging.LogRecord]]:
     yield handler.records
     log.removeHandler(handler)
     assert [record.exc_info for record in handler.records] == []
+
+
+@pytest.fixture(autouse=True)
+def main_module() -> Iterator[None]:
+    """AppTest replaces the main module by a script that is soon gone, and a spawned process would look for it."""
+    before = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = before
 
 
 @pytest.fixture(scope="session")

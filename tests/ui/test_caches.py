@@ -28,6 +28,7 @@ from core.datasets.kinds.scored_pairs import ScoredPairs
 from core.datasets.kinds.vocabulary import Vocabulary
 from core.datasets.own.files import OwnTable, tabulate
 from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from core.datasets.uploads import SentFolder
 from core.datasets.word_frequency import Frequencies
 from core.diagnostic import DiagnosticEntry, find_diagnostic
 from core.diagnostics.evalrank.pairs import PairTable
@@ -131,6 +132,12 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             replace(entry, revision="b"),
             replace(entry, files=(source,)),
             replace(entry, files=(replace(source, sha256="b" * 64),)),
+        ],
+        SentFolder: [
+            SentFolder(Path("a"), {Path("a/b"): b"1"}),
+            SentFolder(Path("a"), {Path("a/b"): b"2"}),
+            SentFolder(Path("a"), {Path("a/c"): b"1"}),
+            SentFolder(Path("b"), {Path("b/b"): b"1"}),
         ],
         SourceFile: [source, replace(source, path="other.txt"), replace(source, sha256="b" * 64)],
         Frequencies: [frequencies, replace(frequencies, digest="b"), replace(frequencies, source="others")],

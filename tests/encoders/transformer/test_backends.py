@@ -99,7 +99,7 @@ def test_a_built_in_model_takes_a_back_end_and_nothing_else() -> None:
     [
         ("minilm?backend=tensorrt", "unknown backend 'tensorrt'"),
         ("minilm?pooling=cls", "unknown parameter of 'minilm' 'pooling'"),
-        ("minilm-cls?backend=onnx", "takes no parameters"),
+        ("minilm-cls?backend=onnx", "unknown parameter of 'minilm-cls' 'backend'"),
         ("lsa?backend=onnx", "takes no parameters"),
         ("dir:/m?backend=onnx&dtype=float16", "float32"),
         ("dir:/m?backend=openvino&pooling=first-last-avg", "last layer"),
