@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from core.benchmarks import app, backend, bootstrap, encoding, gpu, neighbours, ranking, reports, retrieval, served
+from core.benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
+from core.benchmarks.encoders import backend, encoding, served
 from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from core.errors import unknown
 from core.settings import Settings, prepare_runtime

@@ -14,7 +14,6 @@ import typer
 from core.cli import (
     bench,
     catalogs,
-    check,
     data,
     doctor,
     evidence,
@@ -27,7 +26,7 @@ from core.cli import (
     runs,
     sweep,
 )
-from core.cli.studies import compare, findings, gate, report
+from core.cli.studies import check, compare, findings, gate, report
 from core.errors import BlindspotError, visible
 from core.files.writing import disk_error
 from core.names import Names, in_force

@@ -17,7 +17,7 @@ from core.errors import BlindspotError, InputError
 from core.files.writing import bytes_of
 from core.names import is_ranking
 from core.runs import pipeline
-from core.runs.rankings import ranking_of
+from core.runs.inputs.rankings import ranking_of
 from core.settings import Settings
 from core.store.inspection import StoreFacts, inspect
 from core.store.records import RunPlan, RunRecord, RunState

@@ -50,7 +50,7 @@ class RunVectors:
 
     Attributes:
         items: ``[k] int64``, numbers of the items that it was computed on, ascending.
-        asking: ``[q] int64``, those of them that were encoded once more, as queries (``core.runs.roles``), ascending;
+        asking: ``[q] int64``, those of them encoded once more, as queries (``core.runs.inputs.roles``), ascending;
             None where all texts were encoded alike.
         vectors: ``[k, d] float32`` of the items, or ``[k + q, d]``: then those of the queries.
     """

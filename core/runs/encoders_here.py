@@ -24,7 +24,7 @@ from core.encoders.served.reference import ServedReference
 from core.encoders.uploads import delete_upload, store_upload, upload_of
 from core.errors import BlindspotError, InputError
 from core.names import BM25, is_ranking, version_of
-from core.runs.rankings import ranking_of
+from core.runs.inputs.rankings import ranking_of
 from core.settings import Settings
 from core.store.records import RunRecord, RunState, Speed, StoredReference
 from core.store.repository import Repository

@@ -18,7 +18,7 @@ from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
 from core.encoders.roles import info_with_roles
 from core.names import fused, is_ranking
-from core.runs.rankings import ranking_of
+from core.runs.inputs.rankings import ranking_of
 from core.runs.requests import RunRequest
 from core.runs.sending import Sending, sendings
 from core.settings import Settings

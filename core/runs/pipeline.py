@@ -35,13 +35,14 @@ from core.errors import InputError
 from core.names import fused, is_ranking
 from core.numerics.similarity import Similarity
 from core.numerics.threads import undisturbed_blas
-from core.runs import fitting, manifests
+from core.runs import manifests
 from core.runs.at_work import at_work
-from core.runs.fitting import FitDataset
+from core.runs.inputs import fitting
+from core.runs.inputs.fitting import FitDataset
+from core.runs.inputs.rankings import ranking_of
+from core.runs.inputs.roles import Texts, rows_of_part, texts_of
 from core.runs.log import FOUND, JobLine
-from core.runs.rankings import ranking_of
 from core.runs.requests import EncodeRequest, RunRequest, plan_of
-from core.runs.roles import Texts, rows_of_part, texts_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunPlan, RunRecord, RunState
 from core.store.repository import Repository

@@ -9,7 +9,7 @@ from core import names
 from core.datasets.catalog import title_of
 from core.datasets.kinds.base import Dataset, Part
 from core.diagnostic import FIT_ON, find_diagnostic
-from core.runs.fitting import FitDataset
+from core.runs.inputs.fitting import FitDataset
 from core.store.records import RunPlan
 from core.types import Variant, digest_of_strings
 

@@ -16,8 +16,8 @@ from core.encoders.served.encoder import ServedEncoder
 from core.encoders.served.reference import ServedReference
 from core.errors import BlindspotError
 from core.names import fused
+from core.runs.inputs.roles import Texts, texts_of
 from core.runs.requests import EncodeRequest, RunRequest
-from core.runs.roles import Texts, texts_of
 from core.settings import Settings
 
 BYTES_PER_TOKEN = 4  # of UTF-8: near enough for English, and for scripts of three bytes

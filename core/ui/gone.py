@@ -17,7 +17,7 @@ from core.encoders.catalog import resolve_encoder
 from core.errors import BlindspotError
 from core.names import is_ranking
 from core.runs import spaces
-from core.runs.rankings import ranking_of
+from core.runs.inputs.rankings import ranking_of
 from core.types import Variant
 from core.ui.markdown import as_text
 from core.ui.pickers import known_datasets

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.benchmarks import app, backend, catalog, encoding, measuring, ranking, served
+from core.benchmarks import app, catalog, measuring, ranking
+from core.benchmarks.encoders import backend, encoding, served
 from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from core.datasets import fetch
 from core.datasets.catalog import find_dataset

@@ -223,7 +223,7 @@ class Dataset(ABC):
 
     def rows_as_queries(self, numbers: Int32, vectors: int) -> Int32:
         """Rows of items that ask, among so many vectors: after those of all items if these are encoded by role
-        (``core.runs.roles``), else their own."""
+        (``core.runs.inputs.roles``), else their own."""
         if vectors == len(self.items):
             return numbers
         return (len(self.items) + np.searchsorted(self.asking, numbers)).astype(np.int32)
@@ -242,21 +242,6 @@ class Dataset(ABC):
 
 class WordDataset(Dataset):
     """A kind whose items are words, even if some are phrases."""
-
-    @property
-    def whole(self) -> Dataset:
-        """Without cuts."""
-        return self
-
-    @property
-    def encoded(self) -> tuple[str, ...]:
-        """The texts that a model encodes: the items, unless they are cut."""
-        return self.items
-
-    @property
-    def encoded_digest(self) -> str:
-        """Digest of ``encoded``, or of what decides it."""
-        return self.texts_digest
 
     @cached_property
     def of_words(self) -> bool:

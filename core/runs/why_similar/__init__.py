@@ -15,7 +15,7 @@ from core.encoders import resident
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import passages_of, resolve_encoder
 from core.runs.embeddings import embedded_of, fitted_chain, items_of
-from core.runs.roles import texts_of
+from core.runs.inputs.roles import texts_of
 from core.runs.spaces import Space, fitted_of
 from core.settings import Settings, prepare_runtime
 from core.store.records import RunRecord

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli import check as command
+from core.cli.studies import check as command
 from core.settings import Settings
 from core.studies.setup_check import task
 from core.studies.setup_check.results import Verdict

@@ -22,7 +22,7 @@ from time import perf_counter
 
 import numpy as np
 
-from core.benchmarks.encoding import SENTENCES, TO_WARM_UP, minilm, sentences
+from core.benchmarks.encoders.encoding import SENTENCES, TO_WARM_UP, minilm, sentences
 from core.benchmarks.measuring import BenchmarkResult
 from core.encoders.cache import EmbeddingCache
 from core.encoders.catalog import resolve_encoder
@@ -80,7 +80,7 @@ def _stored(reference: str, texts: tuple[str, ...]) -> Float32:
 @contextmanager
 def _running() -> Iterator[str]:
     """The server's address; it ends with its input."""
-    command = [sys.executable, "-c", "from core.benchmarks.served import serve; serve()"]
+    command = [sys.executable, "-c", "from core.benchmarks.encoders.served import serve; serve()"]
     with subprocess.Popen(  # noqa: S603 - our own
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.benchmarks.encoding import minilm, sentences
+from core.benchmarks.encoders.encoding import minilm, sentences
 from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from core.encoders.base import Encoder
 from core.encoders.catalog import resolve_encoder
