@@ -23,7 +23,8 @@ lint: .venv/dev.stamp  ## ruff, spelling and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
-	$(BIN)/mypy
+	$(BIN)/mypy  # the package
+	$(BIN)/mypy app.py pages
 
 bench: .venv/run.stamp  ## measure how fast it is here
 	$(BIN)/python -m core bench

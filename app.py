@@ -4,7 +4,7 @@ Streamlit reads this file twice: once as the server, which finds ``app`` in it, 
 """
 
 if __name__ == "__main__":  # a page
-    from core import ui
+    from blindspot import ui
 
     ui.set_up()
     page = ui.navigate()
@@ -15,12 +15,12 @@ if __name__ == "__main__":  # a page
 else:  # the server
     from streamlit.starlette import App
 
-    from core.server import headers as hosting
-    from core.server import routes as serving
+    from blindspot.server import headers as hosting
+    from blindspot.server import routes as serving
 
     def failed(error: Exception) -> bool:
         """What no page could catch itself, a callback's error say; imported late, as pages are."""
-        from core import ui
+        from blindspot import ui
 
         return ui.failed_before_page(error)
 

@@ -8,7 +8,7 @@ if __name__ == "__main__":
     if sys.version_info < (3, 11):  # noqa: UP036 - older ones get one line, not a traceback
         sys.exit("error: {} is Python {}.{}; expected {}".format(sys.executable, *sys.version_info[:2], PYTHONS))
     try:
-        from core.cli import main  # takes a second, in which people press Ctrl-C too
+        from blindspot.cli import main  # takes a second, in which people press Ctrl-C too
 
         code = main()
     except KeyboardInterrupt:

@@ -13,13 +13,13 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.encoders.base import Encoder
-from core.encoders.rankings.base import Ranking
-from core.errors import InputError, unknown
-from core.numerics.similarity import Similarity
-from core.transforms.chain import FittedChain, FlowSource, TransformChain
-from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.encoders.base import Encoder
+from blindspot.encoders.rankings.base import Ranking
+from blindspot.errors import InputError, unknown
+from blindspot.numerics.similarity import Similarity
+from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 # A parameter of any run: the dataset that its transform was fitted on, if not the run's own items.
 FIT_ON = "fit_on"
@@ -363,17 +363,17 @@ class DiagnosticEntry:
         ignores_order: scores do not depend on the order of the items.
         readings: its scores on Evidence.
         readings_among: these, of all scores of its runs, where only the data tells which there are.
-        compare: dotted path of the function that compares two runs (``core.runs.comparison.Compare``), or "". A path,
-            since entries are imported before what builds on the store; see ``named_function``.
+        compare: dotted path of the function that compares two runs (``blindspot.runs.comparison.Compare``), or "". A
+            path, since entries are imported before what builds on the store; see ``named_function``.
         difference: dotted path of the function that tests the headline scores of two runs against each other
-            (``core.runs.comparison.DifferencesOf``).
+            (``blindspot.runs.comparison.DifferencesOf``).
         changed: dotted path of the function that finds the items which two runs judge differently
-            (``core.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
+            (``blindspot.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
         item_scores: dotted path of the function that gives a run's scores item by item
-            (``core.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items.
+            (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items.
         tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
             (from the entry and the runs; per score their places, or None), or "".
-        findings: dotted path of the function that makes its findings (``core.runs.findings.FindingsOf``).
+        findings: dotted path of the function that makes its findings (``blindspot.runs.findings.FindingsOf``).
     """
 
     id: str
@@ -516,7 +516,7 @@ def in_words(params: Mapping[str, str]) -> str:
     return ", ".join([*own, *([f"fitted on {params[FIT_ON]}"] if FIT_ON in params else [])])
 
 
-# The module in ``core.diagnostics`` that holds each ENTRY, in the order in which pages and commands list them.
+# The module in ``blindspot.diagnostics`` that holds each ENTRY, in the order in which pages and commands list them.
 MODULES = (
     "evalrank.definition",
     "heros.definition",
@@ -533,7 +533,7 @@ MODULES = (
 @cache
 def all_diagnostics() -> Mapping[str, DiagnosticEntry]:
     """All diagnostics by id; imported by name, so that this module does not depend on them."""
-    entries = [import_module(f"core.diagnostics.{module}").ENTRY for module in MODULES]
+    entries = [import_module(f"blindspot.diagnostics.{module}").ENTRY for module in MODULES]
     return MappingProxyType({entry.id: entry for entry in entries})
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import unquote
 
-from core.errors import InputError
+from blindspot.errors import InputError
 
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"

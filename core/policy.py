@@ -12,9 +12,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import InputError
-from core.names import fused
-from core.settings import Mode, Settings
+from blindspot.errors import InputError
+from blindspot.names import fused
+from blindspot.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
 _FILE = "file:"

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from core.errors import InputError, unknown
+from blindspot.errors import InputError, unknown
 
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent
+# The app's files that are not modules of the package: the top of a checkout, or a folder of the installed package.
+INSTALLED = PACKAGE / "site"
+ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parent
 ASSETS = ROOT / "assets"
 
 

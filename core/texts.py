@@ -13,7 +13,7 @@ from unicodedata import category, normalize
 
 import numpy as np
 
-from core.types import Float64
+from blindspot.types import Float64
 
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core import names
-from core.errors import Cancelled
+from blindspot import names
+from blindspot.errors import Cancelled
 
 Bool = NDArray[np.bool_]
 Float32 = NDArray[np.float32]
@@ -48,7 +48,7 @@ class Variant:
 
     @property
     def label(self) -> str:
-        """Display name: the model's name (``core.names``), with its transform if any."""
+        """Display name: the model's name (``blindspot.names``), with its transform if any."""
         model = names.current().model(self.encoder)
         return model if self.transform == "none" else f"{model} + {self.transform}"
 

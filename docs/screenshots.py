@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT))
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser  # noqa: E402
 
-from core.benchmarks.app_server import serving  # noqa: E402
-from core.benchmarks.browser import chromium  # noqa: E402
+from blindspot.benchmarks.app_server import serving  # noqa: E402
+from blindspot.benchmarks.browser import chromium  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
 SIZE = {"width": 1280, "height": 735}

@@ -1,5 +1,5 @@
 """Two models over everything that both have."""
 
-from core.studies.compare.page import show
+from blindspot.studies.compare.page import show
 
 show()

@@ -1,5 +1,5 @@
 """Data: what encoders can be tested on, whether it is here, what it looks like, and texts of one's own."""
 
-from core.workspace.data import show
+from blindspot.workspace.data import show
 
 show()

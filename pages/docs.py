@@ -1,5 +1,5 @@
 """Documentation: the guides, the diagnostics, the reference."""
 
-from core.documentation.page import show
+from blindspot.documentation.page import show
 
 show()

@@ -1,5 +1,5 @@
 """EvalRank: scores, the distribution of ranks, every pair, and what stands above a mate."""
 
-from core.diagnostics.evalrank.page import show
+from blindspot.diagnostics.evalrank.page import show
 
 show()

@@ -1,5 +1,5 @@
 """Evidence: correlations of benchmark scores with downstream performance."""
 
-from core.studies.evidence.page import show
+from blindspot.studies.evidence.page import show
 
 show()

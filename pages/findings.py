@@ -1,5 +1,5 @@
 """What a reader should know about the models that were run, worst first."""
 
-from core.studies.findings.page import show
+from blindspot.studies.findings.page import show
 
 show()

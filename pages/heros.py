@@ -1,5 +1,5 @@
 """HEROS: similarity of a sentence and its rewrites, by what was changed."""
 
-from core.diagnostics.heros.page import show
+from blindspot.diagnostics.heros.page import show
 
 show()

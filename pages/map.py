@@ -1,5 +1,5 @@
 """Map: the embedding space in two dimensions, per model, and how reliable the picture is."""
 
-from core.space.maps.page import show
+from blindspot.space.maps.page import show
 
 show()

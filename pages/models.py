@@ -1,5 +1,5 @@
 """Models: the encoders that are here, what they cost, and how to add one's own."""
 
-from core.workspace.models import show
+from blindspot.workspace.models import show
 
 show()

@@ -1,5 +1,5 @@
 """What is in the store: every variant's scores and what it costs."""
 
-from core.workspace.overview import show
+from blindspot.workspace.overview import show
 
 show()

@@ -1,5 +1,5 @@
 """Retrieval: which model finds the relevant documents, and on which queries does one lose to another or to BM25?"""
 
-from core.diagnostics.retrieval.page import show
+from blindspot.diagnostics.retrieval.page import show
 
 show()

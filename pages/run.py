@@ -1,5 +1,5 @@
 """Run: choose variants, datasets and diagnostics, watch the queue, look at past runs."""
 
-from core.workspace.run import show
+from blindspot.workspace.run import show
 
 show()

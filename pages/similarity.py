@@ -1,5 +1,5 @@
 """Similarity: do an encoder's similarities go up and down with people's, and which pairs does it misjudge?"""
 
-from core.diagnostics.similarity.page import show
+from blindspot.diagnostics.similarity.page import show
 
 show()

@@ -1,5 +1,5 @@
 """Transfer: how well does a simple classifier do on an encoder's embeddings, and which examples decide between two?"""
 
-from core.diagnostics.transfer.page import show
+from blindspot.diagnostics.transfer.page import show
 
 show()

@@ -1,5 +1,5 @@
 """Words: relations and categories in word vectors."""
 
-from core.diagnostics.words.page import show
+from blindspot.diagnostics.words.page import show
 
 show()

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from core.runs import pipeline
-from core.settings import Mode, Settings, prepare_runtime
-from core.store.repository import Repository
-from core.workspace import demo
+from blindspot.runs import pipeline
+from blindspot.settings import Mode, Settings, prepare_runtime
+from blindspot.store.repository import Repository
+from blindspot.workspace import demo
 
 pytest_plugins = [f"tests.support.{name}" for name in ("pages", "commands", "world", "transfer_world")]
 
@@ -97,7 +97,7 @@ class _Caught(logging.Handler):
 def unforeseen() -> Iterator[list[logging.LogRecord]]:
     """What the error boundary of the pages caught and nobody foresaw: it fails the test that brought it about, as it
     would if there were no boundary. A test that means to do so empties the list."""
-    handler, log = _Caught(), logging.getLogger("core.ui.boundary")
+    handler, log = _Caught(), logging.getLogger("blindspot.ui.boundary")
     log.addHandler(handler)
     yield handler.records
     log.removeHandler(handler)

@@ -1,4 +1,4 @@
-"""The layers of ``core``: each imports only what is above it in ``LAYERS``, or its own layer.
+"""The layers of the package, ``core/``: each imports only what is above it in ``LAYERS``, or its own layer.
 
 All is read from the files, imports inside functions included; a new file in an existing folder needs no edit here.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from core.settings import ROOT
+from blindspot.settings import ROOT
 
 # The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
@@ -51,11 +52,12 @@ class Import(NamedTuple):
 
 def named(root: Path, paths: Iterable[Path]) -> dict[str, Path]:
     files = {path.relative_to(root).with_suffix("").as_posix().replace("/", "."): path for path in paths}
+    files = {re.sub(r"^core\b", "blindspot", name): path for name, path in files.items()}
     return {name.removesuffix(".__init__"): path for name, path in files.items()}
 
 
 def modules(root: Path) -> dict[str, Path]:
-    """Every module of the app by its full name: ``app``, ``pages.*``, ``core`` and what is below."""
+    """Every module of the app by its full name: ``app``, ``pages.*``, ``blindspot`` and what is below."""
     return named(root, [root / "app.py", *(root / "pages").rglob("*.py"), *(root / "core").rglob("*.py")])
 
 
@@ -77,9 +79,9 @@ def _targets(path: Path, files: dict[str, Path]) -> Iterator[tuple[str, int]]:
 def level(module: str) -> int:
     """The layer's place, 0 at the top; app.py, pages and ``python -m core`` stand below all."""
     parts = module.split(".")
-    if module == "core":
+    if module == "blindspot":
         return 0  # the version
-    return len(LAYERS) if parts[0] != "core" or parts[1] == "__main__" else LEVEL[parts[1]]
+    return len(LAYERS) if parts[0] != "blindspot" or parts[1] == "__main__" else LEVEL[parts[1]]
 
 
 def pointing_up(root: Path) -> list[str]:
@@ -89,14 +91,14 @@ def pointing_up(root: Path) -> list[str]:
 
 def between_diagnostics(root: Path) -> set[tuple[str, str]]:
     pairs = [(one.importer.split("."), one.target.split(".")) for one in imports(root)]
-    inside = [(a, b) for a, b in pairs if a[:2] == b[:2] == ["core", "diagnostics"] and min(len(a), len(b)) > 2]
+    inside = [(a, b) for a, b in pairs if a[:2] == b[:2] == ["blindspot", "diagnostics"] and min(len(a), len(b)) > 2]
     return {(a[2], b[2]) for a, b in inside if a[2] != b[2]}
 
 
 def out_of_place(root: Path) -> list[str]:
     found = [(one, HOMES.get(one.target.partition(".")[0], "")) for one in imports(root)]
     homeless = [one for one, homes in found if homes and not set(homes.split()) & set(one.importer.split("."))]
-    return [str(one) for one in homeless if one.importer.startswith("core.")]
+    return [str(one) for one in homeless if one.importer.startswith("blindspot.")]
 
 
 def of_test_modules(root: Path) -> list[str]:
@@ -140,8 +142,14 @@ print(json.dumps(sorted(set(json.loads(sys.argv[2])) & set(sys.modules))))
 
 def test_what_pages_import_is_light() -> None:
     """In a process of its own: after importing all pages, nothing heavy is loaded."""
-    pages = [name for name in modules(ROOT) if name.startswith("core.") and "page" in name.split(".")]
-    command = [sys.executable, "-c", LOOK, json.dumps([*pages, "core.ui", "core.runs.pipeline"]), json.dumps(HEAVY)]
+    pages = [name for name in modules(ROOT) if name.startswith("blindspot.") and "page" in name.split(".")]
+    command = [
+        sys.executable,
+        "-c",
+        LOOK,
+        json.dumps([*pages, "blindspot.ui", "blindspot.runs.pipeline"]),
+        json.dumps(HEAVY),
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
@@ -150,9 +158,9 @@ def test_what_pages_import_is_light() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "check"),
     [
-        ("core/numerics/new.py", "from core.store import db", pointing_up),
-        ("core/diagnostics/heros/new.py", "def f():\n    from core.cli import app", pointing_up),
-        ("core/runs/new.py", "import core.diagnostics.heros", pointing_up),
+        ("core/numerics/new.py", "from blindspot.store import db", pointing_up),
+        ("core/diagnostics/heros/new.py", "def f():\n    from blindspot.cli import app", pointing_up),
+        ("core/runs/new.py", "import blindspot.diagnostics.heros", pointing_up),
         ("core/runs/new.py", "import streamlit.runtime", out_of_place),
         ("core/diagnostics/heros/page/new.py", "from plotly import graph_objects", out_of_place),
         ("core/diagnostics/heros/new.py", "import duckdb", out_of_place),

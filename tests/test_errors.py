@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import errors
-from core.errors import BlindspotError, Cancelled, InputError, unknown
+from blindspot import errors
+from blindspot.errors import BlindspotError, Cancelled, InputError, unknown
 
 
 def test_the_three_parts_stand_on_one_line() -> None:

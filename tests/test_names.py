@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import names
-from core.datasets.catalog import DATASETS
-from core.errors import InputError
-from core.names import LONGEST, Kind, Names, checked, name_of_dataset, name_of_model, shortened
-from core.settings import Settings
-from core.store.naming import names_of
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot import names
+from blindspot.datasets.catalog import DATASETS
+from blindspot.errors import InputError
+from blindspot.names import LONGEST, Kind, Names, checked, name_of_dataset, name_of_model, shortened
+from blindspot.settings import Settings
+from blindspot.store.naming import names_of
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 
 @pytest.mark.parametrize(

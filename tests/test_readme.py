@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 import typer
 
-from core.benchmarks.catalog import BENCHMARKS
-from core.datasets.catalog import find_dataset
-from core.diagnostic import all_diagnostics
-from core.documentation import contents
-from core.runs import pipeline
-from core.settings import ROOT, VARIABLES, Settings
+from blindspot.benchmarks.catalog import BENCHMARKS
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import all_diagnostics
+from blindspot.documentation import contents
+from blindspot.runs import pipeline
+from blindspot.settings import ROOT, VARIABLES, Settings
 from tests.support.commands import COMMAND, parse
 
 README = (ROOT / "README.md").read_text("utf-8")

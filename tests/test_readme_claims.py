@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank.pairs import Relation, around_mate
-from core.runs import pipeline
-from core.settings import ASSETS, ROOT, Settings
-from core.store.repository import Repository
-from core.texts import percent
-from core.workspace import demo
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank.pairs import Relation, around_mate
+from blindspot.runs import pipeline
+from blindspot.settings import ASSETS, ROOT, Settings
+from blindspot.store.repository import Repository
+from blindspot.texts import percent
+from blindspot.workspace import demo
 
 
 def is_said(*words: str) -> bool:

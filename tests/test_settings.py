@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.errors import InputError
-from core.settings import ASSETS, ROOT, Mode, Settings, prepare_runtime
+from blindspot.errors import InputError
+from blindspot.settings import ASSETS, ROOT, Mode, Settings, prepare_runtime
 from tests.support.commands import python
 
 
@@ -84,7 +84,7 @@ def test_compiled_kernels_go_to_the_cache_unless_told_otherwise(
 def test_numba_takes_its_cache_from_there(tmp_path: Path) -> None:
     """In a process of its own: what ``prepare_runtime`` sets is what numba then uses."""
     program = (
-        "from core.settings import Settings, prepare_runtime\n"
+        "from blindspot.settings import Settings, prepare_runtime\n"
         "prepare_runtime(Settings.from_environment())\n"
         "import numba\n"
         "print(numba.config.CACHE_DIR)\n"

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.texts import (
+from blindspot.texts import (
     Change,
     Segment,
     are_words,

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import pair_set
-from core.errors import Cancelled
-from core.types import CancelToken, Stopwatch, Variant, digest_of_strings, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.errors import Cancelled
+from blindspot.types import CancelToken, Stopwatch, Variant, digest_of_strings, no_progress
 
 
 def test_digest_is_that_of_length_prefixed_utf8() -> None:

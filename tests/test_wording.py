@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from core.settings import ROOT
+from blindspot.settings import ROOT
 
 # Phrase (a regular expression, whole words, any case): what to write in its place.
 AVOIDED = {

@@ -1,6 +1,6 @@
 """Blindspot for programs: diagnostics, comparisons, findings and reports as functions.
 
->>> from core import api as bs
+>>> from blindspot import api as bs
 >>> run = bs.evalrank("random-projection", "demo-pairs")
 >>> f"{run.scores['mrr'].value:.3f}"
 '0.418'
@@ -21,19 +21,19 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from core.api import data as given
-from core.api import models
-from core.api.place import Place, place_of
-from core.api.results import Comparison, Findings, Found, Run, Score
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.diagnostic import all_diagnostics, find_diagnostic, named_function
-from core.errors import BlindspotError, InputError
-from core.files.writing import write_atomically
-from core.runs import pipeline
-from core.runs.comparison import entry_of_both
-from core.studies.findings import collection
-from core.studies.findings.collection import Selection
+from blindspot.api import data as given
+from blindspot.api import models
+from blindspot.api.place import Place, place_of
+from blindspot.api.results import Comparison, Findings, Found, Run, Score
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.writing import write_atomically
+from blindspot.runs import pipeline
+from blindspot.runs.comparison import entry_of_both
+from blindspot.studies.findings import collection
+from blindspot.studies.findings.collection import Selection
 
 __all__ = [
     "BlindspotError",
@@ -139,8 +139,8 @@ def report(runs: list[Run], path: str | os.PathLike[str]) -> Path:
     Raises:
         InputError: the runs are in different stores, or the file's name has another ending.
     """
-    from core.studies.report.content import gather
-    from core.studies.report.making import FORMATS
+    from blindspot.studies.report.content import gather
+    from blindspot.studies.report.making import FORMATS
 
     *_, place = _in_one_place(*runs)
     out = Path(path)

@@ -10,14 +10,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.named import dataset_named
-from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.reference import ROLES, NamedColumns, with_columns
-from core.errors import InputError, unknown
-from core.files.writing import write_atomically
-from core.settings import Settings
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.named import dataset_named
+from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.reference import ROLES, NamedColumns, with_columns
+from blindspot.errors import InputError, unknown
+from blindspot.files.writing import write_atomically
+from blindspot.settings import Settings
 
 EXPECTED = "a dataset id, a path, a data frame, a dict of columns, or a list of tuples"
 FOLDER = "given"

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, apply_layout
-from core.runs.comparison import ItemScores
+from blindspot.figures.theme import Scheme, apply_layout
+from blindspot.runs.comparison import ItemScores
 
 BINS = 40
 Figure: TypeAlias = go.Figure

@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import numpy as np
 
-from core.encoders.base import EncoderInfo
-from core.encoders.in_process import FunctionEncoder, matrix_of, reference_of, register
-from core.errors import InputError
-from core.types import Float32, Variant
+from blindspot.encoders.base import EncoderInfo
+from blindspot.encoders.in_process import FunctionEncoder, matrix_of, reference_of, register
+from blindspot.errors import InputError
+from blindspot.types import Float32, Variant
 
 EXPECTED = (
     "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array, or an "

@@ -11,9 +11,9 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from core.errors import InputError
-from core.settings import Settings, prepare_runtime
-from core.store.repository import Repository
+from blindspot.errors import InputError
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.repository import Repository
 
 _TEMPORARY: dict[int, Path] = {}  # by process
 _LOCK = threading.Lock()

@@ -9,18 +9,18 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.errors import InputError
-from core.numerics.statistics.pairs import correlation, share
-from core.runs.comparison import ItemScores
-from core.store.records import RunRecord
-from core.studies.gate import sides
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.pairs import correlation, share
+from blindspot.runs.comparison import ItemScores
+from blindspot.store.records import RunRecord
+from blindspot.studies.gate import sides
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from core.api.figures import Figure
-    from core.api.place import Place
+    from blindspot.api.figures import Figure
+    from blindspot.api.place import Place
 
 Frames = Literal["pandas", "polars", "arrow"]
 
@@ -102,7 +102,7 @@ class Run:
         Raises:
             InputError: the score is not made of items.
         """
-        from core.api.figures import distribution
+        from blindspot.api.figures import distribution
 
         items = self._item_scores
         name = score or self._entry.headline_of(self.metrics)
@@ -111,7 +111,7 @@ class Run:
         return distribution(items[name], name, self.model)
 
     def _repr_html_(self) -> str:
-        from core.api.figures import as_html_table
+        from blindspot.api.figures import as_html_table
 
         rows = [(name, one.value, one.low, one.high) for name, one in self.scores.items()]
         return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows)
@@ -165,7 +165,7 @@ class Comparison:
         return " ".join(self.said)
 
     def _repr_html_(self) -> str:
-        from core.api.figures import as_html_table
+        from blindspot.api.figures import as_html_table
 
         return as_html_table(self.title, self.rows, self.columns) + as_html_table("", [(line,) for line in self.said])
 

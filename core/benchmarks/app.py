@@ -10,11 +10,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping
 
-from core.benchmarks import app_server, browser
-from core.benchmarks.app_store import FilledStore, filled
-from core.benchmarks.browser import Press
-from core.benchmarks.measuring import BenchmarkResult
-from core.types import Progress
+from blindspot.benchmarks import app_server, browser
+from blindspot.benchmarks.app_store import FilledStore, filled
+from blindspot.benchmarks.browser import Press
+from blindspot.benchmarks.measuring import BenchmarkResult
+from blindspot.types import Progress
 
 RERUNS = 20
 WARM_UPS = 1  # warm-up rounds of all interactions
@@ -63,7 +63,7 @@ INTERACTIONS = (
 
 def page(progress: Progress) -> list[BenchmarkResult]:
     """Server-side script time of each page, p95 over 20 reruns; the worst page first."""
-    from core.server import rerun_client
+    from blindspot.server import rerun_client
 
     store = filled(progress)
     results = []

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import BlindspotError
-from core.settings import ROOT, Mode
+from blindspot.errors import BlindspotError
+from blindspot.settings import ROOT, Mode
 
 PATIENCE_SECONDS = 60.0
 _STOP_SECONDS = 10.0

@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from core.datasets import fetch, packaged
-from core.datasets.catalog import DATASETS, OWN_PREFIX, find_dataset
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published import pairs as loaders
-from core.diagnostic import all_diagnostics, find_diagnostic
-from core.encoders.catalog import ENCODERS
-from core.errors import BlindspotError
-from core.runs import pipeline, sweeps
-from core.runs.requests import RunRequest
-from core.runs.sweeps import Sweep
-from core.settings import Mode, Settings
-from core.store.repository import Repository
-from core.types import Progress, no_progress
+from blindspot.datasets import fetch, packaged
+from blindspot.datasets.catalog import DATASETS, OWN_PREFIX, find_dataset
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published import pairs as loaders
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.errors import BlindspotError
+from blindspot.runs import pipeline, sweeps
+from blindspot.runs.requests import RunRequest
+from blindspot.runs.sweeps import Sweep
+from blindspot.settings import Mode, Settings
+from blindspot.store.repository import Repository
+from blindspot.types import Progress, no_progress
 
 WORDS = 2_000  # of wordfreq's most frequent: all 20,000 would take the ten variants minutes
 SCORED_WORDS = "wordsim353.tsv"

@@ -7,10 +7,10 @@ from time import perf_counter
 
 import numpy as np
 
-from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult
-from core.diagnostics.evalrank.uncertainty import Sample
-from core.numerics.ranking.ranks import expected_reciprocal_rank
-from core.types import Progress
+from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult
+from blindspot.diagnostics.evalrank.uncertainty import Sample
+from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
+from blindspot.types import Progress
 
 ENCODERS = 8
 PAIRS = 6_989

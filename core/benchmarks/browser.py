@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.benchmarks.measuring import NotMeasured
-from core.errors import BlindspotError
+from blindspot.benchmarks.measuring import NotMeasured
+from blindspot.errors import BlindspotError
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from core.benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
-from core.benchmarks.encoders import backend, encoding, served
-from core.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
-from core.errors import unknown
-from core.settings import Settings, prepare_runtime
-from core.types import Progress, no_progress
+from blindspot.benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
+from blindspot.benchmarks.encoders import backend, encoding, served
+from blindspot.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
+from blindspot.errors import unknown
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.types import Progress, no_progress
 
 
 @dataclass(frozen=True)

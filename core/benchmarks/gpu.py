@@ -6,13 +6,13 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.benchmarks import ranking
-from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from core.encoders.device import device_for_ranking
-from core.numerics.ranking.gpu import ITEMS_PER_TILE, PAIRS_PER_TILE, PRECISIONS, Precision, rank_pairs_on
-from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Int32, Progress, no_progress
+from blindspot.benchmarks import ranking
+from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from blindspot.encoders.device import device_for_ranking
+from blindspot.numerics.ranking.gpu import ITEMS_PER_TILE, PAIRS_PER_TILE, PRECISIONS, Precision, rank_pairs_on
+from blindspot.numerics.ranking.ranks import rank_pairs
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Int32, Progress, no_progress
 
 
 def gpu_rank(progress: Progress) -> list[BenchmarkResult]:

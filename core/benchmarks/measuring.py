@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from core.types import Progress
+from blindspot.types import Progress
 
 PAIRS_OF_TIMINGS = 5
 REST_SECONDS = 0.1  # BLAS' threads spin that long for more work, and would take the next one's cores

@@ -6,11 +6,11 @@ import statistics
 
 import numpy as np
 
-from core.benchmarks import ranking
-from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity
-from core.types import Progress
+from blindspot.benchmarks import ranking
+from blindspot.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import Progress
 
 K = 100
 WARM_UP = 1_024  # queries

@@ -6,11 +6,11 @@ import statistics
 
 import numpy as np
 
-from core.benchmarks import resident
-from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
-from core.numerics.ranking.ranks import QUERIES_PER_TILE, rank_pairs
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Int32, Progress, no_progress
+from blindspot.benchmarks import resident
+from blindspot.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
+from blindspot.numerics.ranking.ranks import QUERIES_PER_TILE, rank_pairs
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Int32, Progress, no_progress
 
 TOOLKIT_PAIRS = 300  # timed; the others take as long
 SCALES = (25_000, 250_000)

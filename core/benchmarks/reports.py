@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from core.benchmarks.app_store import filled, settings_of
-from core.benchmarks.measuring import BenchmarkResult
-from core.store.repository import Repository
-from core.studies.findings.collection import Selection
-from core.studies.report.content import gather
-from core.studies.report.making import as_html
-from core.types import Progress
+from blindspot.benchmarks.app_store import filled, settings_of
+from blindspot.benchmarks.measuring import BenchmarkResult
+from blindspot.store.repository import Repository
+from blindspot.studies.findings.collection import Selection
+from blindspot.studies.report.content import gather
+from blindspot.studies.report.making import as_html
+from blindspot.types import Progress
 
 REPEATS = 3
 

@@ -1,7 +1,7 @@
 """Memory needed by ranking, measured in a process of its own.
 
-``python -m core.benchmarks.resident ITEMS QUERIES [FILE]`` ranks random items of 384 dimensions, or those of a file,
-and writes the figures to stdout.
+``python -m blindspot.benchmarks.resident ITEMS QUERIES [FILE]`` ranks random items of 384 dimensions, or those of a
+file, and writes the figures to stdout.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from time import perf_counter
 import numpy as np
 import psutil
 
-from core.errors import BlindspotError
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Similarity
-from core.settings import ROOT, Settings, prepare_runtime
-from core.types import CancelToken, Float32, no_progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.ranking.ranks import rank_pairs
+from blindspot.numerics.similarity import Similarity
+from blindspot.settings import ROOT, Settings, prepare_runtime
+from blindspot.types import CancelToken, Float32, no_progress
 
 DIMENSION = 384
 _ROWS = 50_000  # made at a time
@@ -68,7 +68,7 @@ def on_disk(items: int, queries: int) -> Resident:
 
 
 def _in_child(items: int, queries: int, *file: str) -> Resident:
-    command = [sys.executable, "-m", "core.benchmarks.resident", str(items), str(queries), *file]
+    command = [sys.executable, "-m", "blindspot.benchmarks.resident", str(items), str(queries), *file]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     if done.returncode != 0:
         raise BlindspotError(f"ranking {items:,} items in a process of its own failed: {done.stderr.strip()[-500:]}")

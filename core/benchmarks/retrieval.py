@@ -6,11 +6,11 @@ import statistics
 
 import numpy as np
 
-from core.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
-from core.numerics.ranking.judged import Judged, search
-from core.numerics.ranking.ranks import QUERIES_PER_TILE
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Progress, no_progress
+from blindspot.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
+from blindspot.numerics.ranking.judged import Judged, search
+from blindspot.numerics.ranking.ranks import QUERIES_PER_TILE
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Progress, no_progress
 
 DOCUMENTS, QUERIES, DIMENSION = 100_000, 1_000, 384
 RELEVANT = 3  # judged documents per query

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import typer
 
-from core.cli import (
+from blindspot.cli import (
     bench,
     catalogs,
     data,
@@ -26,10 +26,10 @@ from core.cli import (
     runs,
     sweep,
 )
-from core.cli.studies import check, compare, findings, gate, report
-from core.errors import BlindspotError, visible
-from core.files.writing import disk_error
-from core.names import Names, in_force
+from blindspot.cli.studies import check, compare, findings, gate, report
+from blindspot.errors import BlindspotError, visible
+from blindspot.files.writing import disk_error
+from blindspot.names import Names, in_force
 
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
 
 
 def bench(
@@ -16,7 +16,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure speed on this machine: ratios within one run, medians of interleaved pairs, response times of the app."""
-    from core.benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
+    from blindspot.benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
 
     with output.progress("benchmark") as progress:
         report = run(names or list(BENCHMARKS), progress)

@@ -6,14 +6,14 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, OWN_FOLDER_FORMS, OWN_FORMS
-from core.diagnostic import all_diagnostics
-from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
-from core.errors import unknown
-from core.names import BM25
-from core.transforms.chain import STEPS
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, OWN_FOLDER_FORMS, OWN_FORMS
+from blindspot.diagnostic import all_diagnostics
+from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
+from blindspot.errors import unknown
+from blindspot.names import BM25
+from blindspot.transforms.chain import STEPS
 
 
 def list_catalogs(

@@ -7,26 +7,26 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson, names_columns, of_columns
-from core.datasets import fetch as downloads
-from core.datasets import uploads
-from core.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, find_dataset
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.own.reference import NamedColumns
-from core.diagnostics.heros import lexical_overlap
-from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
-from core.encoders.transformer.word_pieces import bert_uncased
-from core.errors import BlindspotError, InputError
-from core.runs.at_work import at_work
-from core.runs.log import JobLine
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import Progress
-from core.workspace import own_datasets
+from blindspot.cli import output
+from blindspot.cli.options import AsJson, names_columns, of_columns
+from blindspot.datasets import fetch as downloads
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, find_dataset
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.own.reference import NamedColumns
+from blindspot.diagnostics.heros import lexical_overlap
+from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
+from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.errors import BlindspotError, InputError
+from blindspot.runs.at_work import at_work
+from blindspot.runs.log import JobLine
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import Progress
+from blindspot.workspace import own_datasets
 
 app = typer.Typer(help="Datasets: list, show, download, verify, remove.", no_args_is_help=True)
 

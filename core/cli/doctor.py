@@ -10,15 +10,15 @@ from typing import Annotated
 
 import typer
 
-from core import doctor
-from core.cli import output
-from core.cli.options import AsJson
-from core.doctor import Finding, State
-from core.doctor.content import without_each_absent
-from core.errors import BlindspotError, InputError
-from core.settings import Settings
-from core.store.repository import Repository
-from core.texts import counted
+from blindspot import doctor
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.doctor import Finding, State
+from blindspot.doctor.content import without_each_absent
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
 
 
 def diagnose(

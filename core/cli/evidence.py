@@ -6,15 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.errors import BlindspotError
-from core.numerics.statistics.families import FEWEST_FAMILIES
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
-from core.studies.evidence.scores import Downstream, Level, Outcome, ScoreTable, score_table
-from core.texts import counted
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.families import FEWEST_FAMILIES
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
+from blindspot.studies.evidence.scores import Downstream, Level, Outcome, ScoreTable, score_table
+from blindspot.texts import counted
 
 
 def evidence(

@@ -9,21 +9,21 @@ from typing import Annotated
 
 import typer
 
-from core.cli.options import AnyRun, check_file
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.diagnostics.retrieval import exports
-from core.diagnostics.retrieval.definition import ENTRY as RETRIEVAL
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from core.errors import InputError
-from core.files.export import as_file
-from core.files.writing import write_atomically
-from core.settings import Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.texts import counted
+from blindspot.cli.options import AnyRun, check_file
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostics.retrieval import exports
+from blindspot.diagnostics.retrieval.definition import ENTRY as RETRIEVAL
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from blindspot.errors import InputError
+from blindspot.files.export import as_file
+from blindspot.files.writing import write_atomically
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
 
 
 class Format(StrEnum):

@@ -8,21 +8,21 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from core.cli import output
-from core.cli.options import TRANSFORM_HELP, AsJson
-from core.cli.variants import opened, variants_of
-from core.datasets.catalog import OWN_FILE, find_dataset, title_of
-from core.diagnostics.frequency import hubness
-from core.diagnostics.frequency.hubness import LONGEST, Lists
-from core.errors import InputError
-from core.numerics.neighbours.hubness import HUB, Hubness, by_chance
-from core.numerics.similarity import Similarity
-from core.runs.at_work import at_work
-from core.runs.log import JobLine
-from core.runs.spaces import Space
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.cli.options import TRANSFORM_HELP, AsJson
+from blindspot.cli.variants import opened, variants_of
+from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
+from blindspot.diagnostics.frequency import hubness
+from blindspot.diagnostics.frequency.hubness import LONGEST, Lists
+from blindspot.errors import InputError
+from blindspot.numerics.neighbours.hubness import HUB, Hubness, by_chance
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.at_work import at_work
+from blindspot.runs.log import JobLine
+from blindspot.runs.spaces import Space
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 SHOWN = 10  # of the hubs
 

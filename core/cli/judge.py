@@ -8,32 +8,32 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import TRANSFORM_HELP, AsJson, SetId, check_file
-from core.cli.variants import opened, variants_of
-from core.datasets.catalog import OWN_FILE, find_dataset
-from core.errors import InputError, unknown
-from core.files.typed_tables import TableFormat
-from core.files.writing import read_limited, write_atomically
-from core.numerics.similarity import Similarity
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import Interval
-from core.runs.at_work import at_work
-from core.runs.log import JobLine
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.judgement import bundles, making, own_queries, scoring, verdict
-from core.studies.judgement.agreement import Agreement, agreement
-from core.studies.judgement.automatic import Automatic, answer
-from core.studies.judgement.bundles import Part
-from core.studies.judgement.inventories import SENTENCES, Inventory, Ready
-from core.studies.judgement.making import SEED, ItemsRequest
-from core.studies.judgement.rules import RANKS, Closeness, Rule
-from core.studies.judgement.scoring import By, PairTest, Scores, VariantScore
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.tallies import Tally, tally
-from core.studies.judgement.types import ItemSet, SetSummary, Task
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.cli.options import TRANSFORM_HELP, AsJson, SetId, check_file
+from blindspot.cli.variants import opened, variants_of
+from blindspot.datasets.catalog import OWN_FILE, find_dataset
+from blindspot.errors import InputError, unknown
+from blindspot.files.typed_tables import TableFormat
+from blindspot.files.writing import read_limited, write_atomically
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.at_work import at_work
+from blindspot.runs.log import JobLine
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement import bundles, making, own_queries, scoring, verdict
+from blindspot.studies.judgement.agreement import Agreement, agreement
+from blindspot.studies.judgement.automatic import Automatic, answer
+from blindspot.studies.judgement.bundles import Part
+from blindspot.studies.judgement.inventories import SENTENCES, Inventory, Ready
+from blindspot.studies.judgement.making import SEED, ItemsRequest
+from blindspot.studies.judgement.rules import RANKS, Closeness, Rule
+from blindspot.studies.judgement.scoring import By, PairTest, Scores, VariantScore
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.tallies import Tally, tally
+from blindspot.studies.judgement.types import ItemSet, SetSummary, Task
+from blindspot.types import Variant
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
 

@@ -8,24 +8,24 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson, check_file
-from core.cli.variants import variants_of
-from core.datasets import fetch
-from core.datasets.catalog import OWN_FILE, find_dataset
-from core.errors import InputError
-from core.files.export import write_csv
-from core.files.writing import write_atomically
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.runs.at_work import at_work
-from core.runs.log import JobLine
-from core.runs.requests import EncodeRequest
-from core.runs.spaces import Space
-from core.settings import Settings
-from core.space.maps import maps
-from core.space.maps.maps import MIN_DIST, N_NEIGHBORS, SEED, Map, MapRequest, Method
-from core.store.repository import Repository
+from blindspot.cli import output
+from blindspot.cli.options import AsJson, check_file
+from blindspot.cli.variants import variants_of
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import OWN_FILE, find_dataset
+from blindspot.errors import InputError
+from blindspot.files.export import write_csv
+from blindspot.files.writing import write_atomically
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.runs.at_work import at_work
+from blindspot.runs.log import JobLine
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import Space
+from blindspot.settings import Settings
+from blindspot.space.maps import maps
+from blindspot.space.maps.maps import MIN_DIST, N_NEIGHBORS, SEED, Map, MapRequest, Method
+from blindspot.store.repository import Repository
 
 NO_SEED = "none"
 

@@ -8,21 +8,21 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import TRANSFORM_HELP, AsJson
-from core.cli.variants import opened, variants_of
-from core.datasets.catalog import OWN_FILE, find_dataset, title_of
-from core.datasets.kinds.base import Dataset
-from core.errors import InputError
-from core.numerics.neighbours.overlap import P
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space
-from core.settings import Settings
-from core.space.neighbours import free_text
-from core.space.neighbours import lists as neighbours
-from core.space.neighbours.lists import Neighbours, Overlap
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.cli.options import TRANSFORM_HELP, AsJson
+from blindspot.cli.variants import opened, variants_of
+from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.errors import InputError
+from blindspot.numerics.neighbours.overlap import P
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.settings import Settings
+from blindspot.space.neighbours import free_text
+from blindspot.space.neighbours import lists as neighbours
+from blindspot.space.neighbours.lists import Neighbours, Overlap
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 
 @dataclass(frozen=True, eq=False)

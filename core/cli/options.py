@@ -11,10 +11,10 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from core.datasets.own.reference import ROLES, NamedColumns, is_own, with_columns
-from core.diagnostic import parameters
-from core.errors import InputError
-from core.transforms.chain import STEPS
+from blindspot.datasets.own.reference import ROLES, NamedColumns, is_own, with_columns
+from blindspot.diagnostic import parameters
+from blindspot.errors import InputError
+from blindspot.transforms.chain import STEPS
 
 TRANSFORM_HELP = (
     f"transform chain, for example abtt:2 or center+whiten:128, of {', '.join(s.usage for s in STEPS.values())}; "

@@ -16,17 +16,17 @@ from rich.progress import Progress as Display
 from rich.table import Table
 from rich.text import Text
 
-from core import names
-from core.diagnostic import Score
-from core.encoders.served.encoder import ServedEncoder
-from core.encoders.served.reference import ServedReference
-from core.errors import InputError, visible
-from core.runs.sending import sendings
-from core.settings import Settings
-from core.store.naming import names_of
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Progress as Listener
+from blindspot import names
+from blindspot.diagnostic import Score
+from blindspot.encoders.served.encoder import ServedEncoder
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.errors import InputError, visible
+from blindspot.runs.sending import sendings
+from blindspot.settings import Settings
+from blindspot.store.naming import names_of
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Progress as Listener
 
 # A pipe has no width of its own; this one is wide enough for every id.
 stdout = Console(width=None if sys.stdout.isatty() else 180, emoji=False)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import (
+from blindspot.cli import output
+from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
     TRANSFORM_HELP,
@@ -17,15 +17,15 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.reference import NamedColumns
-from core.diagnostic import FIT_ON, find_diagnostic
-from core.diagnostics.evalrank import training_overlap
-from core.runs import estimates, manifests, pipeline
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.reference import NamedColumns
+from blindspot.diagnostic import FIT_ON, find_diagnostic
+from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.runs import estimates, manifests, pipeline
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 @names_columns

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import (
+from blindspot.cli import output
+from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
     TRANSFORM_HELP,
@@ -22,18 +22,18 @@ from core.cli.options import (
     of_columns,
     takes_parameters,
 )
-from core.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
-from core.datasets.own.reference import NamedColumns
-from core.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
-from core.errors import BlindspotError, DataMissing, InputError
-from core.runs import estimates, manifests, pipeline, sweeps
-from core.runs.pipeline import RunOutcome
-from core.runs.requests import RunRequest
-from core.runs.sending import sendings
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import counted
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
+from blindspot.datasets.own.reference import NamedColumns
+from blindspot.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
+from blindspot.errors import BlindspotError, DataMissing, InputError
+from blindspot.runs import estimates, manifests, pipeline, sweeps
+from blindspot.runs.pipeline import RunOutcome
+from blindspot.runs.requests import RunRequest
+from blindspot.runs.sending import sendings
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
 
 DEMO, EVIDENCE = "demo", "evidence"  # ready-made sweeps
 METRICS_SHOWN = 6  # besides the headline

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.cli import output
-from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
-from core.datasets.kinds.base import Dataset
-from core.encoders.catalog import canonical_encoder
-from core.runs import pipeline
-from core.runs.requests import EncodeRequest
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.runs import pipeline
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
 
 
 def variants_of(encoders: Sequence[str], transforms: Sequence[str] | None) -> list[Variant]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core import names
-from core.datasets.entries import (
+from blindspot import names
+from blindspot.datasets.entries import (
     EVALRANK_REPOSITORY,
     EVALRANK_REVISION,
     DatasetEntry,
@@ -11,21 +11,21 @@ from core.datasets.entries import (
     evalrank_file,
     github_file,
 )
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own import retrieval_folder
-from core.datasets.own.columns import OwnSource
-from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.reference import ROLES, OwnReference
-from core.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
-from core.datasets.published import pairs as loaders
-from core.datasets.published.evalrank_sources import SOURCES
-from core.datasets.published.similarity_sets import SIMILARITY
-from core.datasets.published.transfer_tasks import LABELLED
-from core.datasets.published.word_relations import RELATIONS
-from core.errors import unknown
-from core.settings import ASSETS
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own import retrieval_folder
+from blindspot.datasets.own.columns import OwnSource
+from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.reference import ROLES, OwnReference
+from blindspot.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published.evalrank_sources import SOURCES
+from blindspot.datasets.published.similarity_sets import SIMILARITY
+from blindspot.datasets.published.transfer_tasks import LABELLED
+from blindspot.datasets.published.word_relations import RELATIONS
+from blindspot.errors import unknown
+from blindspot.settings import ASSETS
 
 __all__ = [
     "DATASETS",
@@ -363,7 +363,7 @@ def find_dataset(reference: str) -> DatasetEntry:
 
 
 def title_of(reference: str) -> str:
-    """Name of a dataset on screen, whether it still exists or not; see ``core.names``."""
+    """Name of a dataset on screen, whether it still exists or not; see ``blindspot.names``."""
     entry = DATASETS.get(reference)
     return names.current().dataset(reference, entry.title if entry else "")
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from core import policy
-from core.datasets.catalog import DatasetEntry, SourceFile
-from core.datasets.kinds.base import Dataset
-from core.errors import BlindspotError, DataCorrupt, DataMissing
-from core.files.in_use import holding, use
-from core.files.writing import cannot_write, exclusive, sha256_of, write_atomically
-from core.settings import Settings
-from core.types import CancelToken, Progress, no_progress
+from blindspot import policy
+from blindspot.datasets.catalog import DatasetEntry, SourceFile
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.errors import BlindspotError, DataCorrupt, DataMissing
+from blindspot.files.in_use import holding, use
+from blindspot.files.writing import cannot_write, exclusive, sha256_of, write_atomically
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Progress, no_progress
 
 ATTEMPTS = 3
 TIMEOUT_SECONDS = 20.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.datasets.catalog import DATASETS
-from core.datasets.own.reference import is_own
-from core.errors import InputError
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.own.reference import is_own
+from blindspot.errors import InputError
 
 
 def dataset_named(name: str) -> str:

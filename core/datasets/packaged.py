@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from importlib import resources
 
-from core.errors import BlindspotError
+from blindspot.errors import BlindspotError
 
 _REMEDY = "install the requirements: pip install -r requirements.txt"
 

@@ -20,18 +20,18 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from uuid import uuid4
 
-from core import policy
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own import retrieval_folder
-from core.datasets.own.columns import OwnFile
-from core.datasets.own.retrieval_folder import FolderFiles, FolderOptions, OwnRetrievalFolder
-from core.errors import BlindspotError, InputError
-from core.files.tables import Texts
-from core.files.writing import cannot_write, make_folder, sha256_of
-from core.settings import Settings
-from core.types import digest_of_strings
+from blindspot import policy
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own import retrieval_folder
+from blindspot.datasets.own.columns import OwnFile
+from blindspot.datasets.own.retrieval_folder import FolderFiles, FolderOptions, OwnRetrievalFolder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.tables import Texts
+from blindspot.files.writing import cannot_write, make_folder, sha256_of
+from blindspot.settings import Settings
+from blindspot.types import digest_of_strings
 
 log = logging.getLogger(__name__)
 RECORD = "upload.json"

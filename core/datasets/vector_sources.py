@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import fetch
-from core.datasets.entries import SourceFile, evalrank_file
-from core.errors import DataMissing
-from core.settings import Settings
-from core.types import CancelToken, Progress, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.entries import SourceFile, evalrank_file
+from blindspot.errors import DataMissing
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Progress, no_progress
 
 # Decoded from R data files, so that no public address serves these bytes: ``url`` is "".
 VECTOR_FILES = (

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.texts import caseless, one_form
-from core.types import Bool, Float64, Int64
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.texts import caseless, one_form
+from blindspot.types import Bool, Float64, Int64
 
 
 @dataclass(frozen=True)

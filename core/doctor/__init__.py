@@ -11,12 +11,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from core.doctor import content, disk, machine, results, software
-from core.doctor.findings import Check, Finding, State, guarded
-from core.doctor.mending import Mend, mends
-from core.doctor.readiness import not_ready
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot.doctor import content, disk, machine, results, software
+from blindspot.doctor.findings import Check, Finding, State, guarded
+from blindspot.doctor.mending import Mend, mends
+from blindspot.doctor.readiness import not_ready
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 
 __all__ = ["Finding", "Mend", "State", "examine", "mends", "not_ready", "usable_settings"]
 

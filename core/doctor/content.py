@@ -7,16 +7,16 @@ from pathlib import Path
 
 import httpx
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile
-from core.datasets.fetch import DataState
-from core.doctor.findings import Finding, State, note, ok, problem, problem_of, size
-from core.doctor.software import without_password
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import BlindspotError
-from core.settings import Settings
-from core.texts import counted
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import DATASETS, DatasetEntry, SourceFile
+from blindspot.datasets.fetch import DataState
+from blindspot.doctor.findings import Finding, State, note, ok, problem, problem_of, size
+from blindspot.doctor.software import without_password
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import BlindspotError
+from blindspot.settings import Settings
+from blindspot.texts import counted
 
 AREA_ENCODERS, AREA_DATASETS, AREA_UPLOADS = "encoders", "datasets", "uploads"
 NOT_DOWNLOADED = "not downloaded"

@@ -11,14 +11,14 @@ from zipfile import is_zipfile
 
 from filelock import FileLock, Timeout
 
-from core.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
-from core.encoders.cache import EmbeddingCache
-from core.encoders.transformer.backends import EXPORTS
-from core.errors import DataCorrupt
-from core.files.writing import bytes_of
-from core.runs.cache_limit import computed_folders, evictable
-from core.settings import Settings
-from core.texts import counted
+from blindspot.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.transformer.backends import EXPORTS
+from blindspot.errors import DataCorrupt
+from blindspot.files.writing import bytes_of
+from blindspot.runs.cache_limit import computed_folders, evictable
+from blindspot.settings import Settings
+from blindspot.texts import counted
 
 CACHE = "cache"
 LEAST_FREE = GIB

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.errors import BlindspotError
+from blindspot.errors import BlindspotError
 
 Check = Callable[[], Iterable["Finding"]]
 

@@ -14,11 +14,11 @@ from typing import Any
 import joblib
 import psutil
 
-from core.doctor.cgroups import MemoryLimit, memory_limit
-from core.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
-from core.encoders.device import resolve_device
-from core.errors import BlindspotError
-from core.settings import Settings
+from blindspot.doctor.cgroups import MemoryLimit, memory_limit
+from blindspot.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
+from blindspot.encoders.device import resolve_device
+from blindspot.errors import BlindspotError
+from blindspot.settings import Settings
 
 DEVICES = "devices"
 LEAST_MEMORY = 2 * GIB  # available; MiniLM with torch takes half of it

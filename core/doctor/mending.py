@@ -14,10 +14,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, DatasetEntry
-from core.datasets.fetch import DataState, FileState
-from core.doctor.disk import (
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, DatasetEntry
+from blindspot.datasets.fetch import DataState, FileState
+from blindspot.doctor.disk import (
     CACHE,
     LEFT_BY_A_CRASH,
     damaged_embeddings,
@@ -27,18 +27,18 @@ from core.doctor.disk import (
     left_over,
     unfinished_files,
 )
-from core.doctor.findings import size
-from core.doctor.results import STORE, command
-from core.encoders.cache import EmbeddingCache, remove_chunks
-from core.errors import BlindspotError
-from core.files.in_use import last_used, remove_unless_held
-from core.files.writing import bytes_of, delete_file, exclusive, exclusive_now
-from core.runs.cache_limit import computed_folders
-from core.settings import Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.texts import counted
-from core.types import CancelToken, Progress, no_progress
+from blindspot.doctor.findings import size
+from blindspot.doctor.results import STORE, command
+from blindspot.encoders.cache import EmbeddingCache, remove_chunks
+from blindspot.errors import BlindspotError
+from blindspot.files.in_use import last_used, remove_unless_held
+from blindspot.files.writing import bytes_of, delete_file, exclusive, exclusive_now
+from blindspot.runs.cache_limit import computed_folders
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
+from blindspot.types import CancelToken, Progress, no_progress
 
 AREA_DATASETS = "datasets"
 QUIET_SECONDS = 600.0  # a file untouched for so long is not being written

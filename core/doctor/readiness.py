@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from core.doctor.content import BUNDLED, INSTALL
-from core.doctor.disk import cannot_write_to
-from core.doctor.findings import Check, Finding, State, guarded, problem
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.settings import Settings
-from core.store.db import Database
-from core.store.inspection import check_opens, schema_version
-from core.store.repository import Repository
+from blindspot.doctor.content import BUNDLED, INSTALL
+from blindspot.doctor.disk import cannot_write_to
+from blindspot.doctor.findings import Check, Finding, State, guarded, problem
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.settings import Settings
+from blindspot.store.db import Database
+from blindspot.store.inspection import check_opens, schema_version
+from blindspot.store.repository import Repository
 
 READY = "ready"
 PATIENCE_SECONDS = 3.0  # a writing process holds the store for milliseconds, a backup or a shell for longer

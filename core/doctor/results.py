@@ -8,21 +8,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from core.datasets.catalog import find_dataset
-from core.datasets.own import files as own
-from core.diagnostic import all_diagnostics
-from core.doctor.findings import Finding, note, ok, problem, size
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.errors import BlindspotError, InputError
-from core.files.writing import bytes_of
-from core.names import is_ranking
-from core.runs import pipeline
-from core.runs.inputs.rankings import ranking_of
-from core.settings import Settings
-from core.store.inspection import StoreFacts, inspect
-from core.store.records import RunPlan, RunRecord, RunState
-from core.store.repository import Repository
-from core.texts import counted
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.own import files as own
+from blindspot.diagnostic import all_diagnostics
+from blindspot.doctor.findings import Finding, note, ok, problem, size
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.writing import bytes_of
+from blindspot.names import is_ranking
+from blindspot.runs import pipeline
+from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.settings import Settings
+from blindspot.store.inspection import StoreFacts, inspect
+from blindspot.store.records import RunPlan, RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
 
 STORE = "store"
 PATIENCE_SECONDS = 1.5  # other processes write for milliseconds

@@ -13,10 +13,10 @@ from packaging.requirements import InvalidRequirement, Requirement
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-import core
-from core.doctor.findings import Finding, note, ok, problem, problem_of, size
-from core.errors import BlindspotError, InputError
-from core.settings import ROOT, VARIABLES, Settings
+import blindspot
+from blindspot.doctor.findings import Finding, note, ok, problem, problem_of, size
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import ROOT, VARIABLES, Settings
 
 VERSIONS = "versions"
 SETTINGS = "settings"
@@ -46,7 +46,7 @@ def python(
         what = f"this Python is in no virtual environment: {prefix} is shared with other programs"
         remedy = "keep Blindspot's libraries apart: make run makes .venv, then use .venv/bin/python"
         yield note(VERSIONS, "environment", what, remedy)
-    yield ok(VERSIONS, "blindspot", f"{core.__version__}, {ROOT}")
+    yield ok(VERSIONS, "blindspot", f"{blindspot.__version__}, {ROOT}")
 
 
 def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import typer
 
-from core import cli
-from core.documentation.markdown import table
+from blindspot import cli
+from blindspot.documentation.markdown import table
 
 _PROGRAM = "python -m core"
 

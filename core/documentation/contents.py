@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from core.documentation import generated
-from core.settings import ROOT
+from blindspot.documentation import generated
+from blindspot.settings import ROOT
 
 DOCS = ROOT / "docs"
 CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-from core.datasets import catalog as datasets
-from core.diagnostic import DiagnosticEntry, Score, all_diagnostics
-from core.documentation import command_line
-from core.documentation.markdown import table
-from core.encoders import catalog as encoders
-from core.settings import ASSETS, VARIABLES
-from core.store import schema
-from core.transforms.chain import STEPS
+from blindspot.datasets import catalog as datasets
+from blindspot.diagnostic import DiagnosticEntry, Score, all_diagnostics
+from blindspot.documentation import command_line
+from blindspot.documentation.markdown import table
+from blindspot.encoders import catalog as encoders
+from blindspot.settings import ASSETS, VARIABLES
+from blindspot.store import schema
+from blindspot.transforms.chain import STEPS
 
 _BIBLIOGRAPHY = ASSETS / "reference" / "papers.bib"
 _QUERIES = Path(__file__).parent / "queries"

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 import streamlit as st
 
-from core import ui
-from core.figures.theme import Scheme
-from core.settings import ASSETS
-from core.ui.markdown import as_text
-from core.ui.navigation import DOCUMENTATION, TOPIC
+from blindspot import ui
+from blindspot.figures.theme import Scheme
+from blindspot.settings import ASSETS
+from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import DOCUMENTATION, TOPIC
 
 TITLE = "Documentation"
 QUESTION = "How do I use this, and what exactly is computed?"
@@ -26,7 +26,7 @@ _TITLE = re.compile(r"\A\s*# [^\n]+\n")
 
 def show() -> None:
     """Draw the page that the address names."""
-    from core.documentation import contents  # imports every part that is documented
+    from blindspot.documentation import contents  # imports every part that is documented
 
     ui.page(TITLE, QUESTION, show_jobs=False)
     titles = contents.titles()

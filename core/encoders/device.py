@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from core.errors import BlindspotError
+from blindspot.errors import BlindspotError
 
 
 def resolve_device(wanted: str) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.encoders.base import Encoder, EncoderIdentity, EncoderInfo
-from core.errors import BlindspotError, InputError
-from core.types import CancelToken, Float32
+from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
+from blindspot.errors import BlindspotError, InputError
+from blindspot.types import CancelToken, Float32
 
 SCHEME = "python:"
 TEXTS_AT_ONCE = 1024  # between two looks at a cancel

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
-from core.encoders.tokens import Token, TokenParts
-from core.errors import BlindspotError
-from core.numerics.principal import signs
-from core.types import CancelToken, Float32, Float64
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from blindspot.encoders.tokens import Token, TokenParts
+from blindspot.errors import BlindspotError
+from blindspot.numerics.principal import signs
+from blindspot.types import CancelToken, Float32, Float64
 
 MOST_FEATURES = 50_000  # of each of the two kinds, the most frequent ones
 SEED = 20

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
-from core.encoders.tokens import Token, TokenParts, mean_of
-from core.types import CancelToken, Float32, Float64, Int64
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from blindspot.encoders.tokens import Token, TokenParts, mean_of
+from blindspot.types import CancelToken, Float32, Float64, Int64
 
 SIZES = (3, 4, 5)  # characters of an n-gram
 TEXTS_PER_BATCH = 512

@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from core.errors import InputError, unknown
-from core.files.writing import require_name
+from blindspot.errors import InputError, unknown
+from blindspot.files.writing import require_name
 
 
 class Pooling(StrEnum):
@@ -80,7 +80,7 @@ class ModelParams:
     """Parameters of a ``dir:`` or ``hf:`` reference; None keeps the model's own value.
 
     ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, but for those whose role
-    has a prompt of its own: ``query_prompt``, ``document_prompt`` (``core.encoders.roles``). "" decides for none.
+    has a prompt of its own: ``query_prompt``, ``document_prompt`` (``blindspot.encoders.roles``). "" decides for none.
     ``passages`` cuts the documents of retrieval.
     """
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, runtime_checkable
 
-from core.encoders.base import Encoder, EncoderIdentity, FittedEncoder
-from core.types import CancelToken
+from blindspot.encoders.base import Encoder, EncoderIdentity, FittedEncoder
+from blindspot.types import CancelToken
 
 KEPT = 4
 

@@ -13,7 +13,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from core.encoders.base import (
+from blindspot.encoders.base import (
     DOCUMENT_NAMES,
     QUERY_NAMES,
     ROLE_NAMES,
@@ -28,7 +28,7 @@ from core.encoders.base import (
     RolePrompts,
     Sibling,
 )
-from core.types import CancelToken, Float32, Int64
+from blindspot.types import CancelToken, Float32, Int64
 
 _OF_QUERIES = "; prompt of queries: "
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, cast
 
-from core.errors import InputError
-from core.files.writing import require_regular, sha256_of
+from blindspot.errors import InputError
+from blindspot.files.writing import require_regular, sha256_of
 
 GZIP = b"\x1f\x8b"
 # First bytes of other kinds of files; none is unpickled or run.

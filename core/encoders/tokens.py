@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from core.types import Bool, Float32, Float64
+from blindspot.types import Bool, Float32, Float64
 
 
 class Role(StrEnum):

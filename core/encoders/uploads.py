@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from core.errors import BlindspotError, InputError
-from core.files.writing import write_atomically
-from core.settings import Settings
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.writing import write_atomically
+from blindspot.settings import Settings
 
 VECTORS = (".txt", ".vec", ".bin", ".gz")
 TABLES = (".parquet", ".csv", ".tsv", ".jsonl")

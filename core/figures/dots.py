@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, apply_layout
-from core.numerics.statistics.intervals import Interval
-from core.types import Variant
+from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.types import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
 ROW_MARGIN = 24  # and of the room between two rows

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.labels import wrapped
-from core.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
-from core.types import Float64
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import DIVERGING, SEQUENTIAL, Scheme, Style, apply_layout, faint, ink
+from blindspot.types import Float64
 
 ROW = 27  # pixels of a row of a grid
 NAME_HEIGHT = 22  # of the legend, per name on a narrow screen

@@ -10,10 +10,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.labels import wrapped
-from core.figures.theme import Scheme, Style, apply_layout
-from core.numerics.statistics.groups import FEW
-from core.types import Variant
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.numerics.statistics.groups import FEW
+from blindspot.types import Variant
 
 FIGURE_HEIGHT = 420
 LABEL_WIDTH = 20
@@ -34,8 +34,8 @@ def group_lines(
     """A score per group with its interval, a color and symbol per variant, a panel per side.
 
     Args:
-        scores: per variant a row per group (``core.numerics.statistics.groups.scores``): ``side, label``, ``unit``, the
-            measure, its ``_low`` and ``_high``; the same groups in the same order for all.
+        scores: per variant a row per group (``blindspot.numerics.statistics.groups.scores``): ``side, label``,
+            ``unit``, the measure, its ``_low`` and ``_high``; the same groups in the same order for all.
         axis: titles by side.
         title: of the measure.
         unit: what is counted, such as "pairs"; means over fewer than ``FEW`` are hollow.

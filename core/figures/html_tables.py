@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
-from core.figures.theme import Scheme, faint, ink
-from core.texts import near_duplicate_key
+from blindspot.figures.theme import Scheme, faint, ink
+from blindspot.texts import near_duplicate_key
 
 LINE = {Scheme.LIGHT: "#D5DBE3", Scheme.DARK: "#364150"}
 _TINT = {Scheme.LIGHT: "#E8F1F8", Scheme.DARK: "#1B3347"}

@@ -8,12 +8,12 @@ from html import escape
 
 import numpy as np
 
-from core.encoders.tokens import Role, Token
-from core.figures.html_tables import LINE
-from core.figures.theme import DIVERGING, Scheme, faint, ink, shade
-from core.texts import counted, near_duplicate_key
-from core.transforms.contributions import Contributions, Way
-from core.types import Float64, Int64
+from blindspot.encoders.tokens import Role, Token
+from blindspot.figures.html_tables import LINE
+from blindspot.figures.theme import DIVERGING, Scheme, faint, ink, shade
+from blindspot.texts import counted, near_duplicate_key
+from blindspot.transforms.contributions import Contributions, Way
+from blindspot.types import Float64, Int64
 
 MOST_WORDS = 30  # of a text in the map
 MOST_NUMBERS = {True: 8, False: 16}  # columns with room for numbers, by whether there is half a page

@@ -17,10 +17,10 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from core.errors import DataCorrupt
-from core.files.in_use import use
-from core.files.writing import exclusive, write_atomically
-from core.types import CancelToken, digest_of_strings
+from blindspot.errors import DataCorrupt
+from blindspot.files.in_use import use
+from blindspot.files.writing import exclusive, write_atomically
+from blindspot.types import CancelToken, digest_of_strings
 
 T = TypeVar("T")
 DAMAGED = (ValueError, KeyError, TypeError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)

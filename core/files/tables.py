@@ -19,9 +19,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from core.errors import InputError
-from core.files.parquet_footer import column_chunks
-from core.files.writing import read_limited, require_regular
+from blindspot.errors import InputError
+from blindspot.files.parquet_footer import column_chunks
+from blindspot.files.writing import read_limited, require_regular
 
 if TYPE_CHECKING:
     import pyarrow as pa

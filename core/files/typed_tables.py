@@ -1,6 +1,6 @@
 """Tables of typed columns as CSV or Parquet, written so that a spreadsheet does no harm and read without trust.
 
-See ``core.files.export`` for what CSV does to texts. Parquet has types: there they stay as they are.
+See ``blindspot.files.export`` for what CSV does to texts. Parquet has types: there they stay as they are.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from core.errors import InputError
-from core.files.export import guarded, unguarded
-from core.files.tables import MAX_CELL, csv_rows, decoded, is_text, parquet_batches, parquet_errors
+from blindspot.errors import InputError
+from blindspot.files.export import guarded, unguarded
+from blindspot.files.tables import MAX_CELL, csv_rows, decoded, is_text, parquet_batches, parquet_errors
 
 if TYPE_CHECKING:
     import pyarrow as pa

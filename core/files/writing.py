@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from core.errors import BlindspotError, Cancelled, InputError
-from core.types import CancelToken
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.types import CancelToken
 
 
 def sha256_of(path: Path) -> str:

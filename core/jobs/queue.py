@@ -14,21 +14,21 @@ from enum import StrEnum
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
-from core import policy
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.fetch import FetchRequest
-from core.diagnostic import FIT_ON
-from core.errors import BlindspotError, Cancelled
-from core.files.writing import disk_error
-from core.runs import estimates, pipeline
-from core.runs.at_work import at_work
-from core.runs.log import JobLine
-from core.runs.pipeline import RunOutcome
-from core.runs.requests import EncodeRequest, Repetition, RunRequest
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Progress, Variant
+from blindspot import policy
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.fetch import FetchRequest
+from blindspot.diagnostic import FIT_ON
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.files.writing import disk_error
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.at_work import at_work
+from blindspot.runs.log import JobLine
+from blindspot.runs.pipeline import RunOutcome
+from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Progress, Variant
 
 
 class SpaceTask(Protocol):

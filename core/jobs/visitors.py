@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import psutil
 
-from core.jobs.queue import JobQueue, Place
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot.jobs.queue import JobQueue, Place
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 
 
 @dataclass(frozen=True)

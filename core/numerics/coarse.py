@@ -1,7 +1,7 @@
 """Quantized products of vectors (int8): four times as fast as float32 on processors with instructions for them.
 
 The error of a product is bounded by each row's quantization error, which is measured. So screening by such products
-misses nothing (``core.numerics.ranking.ranks``).
+misses nothing (``blindspot.numerics.ranking.ranks``).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.types import Float32, Float64, Int8, Int32
+from blindspot.types import Float32, Float64, Int8, Int32
 
 if TYPE_CHECKING:
     import torch
@@ -58,7 +58,7 @@ class Coded:
 
 def coded(rows: Float32) -> Coded:
     """``rows [k, d] float32`` of length at most 1, quantized to 255 steps each."""
-    from core.numerics.kernels import code_rows
+    from blindspot.numerics.kernels import code_rows
 
     found = Coded(np.empty(rows.shape, dtype=np.int8), np.empty(len(rows), dtype=np.float32), np.empty(len(rows)))
     code_rows(rows, found.codes, found.steps, found.errors)
@@ -85,7 +85,7 @@ class TwoStepCoded:
 
 def two_step_coded(rows: Float32, *, is_right: bool) -> TwoStepCoded:
     """``rows [k, d] float32``, no longer than 1, for one side of a product."""
-    from core.numerics.kernels import code_what_is_left
+    from blindspot.numerics.kernels import code_what_is_left
 
     first = coded(rows)
     second, errors = np.empty(rows.shape, dtype=np.int8), np.empty(len(rows))
@@ -98,7 +98,7 @@ def slack_of_two_steps(left: TwoStepCoded, right: TwoStepCoded) -> float:
     """Error bound of a product of two such rows; integer products are exact.
 
     It covers the omitted product of both second steps (no longer than the first residuals plus their own error) and the
-    errors as in ``core.numerics.kernels.slack_of_codes``; rounding as there.
+    errors as in ``blindspot.numerics.kernels.slack_of_codes``; rounding as there.
     """
     x, y = left.both.farthest, right.both.farthest
     seconds = (left.first.farthest + x) * (right.first.farthest + y)

@@ -1,7 +1,7 @@
 """Compiled loops. Import only inside functions that run in a worker: numba takes a second to import.
 
 None is parallel: they release the interpreter's lock, so that several threads run them at once, each on its own piece
-(``core.numerics.threads``). They share one file because numba caches compiled code per file, and would not notice
+(``blindspot.numerics.threads``). They share one file because numba caches compiled code per file, and would not notice
 changes of functions in other files.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from core.types import Float32, Float64, Int8, Int32, Int64
+from blindspot.types import Float32, Float64, Int8, Int32, Int64
 
 _BLOCK = 512  # columns counted at a time
 _SCREENED = 64  # scores compared at once with the lowest that is kept
@@ -438,7 +438,7 @@ def keep_highest_by_codes(
     rows: Int64,
     filled: int,
 ) -> None:
-    """As ``keep_highest``, from products of two-step codes (``core.numerics.coarse.TwoStepCoded``).
+    """As ``keep_highest``, from products of two-step codes (``blindspot.numerics.coarse.TwoStepCoded``).
 
     ``products`` and ``crossed`` are ``[q, columns] int32``: of the first steps, and of first with second ones.
     """

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import BlindspotError
-from core.types import Float32, Float64
+from blindspot.errors import BlindspotError
+from blindspot.types import Float32, Float64
 
 # A direction along which the rows spread by less than this share of their length is only noise: vectors of one text
 # differ by about 1e-7 between batches, which is also the rounding error of float32.

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.types import Float32, Float64, Int32, Int64
+from blindspot.types import Float32, Float64, Int32, Int64
 
 
 class Similarity(StrEnum):

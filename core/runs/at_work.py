@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-from core.errors import BlindspotError
-from core.files.in_use import holding
-from core.runs import log as joblog
-from core.runs.cache_limit import keep_to_limit
-from core.runs.log import JobLine
-from core.settings import Settings
+from blindspot.errors import BlindspotError
+from blindspot.files.in_use import holding
+from blindspot.runs import log as joblog
+from blindspot.runs.cache_limit import keep_to_limit
+from blindspot.runs.log import JobLine
+from blindspot.settings import Settings
 
 _DEPTH = threading.local()
 

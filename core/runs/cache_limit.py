@@ -1,7 +1,7 @@
 """Eviction of the least recently used files of the cache, to keep it below a limit.
 
 Only files that can be computed or downloaded again are evicted: never the store (runs, votes), uploads or other files
-of users, nor files in use (``core.files.in_use``) or used a moment ago.
+of users, nor files in use (``blindspot.files.in_use``) or used a moment ago.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS
-from core.files.in_use import last_used, remove_unless_held
-from core.files.writing import bytes_of, exclusive_now
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS
+from blindspot.files.in_use import last_used, remove_unless_held
+from blindspot.files.writing import bytes_of, exclusive_now
+from blindspot.settings import Settings
 
 GRACE_SECONDS = 10.0  # files used since are about to be read
 

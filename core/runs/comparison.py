@@ -9,14 +9,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from core.diagnostic import DiagnosticEntry, Score, all_diagnostics, find_diagnostic
-from core.errors import InputError
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import Interval
-from core.numerics.statistics.pairs import Dependence
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.types import Float64, Int64
+from blindspot.diagnostic import DiagnosticEntry, Score, all_diagnostics, find_diagnostic
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.types import Float64, Int64
 
 
 @dataclass(frozen=True)
@@ -244,7 +244,7 @@ class DifferencesOf(Protocol):
 
         Args:
             pairs: finished runs of this diagnostic over one content, with the same parameters, on the same items, which
-                have the same headline score (``core.studies.compare.rows`` sees to it).
+                have the same headline score (``blindspot.studies.compare.rows`` sees to it).
         """
         ...
 

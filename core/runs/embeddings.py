@@ -7,16 +7,16 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.diagnostic import find_diagnostic
-from core.encoders.cache import Embedded, EmbeddingCache
-from core.errors import BlindspotError
-from core.names import version_of
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.transforms.chain import FittedChain, TransformChain
-from core.transforms.trained_flows import StoredFlows
-from core.types import Float32, Int64
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.cache import Embedded, EmbeddingCache
+from blindspot.errors import BlindspotError
+from blindspot.names import version_of
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import FittedChain, TransformChain
+from blindspot.transforms.trained_flows import StoredFlows
+from blindspot.types import Float32, Int64
 
 
 class EmbeddingsGone(BlindspotError):
@@ -50,7 +50,7 @@ class RunVectors:
 
     Attributes:
         items: ``[k] int64``, numbers of the items that it was computed on, ascending.
-        asking: ``[q] int64``, those of them encoded once more, as queries (``core.runs.inputs.roles``), ascending;
+        asking: ``[q] int64``, those of them encoded once more, as queries (``blindspot.runs.inputs.roles``), ascending;
             None where all texts were encoded alike.
         vectors: ``[k, d] float32`` of the items, or ``[k + q, d]``: then those of the queries.
     """

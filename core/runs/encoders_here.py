@@ -13,22 +13,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from core import policy
-from core.datasets.own import rankings
-from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
-from core.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
-from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
-from core.encoders.roles import role_prompts, without_prompt
-from core.encoders.served.encoder import Connection, ServedEncoder, tested
-from core.encoders.served.reference import ServedReference
-from core.encoders.uploads import delete_upload, store_upload, upload_of
-from core.errors import BlindspotError, InputError
-from core.names import BM25, is_ranking, version_of
-from core.runs.inputs.rankings import ranking_of
-from core.settings import Settings
-from core.store.records import RunRecord, RunState, Speed, StoredReference
-from core.store.repository import Repository
-from core.types import CancelToken, Variant
+from blindspot import policy
+from blindspot.datasets.own import rankings
+from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
+from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
+from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
+from blindspot.encoders.roles import role_prompts, without_prompt
+from blindspot.encoders.served.encoder import Connection, ServedEncoder, tested
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.encoders.uploads import delete_upload, store_upload, upload_of
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import BM25, is_ranking, version_of
+from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState, Speed, StoredReference
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Variant
 
 CATALOG = "catalog"
 WITH_PARAMETERS = "parameters"

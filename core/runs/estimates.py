@@ -9,21 +9,21 @@ import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
-from core.encoders.base import EncoderFamily, EncoderInfo
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.encoders.roles import info_with_roles
-from core.names import fused, is_ranking
-from core.runs.inputs.rankings import ranking_of
-from core.runs.requests import RunRequest
-from core.runs.sending import Sending, sendings
-from core.settings import Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
+from blindspot.encoders.base import EncoderFamily, EncoderInfo
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.roles import info_with_roles
+from blindspot.names import fused, is_ranking
+from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.runs.requests import RunRequest
+from blindspot.runs.sending import Sending, sendings
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
 
 RECENT = 200  # runs that speeds are taken from
 # Guesses for an ordinary laptop

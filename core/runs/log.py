@@ -19,10 +19,10 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from time import perf_counter
 
-from core.errors import BlindspotError, Cancelled
-from core.files.writing import exclusive
-from core.settings import ROOT, Settings
-from core.types import CancelToken
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.files.writing import exclusive
+from blindspot.settings import PACKAGE, Settings
+from blindspot.types import CancelToken
 
 MAX_BYTES = 5_000_000  # per file; about 15,000 lines
 FILES_KEPT = 4  # older files; jobs.jsonl.1 is the newest of them
@@ -127,11 +127,11 @@ def _append(path: Path, text: str) -> None:
 
 
 def _place_of(error: BaseException) -> str:
-    """``DataCorrupt at core/datasets/fetch.py:104``: the innermost line of our code."""
+    """``DataCorrupt at blindspot/datasets/fetch.py:104``: the innermost line of our code."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)
-        if path.is_relative_to(ROOT / "core"):
-            return f"{type(error).__name__} at {path.relative_to(ROOT)}:{frame.lineno}"
+        if path.resolve().is_relative_to(PACKAGE):
+            return f"{type(error).__name__} at blindspot/{path.resolve().relative_to(PACKAGE)}:{frame.lineno}"
     return type(error).__name__
 
 

@@ -9,20 +9,20 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import core
-from core import names
-from core.datasets.catalog import DatasetEntry
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
-from core.encoders.base import Encoder, library_versions, prompt_warning
-from core.encoders.cache import Embedded
-from core.encoders.rankings.base import Ranking
-from core.encoders.roles import RoleEncoder
-from core.encoders.transformer.passages import truncated
-from core.store.records import RunPlan, RunRecord
-from core.texts import counted, percent
-from core.transforms.chain import FittedChain
+import blindspot
+from blindspot import names
+from blindspot.datasets.catalog import DatasetEntry
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
+from blindspot.encoders.base import Encoder, library_versions, prompt_warning
+from blindspot.encoders.cache import Embedded
+from blindspot.encoders.rankings.base import Ranking
+from blindspot.encoders.roles import RoleEncoder
+from blindspot.encoders.transformer.passages import truncated
+from blindspot.store.records import RunPlan, RunRecord
+from blindspot.texts import counted, percent
+from blindspot.transforms.chain import FittedChain
 
 NAMED = 5  # documents that lose most
 
@@ -47,7 +47,7 @@ def manifest_of(
         ranking: facts of a ranking.
     """
     return {
-        "blindspot": core.__version__,
+        "blindspot": blindspot.__version__,
         "python": platform.python_version(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
         "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),

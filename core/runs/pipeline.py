@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from core import names, policy
-from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry, find_dataset
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import Dataset, DatasetKind, Part
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import (
+from blindspot import names, policy
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import (
     FIT_ON,
     DiagnosticEntry,
     DiagnosticResult,
@@ -25,30 +25,30 @@ from core.diagnostic import (
     all_diagnostics,
     find_diagnostic,
 )
-from core.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
-from core.encoders.cache import Embedded, EmbeddingCache
-from core.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder
-from core.encoders.device import device_for_ranking
-from core.encoders.rankings.base import Ranking
-from core.encoders.transformer.passages import in_passages, without_documents
-from core.errors import InputError
-from core.names import fused, is_ranking
-from core.numerics.similarity import Similarity
-from core.numerics.threads import undisturbed_blas
-from core.runs import manifests
-from core.runs.at_work import at_work
-from core.runs.inputs import fitting
-from core.runs.inputs.fitting import FitDataset
-from core.runs.inputs.rankings import ranking_of
-from core.runs.inputs.roles import Texts, rows_of_part, texts_of
-from core.runs.log import FOUND, JobLine
-from core.runs.requests import EncodeRequest, RunRequest, plan_of
-from core.settings import Settings, prepare_runtime
-from core.store.records import RunPlan, RunRecord, RunState
-from core.store.repository import Repository
-from core.transforms.chain import FittedChain, TransformChain
-from core.transforms.trained_flows import TrainedFlows
-from core.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, Variant, no_progress
+from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
+from blindspot.encoders.cache import Embedded, EmbeddingCache
+from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder
+from blindspot.encoders.device import device_for_ranking
+from blindspot.encoders.rankings.base import Ranking
+from blindspot.encoders.transformer.passages import in_passages, without_documents
+from blindspot.errors import InputError
+from blindspot.names import fused, is_ranking
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.threads import undisturbed_blas
+from blindspot.runs import manifests
+from blindspot.runs.at_work import at_work
+from blindspot.runs.inputs import fitting
+from blindspot.runs.inputs.fitting import FitDataset
+from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.runs.inputs.roles import Texts, rows_of_part, texts_of
+from blindspot.runs.log import FOUND, JobLine
+from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunPlan, RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import FittedChain, TransformChain
+from blindspot.transforms.trained_flows import TrainedFlows
+from blindspot.types import Bool, CancelToken, Float32, Float64, Progress, Stopwatch, Variant, no_progress
 
 KEPT_BYTES = 1 << 27  # of transformed embeddings: a hundred thousand of 300 dimensions
 

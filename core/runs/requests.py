@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from core import names
-from core.datasets.catalog import title_of
-from core.datasets.kinds.base import Dataset, Part
-from core.diagnostic import FIT_ON, find_diagnostic
-from core.runs.inputs.fitting import FitDataset
-from core.store.records import RunPlan
-from core.types import Variant, digest_of_strings
+from blindspot import names
+from blindspot.datasets.catalog import title_of
+from blindspot.datasets.kinds.base import Dataset, Part
+from blindspot.diagnostic import FIT_ON, find_diagnostic
+from blindspot.runs.inputs.fitting import FitDataset
+from blindspot.store.records import RunPlan
+from blindspot.types import Variant, digest_of_strings
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset, title_of
-from core.datasets.kinds.base import Dataset
-from core.diagnostic import find_diagnostic
-from core.encoders.cache import EmbeddingCache
-from core.encoders.roles import by_role
-from core.encoders.served.encoder import ServedEncoder
-from core.encoders.served.reference import ServedReference
-from core.errors import BlindspotError
-from core.names import fused
-from core.runs.inputs.roles import Texts, texts_of
-from core.runs.requests import EncodeRequest, RunRequest
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.roles import by_role
+from blindspot.encoders.served.encoder import ServedEncoder
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.errors import BlindspotError
+from blindspot.names import fused
+from blindspot.runs.inputs.roles import Texts, texts_of
+from blindspot.runs.requests import EncodeRequest, RunRequest
+from blindspot.settings import Settings
 
 BYTES_PER_TOKEN = 4  # of UTF-8: near enough for English, and for scripts of three bytes
 

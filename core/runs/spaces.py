@@ -13,17 +13,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.errors import BlindspotError
-from core.names import version_of
-from core.runs.encoders_here import identity_of
-from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms.chain import FittedChain, TransformChain
-from core.transforms.trained_flows import StoredFlows
-from core.types import Float32, Int64, Variant
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError
+from blindspot.names import version_of
+from blindspot.runs.encoders_here import identity_of
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import FittedChain, TransformChain
+from blindspot.transforms.trained_flows import StoredFlows
+from blindspot.types import Float32, Int64, Variant
 
 
 class NotEncoded(BlindspotError):

@@ -15,19 +15,19 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from core import policy
-from core.datasets import vector_sources
-from core.datasets.catalog import find_dataset
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.encoders.catalog import ENCODERS, canonical_encoder, passages_of
-from core.errors import InputError, unknown
-from core.files.writing import read_limited
-from core.names import is_ranking
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.settings import Settings
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Progress, no_progress
+from blindspot import policy
+from blindspot.datasets import vector_sources
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
+from blindspot.errors import InputError, unknown
+from blindspot.files.writing import read_limited
+from blindspot.names import is_ranking
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Progress, no_progress
 
 SUPPORTS = {"common": True, "own": False}
 MOST_BYTES = 2**18  # of a file

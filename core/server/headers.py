@@ -15,10 +15,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core import policy
-from core.policy import Policy
-from core.server.gate import Gate
-from core.settings import Settings
+from blindspot import policy
+from blindspot.policy import Policy
+from blindspot.server.gate import Gate
+from blindspot.settings import Settings
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware

@@ -6,11 +6,11 @@ import logging
 import time
 from dataclasses import dataclass
 
-from core.errors import BlindspotError
-from core.files.writing import exclusive
-from core.jobs.queue import HOST, JobState
-from core.settings import Settings
-from core.types import CancelToken
+from blindspot.errors import BlindspotError
+from blindspot.files.writing import exclusive
+from blindspot.jobs.queue import HOST, JobState
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
 
 log = logging.getLogger(__name__)
 LOCK = ".demo.lock"  # in the cache: of several servers sharing it one prepares, the others wait and find the results
@@ -59,8 +59,8 @@ class Preparation:
                 time.sleep(RETRY_SECONDS)
 
     def _once(self, settings: Settings) -> None:
-        from core.ui.resources import jobs
-        from core.ui.widgets.work import DEMO_TITLE, demo_tasks
+        from blindspot.ui.resources import jobs
+        from blindspot.ui.widgets.work import DEMO_TITLE, demo_tasks
 
         queue = jobs()
         wanted = demo_tasks(settings)

@@ -13,8 +13,8 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from core.server.preparation import Preparation
-from core.settings import Settings
+from blindspot.server.preparation import Preparation
+from blindspot.settings import Settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -28,7 +28,7 @@ PREPARATION = Preparation()  # of this process's server
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """Import ``core.ui`` while the first browser still loads Streamlit's front end; then prepare a hosted demo.
+    """Import ``blindspot.ui`` while the first browser still loads Streamlit's front end; then prepare a hosted demo.
 
     Only that module first: every page imports it, so it waits for this thread instead of deadlocking with it.
     """
@@ -39,13 +39,13 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 
 
 def _start(settings: Settings) -> None:
-    import_module("core.ui")
+    import_module("blindspot.ui")
     PREPARATION.run(settings)
 
 
 def kept(page: str) -> tuple[int, int]:
     """Bytes of the files in a page's forms, and in those of all pages."""
-    from core.ui.resources import bytes_in_forms  # Streamlit is loaded by now
+    from blindspot.ui.resources import bytes_in_forms  # Streamlit is loaded by now
 
     return bytes_in_forms(page)
 
@@ -67,8 +67,8 @@ class Readiness:
 
     def reasons(self) -> tuple[str, ...]:
         """Names of what is wrong: ``cache``, ``store``, ``weights``."""
-        from core import doctor  # imports nearly everything
-        from core.store.repository import Repository
+        from blindspot import doctor  # imports nearly everything
+        from blindspot.store.repository import Repository
 
         with self._lock:
             if time.monotonic() - self._looked > FRESH_SECONDS:

@@ -8,23 +8,23 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry, find_dataset
-from core.datasets.kinds.base import Dataset
-from core.errors import BlindspotError
-from core.figures.theme import Scheme, Style
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space, open_spaces
-from core.settings import prepare_runtime
-from core.types import Variant
-from core.ui import gone
-from core.ui.markdown import as_text
-from core.ui.options import asked_for
-from core.ui.pickers import Picks
-from core.ui.resources import load, repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets import item_search, tables
-from core.ui.widgets.work import encode_button, fetch_button
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme, Style
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import prepare_runtime
+from blindspot.types import Variant
+from blindspot.ui import gone
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import asked_for
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import load, repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import item_search, tables
+from blindspot.ui.widgets.work import encode_button, fetch_button
 
 MOST_SIDE_BY_SIDE = 4
 FIRST_VARIANT = Variant("minilm", "none")  # offered while nothing is stored: it needs no download

@@ -21,8 +21,8 @@ from pathlib import Path
 
 import duckdb
 
-from core.errors import BlindspotError, StoreBusy
-from core.files.writing import make_folder
+from blindspot.errors import BlindspotError, StoreBusy
+from blindspot.files.writing import make_folder
 
 _HERE = Path(__file__).resolve().parent
 HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-from core.errors import BlindspotError, StoreBusy
-from core.store.db import CONFINED, HELD, Database, first_line, holder, migrations, tables_of, version_of
-from core.store.records import RunRecord, record_of
+from blindspot.errors import BlindspotError, StoreBusy
+from blindspot.store.db import CONFINED, HELD, Database, first_line, holder, migrations, tables_of, version_of
+from blindspot.store.records import RunRecord, record_of
 
 RETRY_SECONDS = 0.05
 # Columns of ``record_of`` from other tables, or that an older schema lacks.

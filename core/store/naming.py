@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from core import names, policy
-from core.datasets import uploads
-from core.datasets.catalog import DATASETS
-from core.encoders.catalog import ENCODERS
-from core.errors import InputError
-from core.names import Kind, Names
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot import names, policy
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import DATASETS
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.errors import InputError
+from blindspot.names import Kind, Names
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 
 
 def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] = ()) -> Names:

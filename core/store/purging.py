@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from core.names import Kind
-from core.store.db import Database, query
+from blindspot.names import Kind
+from blindspot.store.db import Database, query
 
 log = logging.getLogger(__name__)
 NOISE_BYTES = 128  # per row written over free space

@@ -12,10 +12,10 @@ from typing import Any, TypedDict
 
 import psutil
 
-from core.diagnostic import FIT_ON, result_table
-from core.encoders.base import STATIC_POOLING
-from core.errors import BlindspotError
-from core.types import Variant
+from blindspot.diagnostic import FIT_ON, result_table
+from blindspot.encoders.base import STATIC_POOLING
+from blindspot.errors import BlindspotError
+from blindspot.types import Variant
 
 
 class RunState(StrEnum):

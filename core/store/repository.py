@@ -15,16 +15,16 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import Dataset, Part
-from core.datasets.kinds.own_columns import OwnColumn
-from core.diagnostic import DiagnosticEntry, DiagnosticResult
-from core.encoders.base import EncoderInfo
-from core.encoders.cache import EmbeddingFacts
-from core.errors import BlindspotError, InputError
-from core.names import Kind
-from core.store.db import Database, query, tables_of
-from core.store.records import (
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import Dataset, Part
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult
+from blindspot.encoders.base import EncoderInfo
+from blindspot.encoders.cache import EmbeddingFacts
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import Kind
+from blindspot.store.db import Database, query, tables_of
+from blindspot.store.records import (
     Leaderboard,
     RunCount,
     RunPage,
@@ -36,8 +36,8 @@ from core.store.records import (
     StoredReference,
     record_of,
 )
-from core.store.schema import result_table
-from core.types import Bool, Int64, Variant
+from blindspot.store.schema import result_table
+from blindspot.types import Bool, Int64, Variant
 
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
 MANY = 100  # runs whose ids begin alike: more are not counted
@@ -165,8 +165,8 @@ class Repository:
         ]
 
     def names(self) -> list[tuple[str, str, str | None]]:
-        """Kind (``core.names.Kind``) and reference of what the store knows, in order of first appearance, and the name
-        that a user gave it."""
+        """Kind (``blindspot.names.Kind``) and reference of what the store knows, in order of first appearance, and the
+        name that a user gave it."""
         return [(kind, reference, name) for kind, reference, name in self._rows("names/known")]
 
     def versions(self) -> list[tuple[str, str]]:

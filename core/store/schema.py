@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from core.diagnostic import DiagnosticEntry
-from core.store import db
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.store import db
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 

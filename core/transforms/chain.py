@@ -2,8 +2,8 @@
 
 A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128``. Every step is
 fitted in float64 on the corpus as the steps before it transform it, and returns float32. To add a step: in
-``core.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it, here a line in
-``STEPS``.
+``blindspot.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it, here a line
+in ``STEPS``.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from core.errors import BlindspotError, InputError, unknown
-from core.transforms.steps import Center, FittedStep, LinearStep, Normalize, Projection, Removal, Truncate, ZScore
-from core.types import CancelToken, Float32, Float64
+from blindspot.errors import BlindspotError, InputError, unknown
+from blindspot.transforms.steps import Center, FittedStep, LinearStep, Normalize, Projection, Removal, Truncate, ZScore
+from blindspot.types import CancelToken, Float32, Float64
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
 MOST_STEPS = 20  # of a chain
@@ -192,7 +192,7 @@ READY_CHAINS = (
 
 
 class FlowSource(Protocol):
-    """Source of trained flows (``core.transforms.trained_flows``)."""
+    """Source of trained flows (``blindspot.transforms.trained_flows``)."""
 
     def flow(self, items: Float32, before: str, made: Float32) -> FittedStep:
         """The flow of items (``[n, d]``) after the chain ``before``, whose output is ``made`` (``[n, d']``)."""

@@ -13,11 +13,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.encoders.base import Encoder, VocabularyEncoder
-from core.encoders.tokens import Role, Token, TokenParts, TokenVectors
-from core.errors import BlindspotError
-from core.transforms.chain import FittedChain
-from core.types import CancelToken, Float32, Float64
+from blindspot.encoders.base import Encoder, VocabularyEncoder
+from blindspot.encoders.tokens import Role, Token, TokenParts, TokenVectors
+from blindspot.errors import BlindspotError
+from blindspot.transforms.chain import FittedChain
+from blindspot.types import CancelToken, Float32, Float64
 
 MOST_LEFT_OUT = 40  # parts of a text; each takes an encoding of the text without it
 TINY = 1e-9  # a smaller length counts as zero

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import InputError
-from core.numerics.principal import blocks, require_finite
-from core.transforms.steps import mean_and_sd
-from core.types import CancelToken, Float32, Float64, Int64, Progress
+from blindspot.errors import InputError
+from blindspot.numerics.principal import blocks, require_finite
+from blindspot.transforms.steps import mean_and_sd
+from blindspot.types import CancelToken, Float32, Float64, Int64, Progress
 
 SEED = 20_201_103
 LAYERS = 4

@@ -8,10 +8,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from core.errors import InputError
-from core.numerics.principal import PrincipalAxes, blocks, column_means, principal_axes, require_finite
-from core.numerics.similarity import row_norms
-from core.types import Float32, Float64
+from blindspot.errors import InputError
+from blindspot.numerics.principal import PrincipalAxes, blocks, column_means, principal_axes, require_finite
+from blindspot.numerics.similarity import row_norms
+from blindspot.types import Float32, Float64
 
 RANDOM_SEED = 20_190_828
 MOST_RANDOM = 8_192  # dimensions

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.encoders.base import Encoder, VocabularyEncoder
-from core.numerics.similarity import Similarity
-from core.transforms.chain import FittedChain, FlowSource, TransformChain
-from core.transforms.steps import Center
-from core.types import Bool, Float32, Float64
+from blindspot.encoders.base import Encoder, VocabularyEncoder
+from blindspot.numerics.similarity import Similarity
+from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
+from blindspot.transforms.steps import Center
+from blindspot.types import Bool, Float32, Float64
 
 DEFINITION, TOOLKIT = "definition", "toolkit"
 UNKNOWN_SENTENCE = 1e-9  # in every dimension: the toolkit's vector of a sentence without a known word

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import BlindspotError
-from core.files.artifacts import Artifacts
-from core.transforms import flow as network
-from core.transforms.flow import Curve, Flow
-from core.types import CancelToken, Float32, Progress
+from blindspot.errors import BlindspotError
+from blindspot.files.artifacts import Artifacts
+from blindspot.transforms import flow as network
+from blindspot.transforms.flow import Curve, Flow
+from blindspot.types import CancelToken, Float32, Progress
 
 VERSION = 1  # raised whenever the same items give another flow
 _WEIGHT = "weight:"  # prefix of the names of weights in a file

@@ -2,15 +2,15 @@
 
 import scipy.stats  # noqa: F401 - a second of the first findings: the server imports this package while browsers load
 
-from core.ui.boundary import errors_shown, failed_before_page
-from core.ui.frame import how_computed, page
-from core.ui.naming import use_names
-from core.ui.navigation import navigate, set_up
-from core.ui.options import options
-from core.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
-from core.ui.resources import jobs, repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.work import (
+from blindspot.ui.boundary import errors_shown, failed_before_page
+from blindspot.ui.frame import how_computed, page
+from blindspot.ui.naming import use_names
+from blindspot.ui.navigation import navigate, set_up
+from blindspot.ui.options import options
+from blindspot.ui.pickers import Picks, known_datasets, pick_dataset, shared_pickers
+from blindspot.ui.resources import jobs, repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.work import (
     being_computed,
     demo_button,
     encode_button,

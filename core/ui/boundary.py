@@ -17,10 +17,10 @@ from uuid import uuid4
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-from core.errors import BlindspotError
-from core.ui.markdown import as_text
-from core.ui.naming import ensure_names
-from core.ui.resources import allowed
+from blindspot.errors import BlindspotError
+from blindspot.ui.markdown import as_text
+from blindspot.ui.naming import ensure_names
+from blindspot.ui.resources import allowed
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")

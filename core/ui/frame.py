@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry
-from core.ui import tour
-from core.ui.boundary import tell_failure
-from core.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
-from core.ui.options import begin_row
-from core.ui.pickers import Picks, current_page, stale_link_notice
-from core.ui.widgets.work import job_panel
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.ui import tour
+from blindspot.ui.boundary import tell_failure
+from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
+from blindspot.ui.options import begin_row
+from blindspot.ui.pickers import Picks, current_page, stale_link_notice
+from blindspot.ui.widgets.work import job_panel
 
 
 def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:

@@ -10,18 +10,18 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.datasets.catalog import DatasetEntry, find_dataset
-from core.datasets.kinds.base import Dataset
-from core.datasets.own.files import is_own, path_of
-from core.encoders.catalog import resolve_encoder
-from core.errors import BlindspotError
-from core.names import is_ranking
-from core.runs import spaces
-from core.runs.inputs.rankings import ranking_of
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import known_datasets
-from core.ui.resources import settings
+from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.own.files import is_own, path_of
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError
+from blindspot.names import is_ranking
+from blindspot.runs import spaces
+from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import known_datasets
+from blindspot.ui.resources import settings
 
 _ICON = ":material/report:"
 _NAMES_SHOWN = 5

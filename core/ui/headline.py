@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry, named_function
-from core.errors import InputError
-from core.numerics.statistics.intervals import ALPHA, Interval, holm
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository
+from blindspot.diagnostic import DiagnosticEntry, named_function
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository
 
 NAMED = 3  # other models; of more only counts
 

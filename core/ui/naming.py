@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core import names
-from core.store.naming import names_of
-from core.ui.resources import repository, upload_settings
+from blindspot import names
+from blindspot.store.naming import names_of
+from blindspot.ui.resources import repository, upload_settings
 
 
 def use_names() -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from core.diagnostic import Page as DiagnosticPage
-from core.diagnostic import Picker, all_diagnostics
-from core.settings import ASSETS, ROOT
-from core.ui.shutdown import end_soon_when_told
+from blindspot.diagnostic import Page as DiagnosticPage
+from blindspot.diagnostic import Picker, all_diagnostics
+from blindspot.settings import ASSETS, ROOT
+from blindspot.ui.shutdown import end_soon_when_told
 
 _IN_APP = "_app_py_ran"  # set by app.py before it runs a page
 

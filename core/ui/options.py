@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.store.records import RunRecord
-from core.texts import counted
-from core.types import Variant
-from core.ui.pickers import Picks, show_postprocessed
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks, show_postprocessed
 
 _ROW = "_tools"
 _OPTIONS = "_options"

@@ -12,16 +12,16 @@ import streamlit as st
 from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.datasets import uploads
-from core.datasets.catalog import DATASETS, title_of
-from core.datasets.own.files import is_own
-from core.diagnostic import Picker
-from core.numerics.similarity import Similarity
-from core.types import Variant
-from core.ui.navigation import pickers_of
-from core.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
-from core.ui.widgets.addressed import names_of_variants, one_named, some_named
-from core.ui.widgets.choices import one_of
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.own.files import is_own
+from blindspot.diagnostic import Picker
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import Variant
+from blindspot.ui.navigation import pickers_of
+from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
+from blindspot.ui.widgets.addressed import names_of_variants, one_named, some_named
+from blindspot.ui.widgets.choices import one_of
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
 _AREAS = ("area", "query_area")  # of figures

@@ -16,24 +16,24 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core import policy
-from core.datasets import fetch
-from core.datasets.entries import DatasetEntry, SourceFile
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import Dataset
-from core.datasets.own.files import is_own
-from core.datasets.word_frequency import Frequencies
-from core.diagnostic import DiagnosticEntry
-from core.figures.theme import Scheme
-from core.jobs import visitors
-from core.jobs.queue import JobQueue
-from core.jobs.visitors import Visitor
-from core.policy import Policy
-from core.runs import log as joblog
-from core.runs.spaces import Space
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot import policy
+from blindspot.datasets import fetch
+from blindspot.datasets.entries import DatasetEntry, SourceFile
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.own.files import is_own
+from blindspot.datasets.word_frequency import Frequencies
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.figures.theme import Scheme
+from blindspot.jobs import visitors
+from blindspot.jobs.queue import JobQueue
+from blindspot.jobs.visitors import Visitor
+from blindspot.policy import Policy
+from blindspot.runs import log as joblog
+from blindspot.runs.spaces import Space
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 PICKED_DATASET = "data"  # the key of the shared picker
 

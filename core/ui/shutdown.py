@@ -21,9 +21,9 @@ from types import FrameType
 import streamlit as st
 from streamlit import runtime
 
-from core.jobs.queue import JobQueue
-from core.store.repository import Repository
-from core.ui.resources import jobs, shared_repository
+from blindspot.jobs.queue import JobQueue
+from blindspot.store.repository import Repository
+from blindspot.ui.resources import jobs, shared_repository
 
 JOB_SECONDS = 1.6  # for the job to notice that it is cancelled: it checks every batch
 STORE_SECONDS = 0.2  # for those who read or write the store at this moment

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.store.records import RunState
-from core.types import Variant
-from core.ui.pickers import DEFAULT_METRIC, link_to
-from core.ui.resources import allowed, repository, shared_settings
-from core.ui.widgets.work import demo_button
+from blindspot.store.records import RunState
+from blindspot.types import Variant
+from blindspot.ui.pickers import DEFAULT_METRIC, link_to
+from blindspot.ui.resources import allowed, repository, shared_settings
+from blindspot.ui.widgets.work import demo_button
 
 PARAMETER = "tour"
 DISMISSED = ".tour-dismissed"  # a file in the cache

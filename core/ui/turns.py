@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from core.types import CancelToken
+from blindspot.types import CancelToken
 
 AT_ONCE = max(1, (os.cpu_count() or 1) // 2)  # half the cores are left to readers who only look
 LOOK_SECONDS = 0.2

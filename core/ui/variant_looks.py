@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from core.figures import theme
-from core.figures.theme import Style
-from core.types import Variant
-from core.ui.pickers import picked_variants
-from core.ui.resources import repository, scheme
+from blindspot.figures import theme
+from blindspot.figures.theme import Style
+from blindspot.types import Variant
+from blindspot.ui.pickers import picked_variants
+from blindspot.ui.resources import repository, scheme
 
 
 def variant_styles(shown: Iterable[Variant]) -> Mapping[Variant, Style]:

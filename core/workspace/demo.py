@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.jobs.queue import Task
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.settings import Settings
-from core.space.maps.maps import MapRequest
-from core.studies.judgement.making import ItemsRequest
-from core.studies.judgement.types import Task as Judging
-from core.types import Variant
+from blindspot.jobs.queue import Task
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.space.maps.maps import MapRequest
+from blindspot.studies.judgement.making import ItemsRequest
+from blindspot.studies.judgement.types import Task as Judging
+from blindspot.types import Variant
 
 FIRST = Variant("minilm", "none")
 CENTERED = Variant("minilm", "center")

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core import policy
-from core.datasets import uploads
-from core.datasets.catalog import OWN_FILE, canonical_dataset
-from core.datasets.own.files import is_own
-from core.datasets.uploads import Upload
-from core.diagnostics.evalrank import training_overlap
-from core.encoders.cache import EmbeddingCache
-from core.errors import BlindspotError, InputError
-from core.settings import Settings
-from core.store import purging
-from core.store.purging import StoredContent
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.texts import counted
+from blindspot import policy
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import OWN_FILE, canonical_dataset
+from blindspot.datasets.own.files import is_own
+from blindspot.datasets.uploads import Upload
+from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
+from blindspot.store import purging
+from blindspot.store.purging import StoredContent
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
 
 
 @dataclass(frozen=True)

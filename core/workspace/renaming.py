@@ -6,12 +6,12 @@ import zlib
 
 import streamlit as st
 
-from core.errors import BlindspotError
-from core.names import LONGEST, Kind
-from core.store.naming import rename
-from core.ui.markdown import as_text
-from core.ui.naming import ensure_names
-from core.ui.resources import allowed, repository, settings
+from blindspot.errors import BlindspotError
+from blindspot.names import LONGEST, Kind
+from blindspot.store.naming import rename
+from blindspot.ui.markdown import as_text
+from blindspot.ui.naming import ensure_names
+from blindspot.ui.resources import allowed, repository, settings
 
 _WRONG = "_renaming_wrong"  # (key of the field, why the name was refused)
 

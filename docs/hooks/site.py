@@ -1,4 +1,4 @@
-"""MkDocs hook: contents and generated pages of ``core.documentation``, formulas as MathML, pictures of ``assets``."""
+"""MkDocs hook: contents and generated pages of ``blindspot.documentation``, formulas as MathML, pictures."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ INLINE_MATH = re.compile(r"(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)")
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     sys.path.insert(0, str(ROOT))  # not at import: MkDocs takes the path back after it has loaded a hook
-    from core.documentation.contents import CONTENTS
+    from blindspot.documentation.contents import CONTENTS
 
     config.nav = [{section: [{title: path} for title, path in pages.items()]} for section, pages in CONTENTS.items()]
     return config
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    from core.documentation.generated import makers
+    from blindspot.documentation.generated import makers
 
     for path, make in makers().items():
         files.append(File.generated(config, path, content=make()))

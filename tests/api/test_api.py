@@ -13,13 +13,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from core import api as bs
-from core.diagnostic import all_diagnostics
-from core.encoders.catalog import resolve_encoder
-from core.errors import BlindspotError
-from core.numerics.ranking.ranks import expected_reciprocal_rank
-from core.settings import ROOT, Settings
-from core.store.repository import Repository
+from blindspot import api as bs
+from blindspot.diagnostic import all_diagnostics
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
+from blindspot.settings import ROOT, Settings
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 
 PAIRS = [
@@ -174,7 +174,7 @@ def test_a_sentence_transformer_is_minilm_as_we_encode_it(store: Path) -> None:
 def test_a_model_of_a_program_that_has_ended_is_named(store: Path) -> None:
     found = bs.evalrank(lengths, PAIRS, name="lengths", store=store)
     script = (
-        "import sys; from core.encoders.catalog import resolve_encoder; from core.settings import Settings\n"
+        "import sys; from blindspot.encoders.catalog import resolve_encoder; from blindspot.settings import Settings\n"
         "try: resolve_encoder('python:lengths', Settings.from_environment())\n"
         "except Exception as error: print(type(error).__name__, error)"
     )
@@ -241,7 +241,7 @@ def test_findings_and_a_report(store: Path, tmp_path: Path) -> None:
 
 def test_without_a_store_nothing_stays() -> None:
     script = (
-        "from core import api as bs; from core.api.place import place_of\n"
+        "from blindspot import api as bs; from blindspot.api.place import place_of\n"
         "bs.evalrank('random-projection', [('a cat', 'the cat'), ('a dog', 'the dog')])\n"
         "print(place_of(None, None).settings.cache)"
     )

@@ -17,14 +17,14 @@ from pathlib import Path
 import pytest
 import typer
 
-from core import cli
-from core.datasets.own.files import tabulate
-from core.errors import LONGEST_PART, InputError, visible
-from core.runs import encoders_here, pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.judgement import bundles, own_queries
-from core.studies.judgement.store import Judgements
+from blindspot import cli
+from blindspot.datasets.own.files import tabulate
+from blindspot.errors import LONGEST_PART, InputError, visible
+from blindspot.runs import encoders_here, pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement import bundles, own_queries
+from blindspot.studies.judgement.store import Judgements
 from tests.bad_inputs import encoders, others, texts
 from tests.bad_inputs.case import BadInput, Edge
 from tests.conftest import make_settings
@@ -216,7 +216,7 @@ def test_in_a_process_of_its_own(name: str, settings: Settings, tmp_path: Path) 
 READ_ALL = """
 import json, resource, sys
 from pathlib import Path
-from core import cli
+from blindspot import cli
 for words in json.loads(sys.stdin.read()):
     print(cli.main(words), flush=True)
 status = Path("/proc/self/status")  # there ru_maxrss starts at the peak of the process that started this one
@@ -260,7 +260,7 @@ def test_a_mirror_that_serves_something_else(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    from core.datasets.catalog import find_dataset
+    from blindspot.datasets.catalog import find_dataset
 
     file = find_dataset("ws353").files[0]
     with serving() as mirror, untouched(settings), in_time():

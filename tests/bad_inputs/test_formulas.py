@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core import cli
-from core.files.export import NEEDS_MARK, as_file, guarded, unguarded
-from core.settings import ROOT, Settings
+from blindspot import cli
+from blindspot.files.export import NEEDS_MARK, as_file, guarded, unguarded
+from blindspot.settings import ROOT, Settings
 
 FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", '=HYPERLINK("http://x","y")')
 FINE = ("a dog", "", '"=1"', " =1", "1-1", "é", "a\nb")
@@ -65,7 +65,7 @@ def test_the_command_line_exports_no_formula(
 
 
 def test_no_other_module_writes_csv() -> None:
-    """Whoever adds an export finds ``core.files.export``."""
+    """Whoever adds an export finds ``blindspot.files.export``."""
     writers = re.compile(r"\.to_csv\(|csv\.write_csv|csv\.writer|DictWriter")
     found = {
         str(path.relative_to(ROOT))

@@ -17,16 +17,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets import uploads
-from core.datasets.own import files as own
-from core.encoders import references
-from core.encoders.catalog import canonical_encoder
-from core.encoders.table import files as table_files
-from core.encoders.word_vectors import files as vector_files
-from core.errors import BlindspotError, visible
-from core.runs import sweeps
-from core.studies.judgement import bundles, own_queries
-from core.transforms.chain import TransformChain
+from blindspot.datasets import uploads
+from blindspot.datasets.own import files as own
+from blindspot.encoders import references
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.encoders.table import files as table_files
+from blindspot.encoders.word_vectors import files as vector_files
+from blindspot.errors import BlindspotError, visible
+from blindspot.runs import sweeps
+from blindspot.studies.judgement import bundles, own_queries
+from blindspot.transforms.chain import TransformChain
 from tests.support.bundle_files import members, sample, zipped
 
 FEW, MANY = 30, 2_000

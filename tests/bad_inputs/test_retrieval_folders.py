@@ -9,9 +9,9 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.datasets.own import retrieval_folder
-from core.errors import InputError
-from core.settings import ASSETS
+from blindspot.datasets.own import retrieval_folder
+from blindspot.errors import InputError
+from blindspot.settings import ASSETS
 from tests.support.retrieval_folders import TREC, folder
 
 PIECES = (b'"', b"\n", b"\t", b"<", b">", b"{", b"}", b"null", b"1e999", b"\\ud800", b"</TEXT>", b"<DOC>", b"\xff", b"")

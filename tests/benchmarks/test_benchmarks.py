@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.benchmarks import app, catalog, measuring, ranking
-from core.benchmarks.encoders import backend, encoding, served
-from core.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.errors import InputError
-from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, no_progress
-from core.ui.navigation import sections
+from blindspot.benchmarks import app, catalog, measuring, ranking
+from blindspot.benchmarks.encoders import backend, encoding, served
+from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.errors import InputError
+from blindspot.numerics.ranking.ranks import rank_pairs
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, no_progress
+from blindspot.ui.navigation import sections
 
 
 def test_ratios_come_from_interleaved_pairs_after_a_warm_up() -> None:

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from core.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
-from core.benchmarks.measuring import PAIRS_OF_TIMINGS
-from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
-from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Int32, no_progress
+from blindspot.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
+from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS
+from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from blindspot.numerics.ranking.ranks import Exclusions
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Int32, no_progress
 
 NOTHING = np.empty(0, dtype=np.int64)
 

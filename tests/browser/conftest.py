@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from core.ui.navigation import sections
+from blindspot.ui.navigation import sections
 from tests.support.app_client import AppServer
 
 CHROMIUM = os.environ.get("BLINDSPOT_CHROMIUM") or shutil.which("chromium") or ""

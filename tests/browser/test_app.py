@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlparse
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from core.diagnostic import Picker
-from core.store.repository import Repository
-from core.ui.navigation import sections
+from blindspot.diagnostic import Picker
+from blindspot.store.repository import Repository
+from blindspot.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 
 PAGES = [entry for entries in sections().values() for entry in entries]

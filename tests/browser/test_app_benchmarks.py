@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from core.benchmarks import app, app_server, app_store, browser
-from core.benchmarks.app_store import FilledStore
-from core.benchmarks.measuring import BenchmarkResult
-from core.errors import BlindspotError
-from core.server import rerun_client
-from core.types import no_progress
+from blindspot.benchmarks import app, app_server, app_store, browser
+from blindspot.benchmarks.app_store import FilledStore
+from blindspot.benchmarks.measuring import BenchmarkResult
+from blindspot.errors import BlindspotError
+from blindspot.server import rerun_client
+from blindspot.types import no_progress
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from core.datasets.catalog import DATASETS, find_dataset
-from core.store.repository import Repository
+from blindspot.datasets.catalog import DATASETS, find_dataset
+from blindspot.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.loopback import serving
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, expect
 
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 
 Serve = Callable[..., str]

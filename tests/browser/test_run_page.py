@@ -8,8 +8,8 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, expect
 
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.small_world import wait_until
 

@@ -16,10 +16,10 @@ import pytest
 from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from core.benchmarks import app_store
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Task
-from core.ui.navigation import sections
+from blindspot.benchmarks import app_store
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Task
+from blindspot.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.judgement_samples import comparative_set, intruder_set
 

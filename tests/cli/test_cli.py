@@ -22,21 +22,21 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core.benchmarks import ranking
-from core.cli import output as cli_output
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import evalrank
-from core.diagnostic import all_diagnostics, find_diagnostic
-from core.encoders.catalog import ENCODERS
-from core.files.export import unguarded
-from core.names import BM25
-from core.settings import ROOT, Settings
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.transforms.chain import STEPS
-from core.types import CancelToken, Variant
+from blindspot.benchmarks import ranking
+from blindspot.cli import output as cli_output
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import evalrank
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.files.export import unguarded
+from blindspot.names import BM25
+from blindspot.settings import ROOT, Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import STEPS
+from blindspot.types import CancelToken, Variant
 from tests.support import store_samples
 from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command, Said
 from tests.support.loopback import free_port
@@ -442,11 +442,11 @@ def test_ctrl_c_while_it_starts_is_one_line(
         """Ctrl-C, pressed in the middle of the imports."""
 
         def find_spec(self, name: str, *_: object) -> None:
-            if name == "core.cli":
+            if name == "blindspot.cli":
                 signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.delitem(sys.modules, "core.cli")
-    monkeypatch.delitem(sys.modules, "core.__main__", raising=False)
+    monkeypatch.delitem(sys.modules, "blindspot.cli")
+    monkeypatch.delitem(sys.modules, "blindspot.__main__", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Interrupts(), *sys.meta_path])
     with pytest.raises((SystemExit, KeyboardInterrupt)) as ended:
         runpy.run_module("core", run_name="__main__")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import find_dataset
 from tests.support.commands import Command
 
 

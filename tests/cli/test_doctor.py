@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
+from blindspot.settings import Settings
 from tests.support.commands import Command, python
 from tests.support.loopback import free_port
 

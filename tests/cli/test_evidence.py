@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.evidence_world import many_models, store
 

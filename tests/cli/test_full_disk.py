@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from core.runs import pipeline
-from core.settings import ROOT, Settings
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot.runs import pipeline
+from blindspot.settings import ROOT, Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.conftest import make_settings
 from tests.support.commands import python
 
@@ -132,7 +132,7 @@ def test_a_disk_that_takes_nothing_more(filled: Filled, tmp_path: Path, free: st
 
 LIMITED = """
 import resource, sys
-from core import cli
+from blindspot import cli
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), -1))
 sys.exit(cli.main(sys.argv[2:]))
 """

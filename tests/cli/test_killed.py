@@ -24,13 +24,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from core import cli
-from core.cli import output
-from core.diagnostics.evalrank.definition import ENTRY as EVALRANK
-from core.doctor import results
-from core.store.db import CONFINED
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot import cli
+from blindspot.cli import output
+from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
+from blindspot.doctor import results
+from blindspot.store.db import CONFINED
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.conftest import make_settings
 
 SEED = 12
@@ -73,7 +73,7 @@ class Sweep:
     def __init__(self, cache: Path, what: str, how: str) -> None:
         context = multiprocessing.get_context(how)
         if how == "forkserver":
-            context.set_forkserver_preload(["core.cli"])
+            context.set_forkserver_preload(["blindspot.cli"])
         self._read, write = context.Pipe(duplex=False)
         self.process = context.Process(target=sweep, args=(cache, what, write))
         self.process.start()

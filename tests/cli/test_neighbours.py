@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core import policy
+from blindspot import policy
 from tests.support.commands import Command
 from tests.support.small_world import DOG, SMALL_PAIRS, GramEncoder
 from tests.support.world import World

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from core.cli import output
-from core.cli import sweep as cli_sweep
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.errors import BlindspotError
-from core.runs import sweeps
-from core.settings import ROOT, Settings
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.types import CancelToken
+from blindspot.cli import output
+from blindspot.cli import sweep as cli_sweep
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.errors import BlindspotError
+from blindspot.runs import sweeps
+from blindspot.settings import ROOT, Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken
 from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command
 from tests.support.loopback import serving
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_encoder

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.transfer.outcomes import outcomes
-from core.numerics.statistics.intervals import mcnemar
-from core.settings import Settings
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.transfer.outcomes import outcomes
+from blindspot.numerics.statistics.intervals import mcnemar
+from blindspot.settings import Settings
 from tests.support import transfer_world
 from tests.support.commands import Command
 from tests.support.world import World

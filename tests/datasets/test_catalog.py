@@ -7,17 +7,17 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, SOURCES, DatasetEntry, find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.errors import DataCorrupt, InputError
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, SOURCES, DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.errors import DataCorrupt, InputError
+from blindspot.settings import Settings
 
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 EVERY = {**DATASETS, **SOURCES}

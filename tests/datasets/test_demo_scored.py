@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from collections import Counter
 
-from core.datasets.catalog import DATASETS
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.settings import ASSETS
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.settings import ASSETS
 
 FILE = ASSETS / "demo" / "scored_pairs.tsv"
 

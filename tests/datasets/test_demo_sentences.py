@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from rapidfuzz.distance import OSA
 
-from core.datasets.published.pairs import DEMO_REWRITES
-from core.settings import ASSETS
-from core.texts import near_duplicate_key
+from blindspot.datasets.published.pairs import DEMO_REWRITES
+from blindspot.settings import ASSETS
+from blindspot.texts import near_duplicate_key
 from tests.support import demo_rules as rules
 
 Row = dict[str, str]

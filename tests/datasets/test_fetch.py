@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry, SourceFile, find_dataset
-from core.datasets.fetch import DataState
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published import pairs as loaders
-from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
-from core.settings import Settings
-from core.types import CancelToken
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry, SourceFile, find_dataset
+from blindspot.datasets.fetch import DataState
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published import pairs as loaders
+from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
 from tests.support import heros_table
 from tests.support.loopback import Site, free_port, serving
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own.pairs import OwnPairs
-from core.errors import BlindspotError, InputError
-from core.files import tables as own_files
-from core.settings import Mode, Settings
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files import tables as own_files
+from blindspot.settings import Mode, Settings
 from tests.support.own_files import read_as
 
 CONTENT = b"id,left,right\n1,a dog runs,a dog is running\n2,it rains,rain falls\n3,old,aged\n"

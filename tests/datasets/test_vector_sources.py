@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import vector_sources
-from core.datasets.entries import SourceFile
-from core.errors import DataCorrupt
-from core.files.writing import sha256_of
-from core.settings import Settings
+from blindspot.datasets import vector_sources
+from blindspot.datasets.entries import SourceFile
+from blindspot.errors import DataCorrupt
+from blindspot.files.writing import sha256_of
+from blindspot.settings import Settings
 from tests.conftest import make_settings
 
 CONTENT = "cat 1 0 0\ndog 0 1 0\n"

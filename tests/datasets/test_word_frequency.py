@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from wordfreq import zipf_frequency
 
-from core.datasets.published import pairs as loaders
-from core.datasets.published import vocabularies
-from core.datasets.word_frequency import BANDS, band_scores, by_vocabulary, by_wordfreq, of_vocabulary, zipf_of
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published import vocabularies
+from blindspot.datasets.word_frequency import BANDS, band_scores, by_vocabulary, by_wordfreq, of_vocabulary, zipf_of
 
 COUNTED = vocabularies.vocabulary("counted", ["the", "Paris", "cat", "mouse"], [1e6, 1e4, 1e3, 10.0], 1e7)
 

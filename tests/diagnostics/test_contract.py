@@ -19,21 +19,21 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import cli
-from core.benchmarks import app_store
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics, named_function
-from core.encoders.catalog import resolve_encoder
-from core.errors import Cancelled
-from core.runs import pipeline
-from core.runs.findings import Material
-from core.runs.requests import RunRequest
-from core.settings import ROOT, Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, Int64, no_progress
+from blindspot import cli
+from blindspot.benchmarks import app_store
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics, named_function
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import Cancelled
+from blindspot.runs import pipeline
+from blindspot.runs.findings import Material
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import ROOT, Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float32, Int64, no_progress
 from tests.support.run_history import choose_rows
 
 ENCODER = "random-projection-64"

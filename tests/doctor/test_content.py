@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import catalog, fetch, uploads
-from core.datasets.catalog import DATASETS
-from core.datasets.own import files as own
-from core.datasets.uploads import Upload
-from core.doctor import content
-from core.doctor.findings import Finding, State, guarded
-from core.settings import Settings
+from blindspot.datasets import catalog, fetch, uploads
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.own import files as own
+from blindspot.datasets.uploads import Upload
+from blindspot.doctor import content
+from blindspot.doctor.findings import Finding, State, guarded
+from blindspot.settings import Settings
 from tests.support.findings import by_name, check, problems
 from tests.support.loopback import free_port, serving
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from core.doctor import disk
-from core.doctor.findings import State
-from core.encoders.cache import EmbeddingCache, EmbeddingFacts
-from core.errors import Cancelled
-from core.settings import Settings
-from core.types import CancelToken, digest_of_strings, no_progress
+from blindspot.doctor import disk
+from blindspot.doctor.findings import State
+from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts
+from blindspot.errors import Cancelled
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, digest_of_strings, no_progress
 from tests.conftest import make_settings
 from tests.support.findings import check, of_state, problems
 from tests.support.small_world import GramEncoder

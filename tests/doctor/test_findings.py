@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.doctor.findings import Finding, State, guarded, ok, problem, size
-from core.errors import BlindspotError
+from blindspot.doctor.findings import Finding, State, guarded, ok, problem, size
+from blindspot.errors import BlindspotError
 
 
 def breaking(error: BaseException) -> Iterator[Finding]:

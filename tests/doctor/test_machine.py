@@ -11,10 +11,10 @@ import joblib
 import psutil
 import pytest
 
-from core.doctor import machine
-from core.doctor.cgroups import MemoryLimit, memory_limit
-from core.doctor.findings import GIB, Finding, State
-from core.settings import Settings
+from blindspot.doctor import machine
+from blindspot.doctor.cgroups import MemoryLimit, memory_limit
+from blindspot.doctor.findings import GIB, Finding, State
+from blindspot.settings import Settings
 from tests.support.findings import by_name, check
 
 DRIVER = machine.NvidiaDriver(("GPU 0: NVIDIA H200",))

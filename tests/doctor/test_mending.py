@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 from filelock import FileLock
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.doctor.mending import Mend, mends
-from core.encoders.cache import EmbeddingCache, EmbeddingFacts
-from core.files.in_use import holding, use
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.types import CancelToken, digest_of_strings, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.doctor.mending import Mend, mends
+from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts
+from blindspot.files.in_use import holding, use
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, digest_of_strings, no_progress
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder
 from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_run

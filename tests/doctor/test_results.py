@@ -11,16 +11,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from core import cli, doctor
-from core.doctor import results
-from core.doctor.findings import Finding, State, guarded
-from core.encoders.catalog import canonical_encoder
-from core.errors import BlindspotError
-from core.settings import Settings
-from core.store import inspection
-from core.store.db import CONFINED, Database, migrate, migrations
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot import cli, doctor
+from blindspot.doctor import results
+from blindspot.doctor.findings import Finding, State, guarded
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.errors import BlindspotError
+from blindspot.settings import Settings
+from blindspot.store import inspection
+from blindspot.store.db import CONFINED, Database, migrate, migrations
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.support import store_samples
 from tests.support.findings import by_name, check, of_state, problems
 from tests.support.held_store import held_by_a_child
@@ -30,7 +30,7 @@ DATASET = replace(store_samples.pair_set(), id="demo-pairs")  # a dataset that t
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 from tests.support import store_samples
 Repository.at(Path(sys.argv[1])).begin(store_samples.plan("killed", store_samples.pair_set(dataset_id="demo-pairs")))
 os.kill(os.getpid(), signal.SIGKILL)

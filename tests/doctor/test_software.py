@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from core.doctor import software
-from core.doctor.findings import Finding, State
-from core.errors import BlindspotError
-from core.settings import VARIABLES, Settings
+from blindspot.doctor import software
+from blindspot.doctor.findings import Finding, State
+from blindspot.errors import BlindspotError
+from blindspot.settings import VARIABLES, Settings
 from tests.support.findings import by_name, check, of_state
 
 

@@ -8,11 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from core.diagnostic import all_diagnostics
-from core.documentation import contents
-from core.documentation.page import parts
-from core.settings import ASSETS
-from core.ui.navigation import DOCUMENTATION, sections
+from blindspot.diagnostic import all_diagnostics
+from blindspot.documentation import contents
+from blindspot.documentation.page import parts
+from blindspot.settings import ASSETS
+from blindspot.ui.navigation import DOCUMENTATION, sections
 from tests.support.pages import OpenApp
 
 EVERY = list(contents.titles())

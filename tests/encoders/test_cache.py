@@ -23,11 +23,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
-from core.encoders.cache import Embedded, EmbeddingCache
-from core.errors import BlindspotError, Cancelled, DataCorrupt
-from core.files.writing import exclusive
-from core.types import CancelToken, Float32, Int64, digest_of_strings, no_progress
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
+from blindspot.encoders.cache import Embedded, EmbeddingCache
+from blindspot.errors import BlindspotError, Cancelled, DataCorrupt
+from blindspot.files.writing import exclusive
+from blindspot.types import CancelToken, Float32, Int64, digest_of_strings, no_progress
 
 DIMENSION = 8
 CHUNK = 8

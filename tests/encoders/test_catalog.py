@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders.base import FittedEncoder, library_versions
-from core.encoders.catalog import ENCODERS, EncoderEntry, resolve_encoder
-from core.errors import InputError
-from core.settings import ROOT, Settings
-from core.types import CancelToken
+from blindspot.encoders.base import FittedEncoder, library_versions
+from blindspot.encoders.catalog import ENCODERS, EncoderEntry, resolve_encoder
+from blindspot.errors import InputError
+from blindspot.settings import ROOT, Settings
+from blindspot.types import CancelToken
 
 ENTRIES = pytest.mark.parametrize("entry", ENCODERS.values(), ids=ENCODERS)
 
@@ -59,7 +59,7 @@ def test_an_identity_is_stable_and_free_of_the_machine(entry: EncoderEntry, sett
 
 def test_asking_for_an_identity_does_not_import_torch() -> None:
     program = (
-        "import sys\nfrom core.encoders import catalog\nfrom core.settings import Settings\n"
+        "import sys\nfrom blindspot.encoders import catalog\nfrom blindspot.settings import Settings\n"
         "settings = Settings.from_environment({})\n"
         "for entry in catalog.ENCODERS:\n    catalog.resolve_encoder(entry, settings).identity\n"
         "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"

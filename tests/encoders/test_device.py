@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 import torch
 
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostics.evalrank.definition import ENTRY
-from core.encoders.catalog import resolve_encoder
-from core.encoders.device import device_for_ranking, resolve_device
-from core.errors import BlindspotError
-from core.settings import Settings
-from core.types import CancelToken, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.device import device_for_ranking, resolve_device
+from blindspot.errors import BlindspotError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, no_progress
 
 GPUS = torch.cuda.device_count() if torch.cuda.is_available() else 0
 
@@ -67,7 +67,8 @@ def test_ranks_are_counted_on_a_gpu_that_is_there_and_has_float64(wanted: str, d
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_torch_is_not_imported_to_find_no_gpu() -> None:
     code = (
-        "import sys; from core.encoders.device import device_for_ranking as f; print(f('auto'), 'torch' in sys.modules)"
+        "import sys; from blindspot.encoders.device import device_for_ranking as f; "
+        "print(f('auto'), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["cpu", "False"]

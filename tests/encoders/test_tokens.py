@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders import resident
-from core.encoders.base import Encoder, FittedEncoder
-from core.encoders.catalog import resolve_encoder
-from core.encoders.tokens import Role, Token, TokenParts, TokenVectors, mean_of, merged
-from core.encoders.word_vectors.encoder import WordVectors
-from core.settings import Settings
-from core.types import CancelToken, digest_of_strings
+from blindspot.encoders import resident
+from blindspot.encoders.base import Encoder, FittedEncoder
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.tokens import Role, Token, TokenParts, TokenVectors, mean_of, merged
+from blindspot.encoders.word_vectors.encoder import WordVectors
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, digest_of_strings
 from tests.support.odd_texts import ODD_TEXTS
 
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "It isn't rain", *ODD_TEXTS)
@@ -67,7 +67,7 @@ def test_what_is_cut_off_counts_for_nothing(reference: str, shared_settings: Set
 def test_a_prompt_is_told_apart(shared_settings: Settings) -> None:
     from dataclasses import replace
 
-    from core.encoders.transformer.encoder import SentenceTransformerEncoder
+    from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 
     plain = resolve_encoder("minilm", shared_settings)
     assert isinstance(plain, SentenceTransformerEncoder)
@@ -107,7 +107,7 @@ def test_a_fitted_encoder_is_kept_by_its_texts(shared_settings: Settings) -> Non
 
 def test_a_pair_of_words_counts_half_for_either(shared_settings: Settings) -> None:
     """LSA: only the pair "red dog" is known of these two words, so both contribute alike."""
-    from core.encoders.lsa import _Fitted
+    from blindspot.encoders.lsa import _Fitted
 
     class Features:
         def __init__(self, **vocabulary: int) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.encoders.uploads import delete_upload, endings, store_upload, upload_of
-from core.errors import BlindspotError, InputError
-from core.settings import Settings
+from blindspot.encoders.uploads import delete_upload, endings, store_upload, upload_of
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
 
 
 def root(settings: Settings) -> Path:

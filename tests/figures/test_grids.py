@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.figures import grids as figures
-from core.figures.theme import Scheme, looks
+from blindspot.figures import grids as figures
+from blindspot.figures.theme import Scheme, looks
 
 NAN = float("nan")
 NAMES = ("minilm", "<b>own</b>")

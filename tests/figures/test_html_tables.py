@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.figures.html_tables import LONG, SHOWN, TableRow, facts_table, folded, is_long, ranking_table
-from core.figures.theme import Scheme
+from blindspot.figures.html_tables import LONG, SHOWN, TableRow, facts_table, folded, is_long, ranking_table
+from blindspot.figures.theme import Scheme
 
 OURS = {"div", "table", "thead", "tbody", "tr", "th", "td", "span", "b", "u"}
 

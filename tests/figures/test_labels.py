@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.figures.labels import wrapped
+from blindspot.figures.labels import wrapped
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,12 @@ import plotly.graph_objects as go
 import pytest
 from plotly.subplots import make_subplots
 
-from core.diagnostics.heros.figures import orderings as heros_orderings
-from core.diagnostics.heros.figures import profile as heros
-from core.diagnostics.transfer import figures as transfer
-from core.diagnostics.words import figures as words
-from core.figures import grids as lab
-from core.figures.theme import (
+from blindspot.diagnostics.heros.figures import orderings as heros_orderings
+from blindspot.diagnostics.heros.figures import profile as heros
+from blindspot.diagnostics.transfer import figures as transfer
+from blindspot.diagnostics.words import figures as words
+from blindspot.figures import grids as lab
+from blindspot.figures.theme import (
     DIVERGING,
     SEQUENTIAL,
     Scale,
@@ -32,9 +32,9 @@ from core.figures.theme import (
     styles,
     text_on,
 )
-from core.settings import ROOT
-from core.space.neighbours import figures as neighbours
-from core.types import Variant
+from blindspot.settings import ROOT
+from blindspot.space.neighbours import figures as neighbours
+from blindspot.types import Variant
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]
 READABLE = 4.5  # WCAG 2, of text

@@ -7,10 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from core.encoders.tokens import Role, Token
-from core.figures.theme import DIVERGING, Scheme
-from core.figures.token_map import MOST_WORDS, left_out, number, sentences, token_map
-from core.transforms.contributions import Contributions, Way
+from blindspot.encoders.tokens import Role, Token
+from blindspot.figures.theme import DIVERGING, Scheme
+from blindspot.figures.token_map import MOST_WORDS, left_out, number, sentences, token_map
+from blindspot.transforms.contributions import Contributions, Way
 
 NAMES = ("query", "match")
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.diagnostics.frequency import hubness
-from core.diagnostics.similarity import learned
-from core.errors import Cancelled, DataCorrupt
-from core.files.artifacts import Artifacts, path_of
-from core.space.maps import maps
-from core.transforms import trained_flows
-from core.types import CancelToken, Float64, digest_of_strings
+from blindspot.diagnostics.frequency import hubness
+from blindspot.diagnostics.similarity import learned
+from blindspot.errors import Cancelled, DataCorrupt
+from blindspot.files.artifacts import Artifacts, path_of
+from blindspot.space.maps import maps
+from blindspot.transforms import trained_flows
+from blindspot.types import CancelToken, Float64, digest_of_strings
 
 
 def _of_arrays(stored: Mapping[str, Any]) -> Float64:

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core.errors import InputError
-from core.files import tables
-from core.files.parquet_footer import Chunk, column_chunks
-from core.settings import ROOT
+from blindspot.errors import InputError
+from blindspot.files import tables
+from blindspot.files.parquet_footer import Chunk, column_chunks
+from blindspot.settings import ROOT
 
 # A file of two columns, whose first chunk claims no histogram of levels but has one: pyarrow 26's
 # RowGroupMetaData.column ends the process ("Definition level histogram size mismatch").
@@ -33,9 +33,9 @@ import sys
 from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
-from core.encoders.table import files
-from core.errors import InputError
-from core.files import tables, typed_tables
+from blindspot.encoders.table import files
+from blindspot.errors import InputError
+from blindspot.files import tables, typed_tables
 
 path, form = Path(sys.argv[1]), typed_tables.TableFormat.PARQUET
 columns = [typed_tables.Column("query"), typed_tables.Column("mate")]

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.errors import InputError
-from core.files import typed_tables as plain_tables
-from core.files.typed_tables import Cell, Column, Kind, TableFormat, guarded, unguarded
+from blindspot.errors import InputError
+from blindspot.files import typed_tables as plain_tables
+from blindspot.files.typed_tables import Cell, Column, Kind, TableFormat, guarded, unguarded
 
 COLUMNS = (
     Column("word"),

@@ -14,10 +14,10 @@ from typing import BinaryIO
 
 import pytest
 
-from core.errors import BlindspotError, Cancelled
-from core.files.writing import delete_file, exclusive, exclusive_now, make_folder, sha256_of, write_atomically
-from core.settings import ROOT
-from core.types import CancelToken
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.files.writing import delete_file, exclusive, exclusive_now, make_folder, sha256_of, write_atomically
+from blindspot.settings import ROOT
+from blindspot.types import CancelToken
 
 
 def test_sha256_is_that_of_the_bytes(tmp_path: Path) -> None:
@@ -114,8 +114,8 @@ def test_a_wait_can_be_cancelled(tmp_path: Path) -> None:
 
 def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
     program = (
-        "import sys, time\nfrom pathlib import Path\nfrom core.files.writing import exclusive\n"
-        "from core.types import CancelToken\n"
+        "import sys, time\nfrom pathlib import Path\nfrom blindspot.files.writing import exclusive\n"
+        "from blindspot.types import CancelToken\n"
         "with exclusive(Path(sys.argv[1]), CancelToken()):\n    print('held', flush=True)\n    time.sleep(60)"
     )
     path = tmp_path / "lock"

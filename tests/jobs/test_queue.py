@@ -16,21 +16,21 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, SourceFile, find_dataset
-from core.datasets.fetch import DataState, FetchRequest
-from core.datasets.published import pairs as loaders
-from core.encoders.cache import TEXTS_PER_CHUNK
-from core.errors import BlindspotError
-from core.jobs import queue as jobs
-from core.jobs.queue import Job, JobQueue, JobState
-from core.runs import estimates, pipeline
-from core.runs.requests import EncodeRequest, Repetition, RunRequest
-from core.settings import ROOT, Settings
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.types import CancelToken
-from core.workspace import demo
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, SourceFile, find_dataset
+from blindspot.datasets.fetch import DataState, FetchRequest
+from blindspot.datasets.published import pairs as loaders
+from blindspot.encoders.cache import TEXTS_PER_CHUNK
+from blindspot.errors import BlindspotError
+from blindspot.jobs import queue as jobs
+from blindspot.jobs.queue import Job, JobQueue, JobState
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
+from blindspot.settings import ROOT, Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken
+from blindspot.workspace import demo
 from tests.support.loopback import Site, serving
 from tests.support.small_world import (
     SMALL_PAIRS,
@@ -599,10 +599,10 @@ def test_close_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch, queue: Jo
 SERVER = """
 import signal, sys
 import pytest
-from core.runs import pipeline
-from core.jobs.queue import JobQueue
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot.runs import pipeline
+from blindspot.jobs.queue import JobQueue
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 from tests.support.small_world import Gate, GramEncoder, register_encoder, wait_until
 
 settings, gate = Settings.from_environment(), Gate()

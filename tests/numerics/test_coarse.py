@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.numerics import coarse
-from core.types import Float32
+from blindspot.numerics import coarse
+from blindspot.types import Float32
 
 
 def test_a_row_by_hand() -> None:
@@ -41,7 +41,7 @@ def unit_rows(seed: int, rows: int, dimension: int, tails: float) -> Float32:
 )
 @hypothesis_settings(deadline=None)  # the first compiles
 def test_no_score_is_farther_off_than_the_slack(seed: int, m: int, n: int, dimension: int, tails: float) -> None:
-    from core.numerics.kernels import scores_of_products, slack_of_codes
+    from blindspot.numerics.kernels import scores_of_products, slack_of_codes
 
     x, y = unit_rows(seed, m, dimension, tails), unit_rows(seed ^ 1, n, dimension, tails)
     left, right = coarse.coded(x), coarse.coded(y)
@@ -67,7 +67,7 @@ def test_no_score_of_two_steps_is_farther_off_than_their_slack(
     seed: int, m: int, n: int, dimension: int, tails: float
 ) -> None:
     """By the highest that are kept: with room for all, those are all scores."""
-    from core.numerics.kernels import keep_highest_by_codes
+    from blindspot.numerics.kernels import keep_highest_by_codes
 
     x, y = unit_rows(seed, m, dimension, tails), unit_rows(seed ^ 1, n, dimension, tails)
     left, right = coarse.two_step_coded(x, is_right=False), coarse.two_step_coded(y, is_right=True)
@@ -96,7 +96,7 @@ def test_what_two_steps_leave_out_is_a_254th() -> None:
 
 
 def test_the_slack_is_narrow_where_no_coordinate_stands_out() -> None:
-    from core.numerics.kernels import slack_of_codes
+    from blindspot.numerics.kernels import slack_of_codes
 
     rows = coarse.coded(unit_rows(0, 50, 384, 99))
     assert 0.01 < slack_of_codes(rows.farthest, rows.farthest) < 0.02

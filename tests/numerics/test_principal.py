@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import BlindspotError
-from core.numerics.principal import NOISE, blocks, column_means, principal_axes, second_moment, signs
-from core.types import Float32
+from blindspot.errors import BlindspotError
+from blindspot.numerics.principal import NOISE, blocks, column_means, principal_axes, second_moment, signs
+from blindspot.types import Float32
 
 
 def draw(seed: int, n: int, d: int) -> Float32:

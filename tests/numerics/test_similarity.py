@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from core.numerics.similarity import Similarity, row_norms, similarity_of_pairs, similarity_to_all
-from core.types import Float32
+from blindspot.numerics.similarity import Similarity, row_norms, similarity_of_pairs, similarity_to_all
+from blindspot.types import Float32
 from tests.support import evalrank_reference as reference
 
 MATRIX = np.array([[3, 4], [4, 3], [6, 8], [-3, -4], [0, 0], [4, -3]], dtype=np.float32)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info
 
-from core.numerics.threads import cores, in_threads, one_blas_thread, shrinking, undisturbed_blas
+from blindspot.numerics.threads import cores, in_threads, one_blas_thread, shrinking, undisturbed_blas
 
 
 def in_a_new_thread() -> list[int]:

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT
+from blindspot.settings import ROOT
 
 
 def failing_parts() -> None:
     import streamlit as st
 
-    from core.errors import InputError
-    from core.ui.boundary import errors_shown, fragment
+    from blindspot.errors import InputError
+    from blindspot.ui.boundary import errors_shown, fragment
 
     @fragment
     def broken(key: str) -> None:
@@ -75,4 +75,4 @@ def test_every_fragment_is_within_the_boundary() -> None:
             and isinstance(node.value, ast.Name)
             and node.value.id == "st"
         ]
-        assert not bare, f"{path.name}, line {bare}: use core.ui.boundary.fragment"
+        assert not bare, f"{path.name}, line {bare}: use blindspot.ui.boundary.fragment"

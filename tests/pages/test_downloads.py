@@ -24,19 +24,19 @@ from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileStor
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.errors import InputError
-from core.jobs import visitors
-from core.jobs.visitors import Visitor
-from core.runs import pipeline
-from core.settings import ASSETS, ROOT, Mode, Settings
-from core.space.maps import page as map_view
-from core.store.repository import Repository
-from core.studies.judgement.page import shown as judgement_state
-from core.studies.judgement.page.shown import Judged
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Ballot, Task
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.errors import InputError
+from blindspot.jobs import visitors
+from blindspot.jobs.visitors import Visitor
+from blindspot.runs import pipeline
+from blindspot.settings import ASSETS, ROOT, Mode, Settings
+from blindspot.space.maps import page as map_view
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement.page import shown as judgement_state
+from blindspot.studies.judgement.page.shown import Judged
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, Task
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.pages import OpenApp
 from tests.support.run_history import choose_rows
@@ -228,7 +228,7 @@ def test_files_leave_by_one_mechanism() -> None:
     for path in sources:
         offers = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Attribute)]
         found = [n.lineno for n in offers if n.attr == "download_button"]
-        assert not found or path == MECHANISM, f"{path}, line {found}: use core.ui.widgets.downloads"
+        assert not found or path == MECHANISM, f"{path}, line {found}: use blindspot.ui.widgets.downloads"
     (only,) = calls(MECHANISM, ("st.download_button",))
     data = next(ast.unparse(keyword.value) for keyword in only.keywords if keyword.arg == "data")
     assert data.startswith("_Delivery("), "a file that is made when the page is drawn"

@@ -8,10 +8,10 @@ from contextlib import ExitStack
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import uploads
-from core.diagnostic import find_diagnostic
-from core.doctor import results
-from core.ui.navigation import sections
+from blindspot.datasets import uploads
+from blindspot.diagnostic import find_diagnostic
+from blindspot.doctor import results
+from blindspot.ui.navigation import sections
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
 from tests.support.pages import OpenApp
 

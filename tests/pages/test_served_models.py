@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.encoders.catalog import resolve_encoder
-from core.encoders.served import client, encoder
-from core.encoders.served.probes import PROBES
-from core.errors import InputError
-from core.runs import estimates, pipeline
-from core.runs.encoders_here import add, read_library
-from core.settings import Mode, Settings
-from core.store.repository import Repository
-from core.types import CancelToken
-from core.ui.resources import jobs
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.served import client, encoder
+from blindspot.encoders.served.probes import PROBES
+from blindspot.errors import InputError
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.encoders_here import add, read_library
+from blindspot.settings import Mode, Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken
+from blindspot.ui.resources import jobs
 from tests.conftest import make_settings
 from tests.support.commands import Command
 from tests.support.embedding_server import EmbeddingSite, Reply, embedding_server, hash_vectors

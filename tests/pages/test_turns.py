@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import policy
-from core.errors import Cancelled, InputError
-from core.settings import Mode, Settings
-from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
-from core.types import CancelToken
-from core.ui import turns
+from blindspot import policy
+from blindspot.errors import Cancelled, InputError
+from blindspot.settings import Mode, Settings
+from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
+from blindspot.types import CancelToken
+from blindspot.ui import turns
 
 
 def gone() -> None:
     import streamlit as st
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-    from core.ui.turns import turn
+    from blindspot.ui.turns import turn
 
     with turn() as cancel:
         cancel.check()

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.figures.theme import palette_size
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.figures.theme import palette_size
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 from tests.support.pages import OpenApp, chart
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

@@ -13,22 +13,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders.cache import EmbeddingCache
-from core.errors import InputError
-from core.files.in_use import holding, last_used, use
-from core.files.writing import bytes_of
-from core.runs import pipeline
-from core.runs.cache_limit import evictable, keep_to_limit
-from core.runs.log import path_of
-from core.settings import ROOT, Settings
-from core.store.repository import Repository
-from core.types import CancelToken, digest_of_strings, no_progress
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import InputError
+from blindspot.files.in_use import holding, last_used, use
+from blindspot.files.writing import bytes_of
+from blindspot.runs import pipeline
+from blindspot.runs.cache_limit import evictable, keep_to_limit
+from blindspot.runs.log import path_of
+from blindspot.settings import ROOT, Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, digest_of_strings, no_progress
 from tests.support.small_world import GramEncoder
 
 HOLD = """
 import sys
 from pathlib import Path
-from core.files.in_use import holding, use
+from blindspot.files.in_use import holding, use
 with holding():
     print(use(Path(sys.argv[1])), flush=True)
     sys.stdin.read()

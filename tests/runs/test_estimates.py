@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, find_dataset
-from core.datasets.kinds.labelled_texts import TEST, TRAIN
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.diagnostics.transfer.definition import ENTRY, FOLDS
-from core.runs import estimates, pipeline
-from core.runs.requests import RunRequest
-from core.settings import Settings
-from core.store import records
-from core.store.repository import Repository
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, find_dataset
+from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.diagnostics.transfer.definition import ENTRY, FOLDS
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store import records
+from blindspot.store.repository import Repository
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, dataset_entry
 from tests.support.world import World
 

@@ -12,21 +12,21 @@ from typing import Any
 
 import pytest
 
-from core.datasets.fetch import FetchRequest
-from core.errors import BlindspotError, Cancelled
-from core.jobs.queue import JobQueue, JobState
-from core.runs import log as joblog
-from core.runs.log import JobLine, path_of, recorded
-from core.runs.requests import EncodeRequest
-from core.settings import ROOT, Settings
-from core.store.repository import Repository
+from blindspot.datasets.fetch import FetchRequest
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.jobs.queue import JobQueue, JobState
+from blindspot.runs import log as joblog
+from blindspot.runs.log import JobLine, path_of, recorded
+from blindspot.runs.requests import EncodeRequest
+from blindspot.settings import ROOT, Settings
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 
 WRITE = """
 import sys
-from core.runs import log as joblog
-from core.runs.log import JobLine
-from core.settings import Settings
+from blindspot.runs import log as joblog
+from blindspot.runs.log import JobLine
+from blindspot.settings import Settings
 joblog.MAX_BYTES = 2_000
 for number in range(20):
     joblog.write(Settings.from_environment(), JobLine("run", run_id=f"{sys.argv[1]}-{number}"))
@@ -77,7 +77,7 @@ def test_what_the_worker_does_has_lines(settings: Settings, repository: Reposito
     encoded, fetched = lines(settings)
     assert (encoded["kind"], encoded["variant"], encoded["outcome"]) == ("encode", "random-projection-64", "computed")
     assert (fetched["kind"], fetched["dataset"], fetched["outcome"]) == ("fetch", "evalrank-sent", "failed")
-    assert fetched["error"].startswith("DataMissing at core/datasets/fetch.py:")
+    assert fetched["error"].startswith("DataMissing at blindspot/datasets/fetch.py:")
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,8 @@ def test_how_it_ended_and_no_word_of_the_message(
 
 def test_a_server_says_it_on_stderr_too(settings: Settings) -> None:
     code = (
-        "from core.runs import log as joblog; from core.runs.log import JobLine; from core.settings import Settings\n"
+        "from blindspot.runs import log as joblog; from blindspot.runs.log import JobLine\n"
+        "from blindspot.settings import Settings\n"
         "joblog.echo_to_stderr(); joblog.echo_to_stderr()\n"
         "line = JobLine('run', 'heros', 'minilm', 'demo-minimal', 'abc', 1.25, 5*10**8)\n"
         "joblog.write(Settings.from_environment(), line)"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.runs import manifests
-from core.runs.manifests import NOT_THERE, Fact
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.runs import manifests
+from blindspot.runs.manifests import NOT_THERE, Fact
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from tests.support.store_samples import ENTRY, TIMINGS, pair_set, plan, result
 
 DATASET = pair_set(3)

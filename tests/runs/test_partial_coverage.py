@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank import pairs as explore
-from core.diagnostics.evalrank.pairs import Relation, around_mate
-from core.errors import InputError
-from core.runs import pipeline
-from core.runs.pipeline import RunOutcome
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank import pairs as explore
+from blindspot.diagnostics.evalrank.pairs import Relation, around_mate
+from blindspot.errors import InputError
+from blindspot.runs import pipeline
+from blindspot.runs.pipeline import RunOutcome
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 from tests.support.animals import ANIMALS, PAIRS, write_vectors
 from tests.support.commands import Command
 from tests.support.evalrank_reference import count

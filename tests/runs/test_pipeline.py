@@ -16,20 +16,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-import core
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import find_diagnostic
-from core.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
-from core.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
-from core.runs import pipeline
-from core.runs.pipeline import RunOutcome
-from core.runs.requests import RunRequest
-from core.settings import Settings
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.types import CancelToken, Variant
+import blindspot
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.cache import TEXTS_PER_CHUNK, EmbeddingCache
+from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, DataMissing, InputError
+from blindspot.runs import pipeline
+from blindspot.runs.pipeline import RunOutcome
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Variant
 
 ENTRY = find_diagnostic("evalrank")
 TEXTS = 1_400
@@ -118,7 +118,7 @@ def test_a_run_stores_what_it_computed(
 
 def test_the_manifest_says_what_is_needed_to_do_it_again(encoded: RunOutcome, demo: PairSet) -> None:
     manifest = encoded.record.manifest
-    assert manifest["blindspot"] == core.__version__
+    assert manifest["blindspot"] == blindspot.__version__
     assert manifest["encoder"]["reference"] == "minilm"
     assert manifest["encoder"]["revision"] == "53aa51172d142c89"
     assert (manifest["encoder"]["device"], manifest["encoder"]["dimension"]) == ("cpu", 384)

@@ -10,23 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import cli
-from core.cli import output as cli_output
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import find_diagnostic
-from core.encoders.cache import EmbeddingCache
-from core.errors import DataCorrupt
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.runs.pipeline import RunOutcome
-from core.runs.spaces import open_spaces
-from core.settings import Settings
-from core.space.neighbours import lists as neighbours
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot import cli
+from blindspot.cli import output as cli_output
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import DataCorrupt
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.runs.pipeline import RunOutcome
+from blindspot.runs.spaces import open_spaces
+from blindspot.settings import Settings
+from blindspot.space.neighbours import lists as neighbours
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 pytestmark = pytest.mark.realdata
 ENTRY = find_diagnostic("evalrank")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import BlindspotError
-from core.runs import pipeline
-from core.runs.requests import EncodeRequest
-from core.runs.spaces import NotEncoded, lacking, open_spaces
-from core.settings import Settings
-from core.transforms.chain import TransformChain
-from core.types import Variant
+from blindspot.errors import BlindspotError
+from blindspot.runs import pipeline
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import NotEncoded, lacking, open_spaces
+from blindspot.settings import Settings
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 

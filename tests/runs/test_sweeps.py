@@ -13,16 +13,16 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets import vector_sources
-from core.datasets.catalog import find_dataset
-from core.datasets.entries import SourceFile
-from core.diagnostic import find_diagnostic
-from core.encoders.catalog import ENCODERS
-from core.errors import InputError
-from core.files.writing import sha256_of
-from core.runs import pipeline, sweeps
-from core.runs.sweeps import RemainingTime, Sweep
-from core.settings import Mode, Settings
+from blindspot.datasets import vector_sources
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.entries import SourceFile
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.errors import InputError
+from blindspot.files.writing import sha256_of
+from blindspot.runs import pipeline, sweeps
+from blindspot.runs.sweeps import RemainingTime, Sweep
+from blindspot.settings import Mode, Settings
 from tests.conftest import make_settings
 
 SMALL = Sweep(

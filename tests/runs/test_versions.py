@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import names
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.diagnostic import find_diagnostic
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.errors import BlindspotError, InputError
-from core.names import Names, version_of
-from core.runs.encoders_here import known_references, read_library
-from core.runs.spaces import open_spaces
-from core.settings import ASSETS, Settings
-from core.store import records
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.navigation import sections
+from blindspot import names
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import Names, version_of
+from blindspot.runs.encoders_here import known_references, read_library
+from blindspot.runs.spaces import open_spaces
+from blindspot.settings import ASSETS, Settings
+from blindspot.store import records
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.navigation import sections
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, written
 from tests.support.world import World, small_world

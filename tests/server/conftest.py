@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.jobs import visitors
-from core.jobs.queue import JobQueue
-from core.settings import Mode, Settings
-from core.store.repository import Repository
+from blindspot.jobs import visitors
+from blindspot.jobs.queue import JobQueue
+from blindspot.settings import Mode, Settings
+from blindspot.store.repository import Repository
 from tests.support.demo_host import PAIRS, SECRET, Server, World, keep, served
 
 

@@ -17,8 +17,8 @@ import numpy as np
 import psutil
 import pytest
 
-from core.server.rerun_client import opened
-from core.settings import ROOT
+from blindspot.server.rerun_client import opened
+from blindspot.settings import ROOT
 from tests.support.demo_attackers import ATTACKS
 from tests.support.demo_host import served
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import uploads
-from core.datasets.own import files as own
-from core.diagnostics.evalrank import what_if
-from core.errors import BlindspotError, InputError
-from core.files import tables as own_files
-from core.studies.judgement import bundles
-from core.studies.judgement.store import Judgements
-from core.transforms.chain import TransformChain
+from blindspot.datasets import uploads
+from blindspot.datasets.own import files as own
+from blindspot.diagnostics.evalrank import what_if
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files import tables as own_files
+from blindspot.studies.judgement import bundles
+from blindspot.studies.judgement.store import Judgements
+from blindspot.transforms.chain import TransformChain
 from tests.support.bundle_files import described, members, sample, zipped
 from tests.support.demo_host import SECRET, UPGRADE, Server, World, asked, keep
 

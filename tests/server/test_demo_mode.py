@@ -27,26 +27,26 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from core import policy
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.fetch import FetchRequest
-from core.datasets.own import files as own
-from core.errors import BlindspotError, InputError
-from core.jobs import visitors
-from core.jobs.queue import JobQueue
-from core.jobs.visitors import Visitor
-from core.runs import encoders_here as encoder_library
-from core.runs import pipeline, sweeps
-from core.runs.requests import EncodeRequest, Repetition, RunRequest
-from core.runs.sweeps import Sweep
-from core.server import headers as hosting
-from core.settings import ROOT, Mode, Settings
-from core.space.neighbours import free_text
-from core.studies.judgement import making, own_queries
-from core.studies.judgement.making import ItemsRequest
-from core.studies.judgement.types import Task
-from core.types import Variant
+from blindspot import policy
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.fetch import FetchRequest
+from blindspot.datasets.own import files as own
+from blindspot.errors import BlindspotError, InputError
+from blindspot.jobs import visitors
+from blindspot.jobs.queue import JobQueue
+from blindspot.jobs.visitors import Visitor
+from blindspot.runs import encoders_here as encoder_library
+from blindspot.runs import pipeline, sweeps
+from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
+from blindspot.runs.sweeps import Sweep
+from blindspot.server import headers as hosting
+from blindspot.settings import ROOT, Mode, Settings
+from blindspot.space.neighbours import free_text
+from blindspot.studies.judgement import making, own_queries
+from blindspot.studies.judgement.making import ItemsRequest
+from blindspot.studies.judgement.types import Task
+from blindspot.types import Variant
 from tests.support.demo_host import PAIRS, SECRET, UPGRADE, Answer, Server, World, asked, keep, until
 
 MINILM = Variant("minilm", "none")
@@ -386,7 +386,7 @@ def test_no_path_of_the_server_is_a_path_of_its_disk(path: str, server: Server) 
     """Some are answered with the page, as any address is, which then says that there is no such page."""
     answer = server.ask(path)
     assert "root:" not in answer.body
-    assert "core.settings" not in answer.body
+    assert "blindspot.settings" not in answer.body
     assert "elsewhere.invalid" not in answer.headers.get("location", "")
     if answer.status == 200:
         assert "<title>Streamlit</title>" in answer.body

@@ -16,12 +16,12 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from core.benchmarks import app_server, app_store
-from core.benchmarks.app import PAGES
-from core.benchmarks.app_server import Server
-from core.server import rerun_client
-from core.server.gate import Gate
-from core.settings import ROOT, Mode
+from blindspot.benchmarks import app_server, app_store
+from blindspot.benchmarks.app import PAGES
+from blindspot.benchmarks.app_server import Server
+from blindspot.server import rerun_client
+from blindspot.server.gate import Gate
+from blindspot.settings import ROOT, Mode
 from tests.support import forging
 
 TROUBLE = ("Traceback", "Uncaught", "Exception in", "a part of a page failed")
@@ -87,7 +87,7 @@ FAILING = """
 if __name__ == "__main__":
     import streamlit as st
 
-    from core.ui.boundary import tell_failure
+    from blindspot.ui.boundary import tell_failure
 
     def fails() -> None:
         {}["points"]
@@ -99,7 +99,7 @@ else:
     from streamlit.starlette import App
 
     def failed(error):
-        from core import ui
+        from blindspot import ui
 
         return ui.failed_before_page(error)
 

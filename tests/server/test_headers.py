@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from streamlit import config as streamlit_config
 
-from core import policy
-from core.server.routes import READY
-from core.settings import ROOT, Settings
-from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
+from blindspot import policy
+from blindspot.server.routes import READY
+from blindspot.settings import ROOT, Settings
+from blindspot.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
 from tests.support.commands import parse
 
 HOSTING = ROOT / "assets" / "hosting"
@@ -63,7 +63,7 @@ def check_variables(variables: dict[str, str]) -> None:
     """They are read, and their values mean something: a name that nothing reads would be a slip."""
     ours = {name: value for name, value in variables.items() if name.startswith("BLINDSPOT")}
     assert {"BLINDSPOT_MODE", "BLINDSPOT_CACHE", "BLINDSPOT_CACHE_LIMIT"} <= set(ours)
-    from core.settings import VARIABLES
+    from blindspot.settings import VARIABLES
 
     assert set(ours) <= set(VARIABLES)
     settings = Settings.from_environment(ours)

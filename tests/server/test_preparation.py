@@ -9,15 +9,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.errors import BlindspotError
-from core.files.writing import exclusive_now
-from core.jobs.queue import HOST, JobQueue, Task
-from core.numerics.similarity import Similarity
-from core.server import preparation, routes
-from core.server.preparation import LOCK, Preparation, Progress
-from core.settings import Mode, Settings
-from core.ui import resources
-from core.ui.widgets import work
+from blindspot.errors import BlindspotError
+from blindspot.files.writing import exclusive_now
+from blindspot.jobs.queue import HOST, JobQueue, Task
+from blindspot.numerics.similarity import Similarity
+from blindspot.server import preparation, routes
+from blindspot.server.preparation import LOCK, Preparation, Progress
+from blindspot.settings import Mode, Settings
+from blindspot.ui import resources
+from blindspot.ui.widgets import work
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, wait_until
 from tests.support.world import World
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import ROOT
+from blindspot.settings import ROOT
 from tests.support.loopback import free_port
 
 HOSTING = ROOT / "assets" / "hosting"

@@ -9,13 +9,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from core import doctor
-from core.benchmarks.app_server import serving
-from core.doctor import readiness
-from core.encoders.catalog import resolve_encoder
-from core.server.routes import READY
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot import doctor
+from blindspot.benchmarks.app_server import serving
+from blindspot.doctor import readiness
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.server.routes import READY
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.held_store import held_by_a_child
 from tests.support.store_samples import pair_set, store_run

@@ -14,10 +14,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from core.errors import BlindspotError, StoreBusy
-from core.settings import ROOT
-from core.store import db
-from core.store.db import Database
+from blindspot.errors import BlindspotError, StoreBusy
+from blindspot.settings import ROOT
+from blindspot.store import db
+from blindspot.store.db import Database
 from tests.support.held_store import held_by_a_child
 
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
@@ -213,7 +213,7 @@ def test_a_busy_file_is_waited_for(database: Database, path: Path) -> None:
 
 def test_a_process_that_ends_leaves_a_closed_file_and_says_nothing(path: Path) -> None:
     program = (
-        "import sys\nfrom pathlib import Path\nfrom core.store.db import Database\n"
+        "import sys\nfrom pathlib import Path\nfrom blindspot.store.db import Database\n"
         "with Database(Path(sys.argv[1])).transaction() as cursor:\n"
         "    cursor.execute('CREATE TABLE t AS SELECT 7 AS x')"
     )

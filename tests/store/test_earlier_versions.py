@@ -18,15 +18,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.cli import main
-from core.diagnostic import find_diagnostic
-from core.errors import BlindspotError
-from core.numerics.ranking.ranks import expected_reciprocal_rank
-from core.settings import ROOT
-from core.store.db import CONFINED, Database, migrate, migrations
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.studies.judgement.store import Judgements
+from blindspot.cli import main
+from blindspot.diagnostic import find_diagnostic
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
+from blindspot.settings import ROOT
+from blindspot.store.db import CONFINED, Database, migrate, migrations
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement.store import Judgements
 from tests.support import store_samples
 
 FILES = Path(__file__).resolve().parent / "files"
@@ -39,7 +39,7 @@ Content = tuple[Tables, dict[str, tuple[int, int]]]
 MIGRATE = """
 import sys, time
 from pathlib import Path
-from core.store import db
+from blindspot.store import db
 began, migrate = [], db.migrate
 def told(*arguments):
     began.append(time.perf_counter())

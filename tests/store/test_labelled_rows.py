@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.diagnostic import DiagnosticResult, find_diagnostic
-from core.store.records import RunPlan
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.diagnostic import DiagnosticResult, find_diagnostic
+from blindspot.store.records import RunPlan
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 ENTRY = find_diagnostic("transfer")
 CLASSES = ("p", "q")

@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from core.store import db
-from core.store.db import Database, Migration, migrate, migrations
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot.store import db
+from blindspot.store.db import Database, Migration, migrate, migrations
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.support import store_samples
 
 

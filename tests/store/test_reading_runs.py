@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.store.records import RunPlan, RunRecord, RunState, StoredJson
-from core.store.repository import Repository
-from core.types import Variant
-from core.ui.widgets.tables import on_one_support
+from blindspot.store.records import RunPlan, RunRecord, RunState, StoredJson
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
+from blindspot.ui.widgets.tables import on_one_support
 from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_many, store_run
 
 PARAMS = {"metric": "cos", "protocol": "definition"}

@@ -17,15 +17,15 @@ import duckdb
 import numpy as np
 import pytest
 
-from core.datasets.kinds.pairs import PairSet
-from core.encoders.base import EncoderInfo
-from core.encoders.cache import EmbeddingFacts
-from core.errors import BlindspotError, InputError
-from core.settings import ROOT, Settings
-from core.store.db import CONFINED
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.encoders.base import EncoderInfo
+from blindspot.encoders.cache import EmbeddingFacts
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import ROOT, Settings
+from blindspot.store.db import CONFINED
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 from tests.support.store_samples import (
     ENTRY,
     MANIFEST,
@@ -511,7 +511,7 @@ def test_a_process_killed_at_any_moment_of_a_long_write(repository: Repository, 
 def test_a_run_of_another_living_process_is_running(repository: Repository) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom tests.support import store_samples\n"
-        "from core.store.repository import Repository\n"
+        "from blindspot.store.repository import Repository\n"
         "repository = Repository.at(Path(sys.argv[1]))\n"
         "repository.begin(store_samples.plan('aaaa', store_samples.pair_set()))\nrepository.database.close()\n"
         "print('begun', flush=True)\nsys.stdin.read()"

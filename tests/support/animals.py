@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.published.pairs import pair_set
+from blindspot.datasets.published.pairs import pair_set
 
 WORDS = "cat dog cow pig hen owl fox ant bee elk".split()
 PAIRS = [("cat", "dog"), ("dog", "cat"), ("cow", "pig"), ("hen", "owl"), ("fox", "ant"), ("bee", "elk"), ("cat", "hen")]

@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
-from core.settings import ROOT
+from blindspot.settings import ROOT
 from tests.support.loopback import free_port
 
 PATIENCE_SECONDS = 300.0

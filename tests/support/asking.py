@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.encoders.base import EncoderIdentity, RolePrompts
-from core.types import CancelToken, Float32
+from blindspot.encoders.base import EncoderIdentity, RolePrompts
+from blindspot.types import CancelToken, Float32
 from tests.support.small_world import GramEncoder
 
 ASK, TELL = "ask ", "tell of "

@@ -7,9 +7,9 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 
-from core.files.typed_tables import TableFormat
-from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle
+from blindspot.files.typed_tables import TableFormat
+from blindspot.studies.judgement import bundles
+from blindspot.studies.judgement.bundles import Bundle
 from tests.support.judgement_samples import comparative_set, votes
 
 SAMPLE = Bundle(

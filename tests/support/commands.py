@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 import typer
 
-from core import cli
-from core.cli import output
-from core.settings import ROOT, Settings
+from blindspot import cli
+from blindspot.cli import output
+from blindspot.settings import ROOT, Settings
 
 RUN_KEYS = {"run_id", "diagnostic", "encoder", "dataset", "params", "metrics", "coverage", "timings", "manifest"}
 MORE_RUN_KEYS = {"transform", "computed"}  # besides those that scripts rely on

@@ -20,8 +20,8 @@ from contextlib import ExitStack, closing
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from core.errors import BlindspotError
-from core.server.rerun_client import opened
+from blindspot.errors import BlindspotError
+from blindspot.server.rerun_client import opened
 
 PAUSE_SECONDS = 0.05  # what a proxy's bound of requests by address leaves of a flood
 EXPECTED = (OSError, WebSocketException, BlindspotError, http.client.HTTPException)

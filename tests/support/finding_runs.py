@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from core.diagnostic import find_diagnostic
-from core.runs.findings import Finding, Level
-from core.store.records import RunPlan, RunRecord, RunState
-from core.types import Variant
+from blindspot.diagnostic import find_diagnostic
+from blindspot.runs.findings import Finding, Level
+from blindspot.store.records import RunPlan, RunRecord, RunState
+from blindspot.types import Variant
 
 NEVER = datetime(2026, 1, 1, tzinfo=UTC)
 

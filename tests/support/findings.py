@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from core.doctor.findings import Finding, State
+from blindspot.doctor.findings import Finding, State
 
 
 def by_name(findings: Iterable[Finding]) -> dict[str, Finding]:

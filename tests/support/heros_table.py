@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published.minimal_pairs import SUBSETS
-from core.settings import ASSETS
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published.minimal_pairs import SUBSETS
+from blindspot.settings import ASSETS
 from tests.support.demo_rules import read_rows
 
 DEMO = ASSETS / "demo" / "minimal_pairs.tsv"

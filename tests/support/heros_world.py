@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 from tests.support.world import World

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 
-from core.studies.judgement.tallies import NO_VOTE, UNKNOWN, Tally
-from core.studies.judgement.types import NOT_ASKED, Item, ItemSet, Query, Task, Vote
-from core.types import Variant
+from blindspot.studies.judgement.tallies import NO_VOTE, UNKNOWN, Tally
+from blindspot.studies.judgement.types import NOT_ASKED, Item, ItemSet, Query, Task, Vote
+from blindspot.types import Variant
 
 A, B, C = Variant("minilm", "none"), Variant("minilm-static", "none"), Variant("lsa", "center")
 MADE_AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.similarity import Similarity
-from core.studies.judgement.rules import Closeness, Quartet, Reason, Rule
-from core.texts import near_duplicate_key
-from core.types import Float64
+from blindspot.numerics.similarity import Similarity
+from blindspot.studies.judgement.rules import Closeness, Quartet, Reason, Rule
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Float64
 
 
 @dataclass

@@ -9,10 +9,10 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from core.diagnostic import DiagnosticEntry
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Bool, Float64, Int64
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Bool, Float64, Int64
 from tests.support.finding_runs import run_record
 
 

@@ -10,13 +10,13 @@ from typing import Any, cast
 
 import pandas as pd
 
-from core.diagnostic import DiagnosticEntry
-from core.runs.findings import Finding, Level, Material
-from core.settings import Settings
-from core.store.records import RunPlan, RunRecord, RunState
-from core.store.repository import Repository
-from core.studies.findings.collection import discoveries
-from core.types import Variant
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.runs.findings import Finding, Level, Material
+from blindspot.settings import Settings
+from blindspot.store.records import RunPlan, RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.studies.findings.collection import discoveries
+from blindspot.types import Variant
 
 _NUMBERS = itertools.count(1)
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.datasets import packaged
-from core.datasets.catalog import DATASETS
-from core.datasets.published import vocabularies
-from core.studies.judgement import inventories
-from core.studies.judgement.inventories import Inventory
-from core.studies.judgement.types import Query
-from core.types import Variant
+from blindspot.datasets import packaged
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.published import vocabularies
+from blindspot.studies.judgement import inventories
+from blindspot.studies.judgement.inventories import Inventory
+from blindspot.studies.judgement.types import Query
+from blindspot.types import Variant
 from tests.support.small_world import GramEncoder, dataset_entry, register_encoder
 
 _OURS = [q.text for q in inventories.default().queries]

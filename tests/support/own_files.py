@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core.datasets.catalog import find_dataset
-from core.datasets.own.columns import OwnFile
-from core.datasets.own.files import OwnTable
-from core.errors import InputError
-from core.files.tables import FileFormat
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.own.columns import OwnFile
+from blindspot.datasets.own.files import OwnTable
+from blindspot.errors import InputError
+from blindspot.files.tables import FileFormat
 
 ENDINGS = [f.value for f in FileFormat]
 Read = TypeVar("Read", bound=OwnFile)

@@ -14,8 +14,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.settings import ROOT
-from core.ui.navigation import pickers_of
+from blindspot.settings import ROOT
+from blindspot.ui.navigation import pickers_of
 
 OpenApp = Callable[..., AppTest]
 

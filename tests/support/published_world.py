@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published.minimal_pairs import SUBSETS
-from core.encoders.base import EncoderInfo
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.types import CancelToken, Float32
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published.minimal_pairs import SUBSETS
+from blindspot.encoders.base import EncoderInfo
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.types import CancelToken, Float32
 from tests.conftest import make_settings
 from tests.support.heros_world import run_heros
 from tests.support.small_world import GramEncoder, register_encoder

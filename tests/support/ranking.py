@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.similarity import Similarity
-from core.types import Float32
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import Float32
 from tests.support import evalrank_reference
 
 Pairs = Sequence[tuple[int, int]]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytrec_eval
 
-from core.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 
 NAME = "toy-retrieval"
 TREC = {

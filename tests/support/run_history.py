@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from core.workspace.run import history
+from blindspot.workspace.run import history
 
 
 def choose_rows(app: AppTest, *run_ids: str) -> AppTest:

@@ -15,13 +15,13 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from core.datasets.catalog import DATASETS, DatasetEntry
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import pair_set
-from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.catalog import ENCODERS, EncoderEntry
-from core.types import CancelToken, Float32
+from blindspot.datasets.catalog import DATASETS, DatasetEntry
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo
+from blindspot.encoders.catalog import ENCODERS, EncoderEntry
+from blindspot.types import CancelToken, Float32
 
 D = TypeVar("D", bound=Dataset)
 

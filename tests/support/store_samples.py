@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import DiagnosticResult, find_diagnostic
-from core.store.records import RunPlan, RunRecord
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import DiagnosticResult, find_diagnostic
+from blindspot.store.records import RunPlan, RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 ENTRY = find_diagnostic("evalrank")
 MANIFEST = {"blindspot": "0", "nested": {"ü": [1, 2.5, None]}}

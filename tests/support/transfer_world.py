@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
-from core.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

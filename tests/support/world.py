@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.kinds.base import Dataset
-from core.runs import pipeline
-from core.runs.requests import EncodeRequest, RunRequest
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.runs import pipeline
+from blindspot.runs.requests import EncodeRequest, RunRequest
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
-from core.errors import BlindspotError, InputError
-from core.transforms import flow as network
-from core.transforms.chain import READY_CHAINS, STEPS, Step, TransformChain
-from core.transforms.steps import RANDOM_SEED, Center
-from core.transforms.trained_flows import TrainedFlows
-from core.types import CancelToken, Float32, Float64, no_progress
+from blindspot.errors import BlindspotError, InputError
+from blindspot.transforms import flow as network
+from blindspot.transforms.chain import READY_CHAINS, STEPS, Step, TransformChain
+from blindspot.transforms.steps import RANDOM_SEED, Center
+from blindspot.transforms.trained_flows import TrainedFlows
+from blindspot.types import CancelToken, Float32, Float64, no_progress
 
 embeddings = arrays(
     np.float32,

@@ -15,16 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.encoders import resident
-from core.encoders.base import Encoder, EncoderIdentity, EncoderInfo
-from core.encoders.catalog import resolve_encoder
-from core.encoders.table.encoder import Table
-from core.encoders.tokens import Role, Token, TokenParts, TokenVectors, mean_of
-from core.settings import Settings
-from core.transforms.chain import FittedChain, TransformChain
-from core.transforms.contributions import (
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders import resident
+from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.table.encoder import Table
+from blindspot.encoders.tokens import Role, Token, TokenParts, TokenVectors, mean_of
+from blindspot.settings import Settings
+from blindspot.transforms.chain import FittedChain, TransformChain
+from blindspot.transforms.contributions import (
     MOST_LEFT_OUT,
     CannotExplain,
     Way,
@@ -32,7 +32,7 @@ from core.transforms.contributions import (
     parts_of,
     without,
 )
-from core.types import CancelToken, Float32, digest_of_strings
+from blindspot.types import CancelToken, Float32, digest_of_strings
 
 EXACT = 1e-6
 CORPUS = 60  # sentences to fit on

@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.published import pairs as loaders
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank import pairs as explore
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import EncoderInfo, resolve_encoder
-from core.errors import BlindspotError, Cancelled, DataCorrupt, InputError
-from core.runs import pipeline, spaces
-from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms import flow as network
-from core.transforms.chain import TransformChain
-from core.transforms.flow import Flow
-from core.transforms.trained_flows import NotTrained, StoredFlows, TrainedFlows, key_of
-from core.types import CancelToken, Float32, Variant, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.published import pairs as loaders
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank import pairs as explore
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import EncoderInfo, resolve_encoder
+from blindspot.errors import BlindspotError, Cancelled, DataCorrupt, InputError
+from blindspot.runs import pipeline, spaces
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.transforms import flow as network
+from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.flow import Flow
+from blindspot.transforms.trained_flows import NotTrained, StoredFlows, TrainedFlows, key_of
+from blindspot.types import CancelToken, Float32, Variant, no_progress
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 

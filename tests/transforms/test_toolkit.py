@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.numerics.similarity import Similarity
-from core.transforms.chain import TransformChain
-from core.transforms.toolkit import UNKNOWN_SENTENCE, prepare
+from blindspot.numerics.similarity import Similarity
+from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.toolkit import UNKNOWN_SENTENCE, prepare
 
 NONE, CENTER = TransformChain.parse("none"), TransformChain.parse("center")
 NAN = [np.nan, np.nan]

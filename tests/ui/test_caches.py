@@ -15,48 +15,48 @@ import pytest
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-import core
-from core.datasets.catalog import DATASETS
-from core.datasets.entries import DatasetEntry, SourceFile
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.own.files import OwnTable, tabulate
-from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
-from core.datasets.uploads import SentFolder
-from core.datasets.word_frequency import Frequencies
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.diagnostics.evalrank.pairs import PairTable
-from core.diagnostics.evalrank.training_overlap import TrainingSet
-from core.diagnostics.evalrank.uncertainty import Sample
-from core.diagnostics.evalrank.what_if import Basis
-from core.diagnostics.frequency.page import neighbours
-from core.diagnostics.frequency.page.shown import FrequencyView
-from core.diagnostics.heros.orderings import Cosines
-from core.diagnostics.heros.page.shown import HerosView
-from core.diagnostics.retrieval.outcomes import QueryTable
-from core.diagnostics.similarity.learned import Learned
-from core.diagnostics.similarity.pairs import ScoredTable
-from core.diagnostics.transfer.outcomes import Outcomes
-from core.diagnostics.transfer.page.classifiers import Crossed
-from core.runs.spaces import Space
-from core.store.db import Database
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.evidence.scores import Measure as EvidenceMeasure
-from core.studies.evidence.scores import ScoreTable
-from core.studies.findings.collection import RunsOf
-from core.studies.judgement.page.votes import Votes
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import ItemSet
-from core.types import Variant
-from core.ui.resources import KEYS, cached
-from core.ui.widgets.texts.why_similar import Asked
+import blindspot
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.entries import DatasetEntry, SourceFile
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.own.files import OwnTable, tabulate
+from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.uploads import SentFolder
+from blindspot.datasets.word_frequency import Frequencies
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.diagnostics.evalrank.training_overlap import TrainingSet
+from blindspot.diagnostics.evalrank.uncertainty import Sample
+from blindspot.diagnostics.evalrank.what_if import Basis
+from blindspot.diagnostics.frequency.page import neighbours
+from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.retrieval.outcomes import QueryTable
+from blindspot.diagnostics.similarity.learned import Learned
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.diagnostics.transfer.outcomes import Outcomes
+from blindspot.diagnostics.transfer.page.classifiers import Crossed
+from blindspot.runs.spaces import Space
+from blindspot.store.db import Database
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.evidence.scores import Measure as EvidenceMeasure
+from blindspot.studies.evidence.scores import ScoreTable
+from blindspot.studies.findings.collection import RunsOf
+from blindspot.studies.judgement.page.votes import Votes
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import ItemSet
+from blindspot.types import Variant
+from blindspot.ui.resources import KEYS, cached
+from blindspot.ui.widgets.texts.why_similar import Asked
 from tests.support import store_samples
 from tests.support.judgement_samples import intruder_set
 
@@ -77,7 +77,7 @@ def part(kind: type, **known: object) -> Any:
 def hashed() -> dict[type, list[Callable[[Any], object]]]:
     """The classes that the cached functions of all modules know a key of, with these keys."""
     found: dict[type, list[Callable[[Any], object]]] = {}
-    for module in pkgutil.walk_packages(core.__path__, "core."):
+    for module in pkgutil.walk_packages(blindspot.__path__, "blindspot."):
         if ".page" not in module.name and ".ui" not in module.name and ".workspace" not in module.name:
             continue
         for function in vars(importlib.import_module(module.name)).values():

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostic import Picker
-from core.store.repository import Repository
-from core.ui.navigation import pickers_of, sections
-from core.ui.resources import jobs
+from blindspot.diagnostic import Picker
+from blindspot.store.repository import Repository
+from blindspot.ui.navigation import pickers_of, sections
+from blindspot.ui.resources import jobs
 from tests.support.data_page import keep, listed, upload
 from tests.support.pages import OpenApp, written
 from tests.support.run_history import choose_rows

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.published.pairs import pair_set
-from core.encoders.base import EncoderInfo
-from core.transforms import flow
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.encoders.base import EncoderInfo
+from blindspot.transforms import flow
 from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.numerics.statistics.intervals import Interval
-from core.ui.headline import Rival, corrected, in_percent, in_words
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.ui.headline import Rival, corrected, in_percent, in_words
 
 SAID = "**a** is right on **50.0%**"
 

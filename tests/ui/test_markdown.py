@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from core.ui.markdown import as_text
+from blindspot.ui.markdown import as_text
 
 JOINER = "\N{WORD JOINER}"
 

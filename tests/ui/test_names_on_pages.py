@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.names import Kind
-from core.settings import ASSETS
-from core.store.repository import Repository
-from core.ui.navigation import sections
+from blindspot.names import Kind
+from blindspot.settings import ASSETS
+from blindspot.store.repository import Repository
+from blindspot.ui.navigation import sections
 from tests.support.pages import OpenApp, charts, written
 from tests.support.world import World
 

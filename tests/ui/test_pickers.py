@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.store.repository import Repository
-from core.types import Variant
-from core.ui.navigation import pickers_of, sections
-from core.ui.pickers import DEFAULT_DATASET, Picks, link_to
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
+from blindspot.ui.navigation import pickers_of, sections
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
 from tests.support.pages import OpenApp
 from tests.support.store_samples import pair_set, store_run
 

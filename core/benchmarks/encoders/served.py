@@ -22,13 +22,13 @@ from time import perf_counter
 
 import numpy as np
 
-from core.benchmarks.encoders.encoding import SENTENCES, TO_WARM_UP, minilm, sentences
-from core.benchmarks.measuring import BenchmarkResult
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.encoders.served.encoder import ServedEncoder
-from core.settings import ROOT, Settings
-from core.types import CancelToken, Float32, Progress, no_progress
+from blindspot.benchmarks.encoders.encoding import SENTENCES, TO_WARM_UP, minilm, sentences
+from blindspot.benchmarks.measuring import BenchmarkResult
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.served.encoder import ServedEncoder
+from blindspot.settings import ROOT, Settings
+from blindspot.types import CancelToken, Float32, Progress, no_progress
 
 SAMPLES = 3
 BUSY = "/busy"  # tells the server's own seconds so far
@@ -80,7 +80,7 @@ def _stored(reference: str, texts: tuple[str, ...]) -> Float32:
 @contextmanager
 def _running() -> Iterator[str]:
     """The server's address; it ends with its input."""
-    command = [sys.executable, "-c", "from core.benchmarks.encoders.served import serve; serve()"]
+    command = [sys.executable, "-c", "from blindspot.benchmarks.encoders.served import serve; serve()"]
     with subprocess.Popen(  # noqa: S603 - our own
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from core.cli.runs import evalrank, heros, kinds, stored
+from blindspot.cli.runs import evalrank, heros, kinds, stored
 
 app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.callback()(stored.list_runs)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from core.errors import unknown
+from blindspot.errors import unknown
 
 K = TypeVar("K", bound=StrEnum)
 

@@ -7,21 +7,21 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.cli.runs.by_kind import KindsFound, kind_named
-from core.cli.runs.finished import RunId, finished_run, named, score_json
-from core.datasets import fetch, word_frequency
-from core.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.own.files import is_own, path_of
-from core.diagnostic import DiagnosticEntry, find_diagnostic, in_words
-from core.diagnostics.evalrank import training_overlap, uncertainty
-from core.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
-from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
-from core.diagnostics.evalrank.sources import PairSources, find_sources
-from core.diagnostics.evalrank.training_overlap import TrainingSet
-from core.diagnostics.evalrank.trust import (
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.cli.runs.by_kind import KindsFound, kind_named
+from blindspot.cli.runs.finished import RunId, finished_run, named, score_json
+from blindspot.datasets import fetch, word_frequency
+from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.own.files import is_own, path_of
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, in_words
+from blindspot.diagnostics.evalrank import training_overlap, uncertainty
+from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
+from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
+from blindspot.diagnostics.evalrank.training_overlap import TrainingSet
+from blindspot.diagnostics.evalrank.trust import (
     Choice,
     candidates_in,
     choices,
@@ -32,14 +32,14 @@ from core.diagnostics.evalrank.trust import (
     score_of_run,
     with_first_items,
 )
-from core.errors import InputError
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.groups import FEW
-from core.runs.comparison import ends, entry_of_both
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.transforms.toolkit import DEFINITION
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.groups import FEW
+from blindspot.runs.comparison import ends, entry_of_both
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.transforms.toolkit import DEFINITION
 
 
 def scores(

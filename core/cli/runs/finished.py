@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.diagnostics.evalrank.pairs import MeanScore
-from core.errors import InputError
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostics.evalrank.pairs import MeanScore
+from blindspot.errors import InputError
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
 
 RunId = Annotated[str, typer.Argument(help="run id, or its beginning")]
 

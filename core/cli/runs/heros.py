@@ -8,22 +8,30 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.cli.runs.finished import RunId, finished_run, named
-from core.datasets.catalog import title_of
-from core.diagnostics.heros import browsing, resemblance
-from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
-from core.diagnostics.heros.orderings import Cosines, Finding, Rate, finding_in_words, listed_orderings, rate, win_rates
-from core.diagnostics.heros.orderings import worst as worst_order
-from core.diagnostics.heros.published import SOURCE, SUBSETS
-from core.diagnostics.heros.resemblance import Accuracy, Resemblance
-from core.errors import InputError, unknown
-from core.runs.comparison import entry_of_both
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import percent
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.cli.runs.finished import RunId, finished_run, named
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostics.heros import browsing, resemblance
+from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
+from blindspot.diagnostics.heros.orderings import (
+    Cosines,
+    Finding,
+    Rate,
+    finding_in_words,
+    listed_orderings,
+    rate,
+    win_rates,
+)
+from blindspot.diagnostics.heros.orderings import worst as worst_order
+from blindspot.diagnostics.heros.published import SOURCE, SUBSETS
+from blindspot.diagnostics.heros.resemblance import Accuracy, Resemblance
+from blindspot.errors import InputError, unknown
+from blindspot.runs.comparison import entry_of_both
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import percent
 
 HerosRunId = Annotated[str, typer.Argument(help="run id of heros, or its beginning")]
 TOP = 10

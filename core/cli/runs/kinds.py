@@ -8,20 +8,20 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.cli.runs.by_kind import KindsFound
-from core.cli.runs.evalrank import kinds_of_pair
-from core.cli.runs.finished import RunId, finished_run
-from core.cli.runs.retrieval import kinds_of_query
-from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.kinds import Kind as KindOfPair
-from core.diagnostics.retrieval.kinds import Kind as KindOfQuery
-from core.errors import InputError
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.cli.runs.by_kind import KindsFound
+from blindspot.cli.runs.evalrank import kinds_of_pair
+from blindspot.cli.runs.finished import RunId, finished_run
+from blindspot.cli.runs.retrieval import kinds_of_query
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank.kinds import Kind as KindOfPair
+from blindspot.diagnostics.retrieval.kinds import Kind as KindOfQuery
+from blindspot.errors import InputError
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 Found = Callable[[RunRecord, DiagnosticEntry, str, Repository, Settings], KindsFound]
 WAYS: Mapping[str, Found] = {"evalrank": kinds_of_pair, "retrieval": kinds_of_query}

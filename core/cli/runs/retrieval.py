@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from core.cli.runs.by_kind import KindsFound, kind_named
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.retrieval.kinds import (
+from blindspot.cli.runs.by_kind import KindsFound, kind_named
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.retrieval.kinds import (
     UNIT,
     Features,
     Kind,
@@ -16,12 +16,12 @@ from core.diagnostics.retrieval.kinds import (
     grouping_of,
     scores_by_kind,
 )
-from core.diagnostics.retrieval.outcomes import Side, query_table
-from core.errors import InputError
-from core.numerics.statistics.groups import FEW
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.retrieval.outcomes import Side, query_table
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.groups import FEW
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 SHOWN = ("label", UNIT, "independent", "ndcg@10", "ndcg@10_low", "ndcg@10_high", "recall@100", "mrr@10", "hits@10")
 

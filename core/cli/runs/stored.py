@@ -7,16 +7,16 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AnyRun, AsJson
-from core.cli.runs.finished import named
-from core.datasets.catalog import canonical_dataset, title_of
-from core.diagnostic import all_diagnostics, find_diagnostic, in_words, named_function
-from core.errors import InputError
-from core.runs.comparison import Compare, comparable, entry_of_both
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.cli import output
+from blindspot.cli.options import AnyRun, AsJson
+from blindspot.cli.runs.finished import named
+from blindspot.datasets.catalog import canonical_dataset, title_of
+from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words, named_function
+from blindspot.errors import InputError
+from blindspot.runs.comparison import Compare, comparable, entry_of_both
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 def list_runs(

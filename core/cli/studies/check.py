@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from core import policy
-from core.cli import output
-from core.cli.options import AsJson
-from core.errors import BlindspotError
-from core.runs.at_work import at_work
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.setup_check.results import Report, Verdict
-from core.studies.setup_check.task import SetupCheck, make
-from core.texts import counted
-from core.types import CancelToken
+from blindspot import policy
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.errors import BlindspotError
+from blindspot.runs.at_work import at_work
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.setup_check.results import Report, Verdict
+from blindspot.studies.setup_check.task import SetupCheck, make
+from blindspot.texts import counted
+from blindspot.types import CancelToken
 
 WORST = 5  # texts printed
 

@@ -6,17 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.datasets.catalog import title_of
-from core.encoders.catalog import canonical_encoder
-from core.numerics.similarity import Similarity
-from core.runs.comparison import ends
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
-from core.studies.compare.rows import Comparison, Missing, Row, Verdict, compare, headline, method_in_words
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.datasets.catalog import title_of
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.comparison import ends
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
+from blindspot.studies.compare.rows import Comparison, Missing, Row, Verdict, compare, headline, method_in_words
+from blindspot.types import Variant
 
 
 def compare_variants(

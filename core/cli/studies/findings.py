@@ -6,18 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson
-from core.datasets.catalog import title_of
-from core.errors import InputError
-from core.numerics.statistics.intervals import ALPHA
-from core.runs.findings import Example
-from core.settings import Settings
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.studies.findings import collection
-from core.studies.findings.collection import Discovery, Selection
-from core.texts import counted, p_in_words
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.datasets.catalog import title_of
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.findings import Example
+from blindspot.settings import Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.studies.findings import collection
+from blindspot.studies.findings.collection import Discovery, Selection
+from blindspot.texts import counted, p_in_words
 
 SHOWN = 7
 

@@ -8,23 +8,23 @@ from typing import Annotated, Any
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson, check_file, names_columns, of_columns, takes_parameters
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.named import dataset_named
-from core.datasets.own.reference import NamedColumns
-from core.diagnostics.evalrank import training_overlap
-from core.diagnostics.retrieval.definition import BM25
-from core.errors import InputError
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.gate import audit, sides, verdict, written
-from core.studies.gate.verdict import Outcome, Verdict
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.cli.options import AsJson, check_file, names_columns, of_columns, takes_parameters
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.named import dataset_named
+from blindspot.datasets.own.reference import NamedColumns
+from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.diagnostics.retrieval.definition import BM25
+from blindspot.errors import InputError
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.gate import audit, sides, verdict, written
+from blindspot.studies.gate.verdict import Outcome, Verdict
+from blindspot.types import Variant
 
 CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.UNDECIDED: 3}
 NO_MODEL = ("random-projection", "lsa")  # encoders that nobody trained

@@ -7,21 +7,21 @@ from typing import Annotated
 
 import typer
 
-from core.cli import output
-from core.cli.options import AsJson, check_file
-from core.datasets.catalog import find_dataset
-from core.encoders.catalog import canonical_encoder
-from core.errors import InputError
-from core.files.writing import write_atomically
-from core.numerics.similarity import Similarity
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.findings.collection import Selection
-from core.studies.report import manifest
-from core.studies.report.content import gather
-from core.studies.report.making import FORMATS
-from core.transforms.chain import TransformChain
-from core.types import Variant
+from blindspot.cli import output
+from blindspot.cli.options import AsJson, check_file
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.errors import InputError
+from blindspot.files.writing import write_atomically
+from blindspot.numerics.similarity import Similarity
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.findings.collection import Selection
+from blindspot.studies.report import manifest
+from blindspot.studies.report.content import gather
+from blindspot.studies.report.making import FORMATS
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
 
 
 def report(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.kinds.vocabulary import Vocabulary
 
 _CLASSES: tuple[type[Dataset], ...] = (
     PairSet,

@@ -13,10 +13,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.own_columns import OwnColumn
-from core.errors import InputError
-from core.texts import are_words
-from core.types import Bool, Int32, Int64, digest_of_strings
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.errors import InputError
+from blindspot.texts import are_words
+from blindspot.types import Bool, Int32, Int64, digest_of_strings
 
 Numbers = np.ndarray[Any, np.dtype[np.number[Any]]]
 
@@ -223,7 +223,7 @@ class Dataset(ABC):
 
     def rows_as_queries(self, numbers: Int32, vectors: int) -> Int32:
         """Rows of items that ask, among so many vectors: after those of all items if these are encoded by role
-        (``core.runs.inputs.roles``), else their own."""
+        (``blindspot.runs.inputs.roles``), else their own."""
         if vectors == len(self.items):
             return numbers
         return (len(self.items) + np.searchsorted(self.asking, numbers)).astype(np.int32)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Rows, names
-from core.errors import InputError
-from core.texts import same_text
-from core.types import Bool, Int8, Int32, Int64
+from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows, names
+from blindspot.errors import InputError
+from blindspot.texts import same_text
+from blindspot.types import Bool, Int8, Int32, Int64
 
 TRAIN, DEV, TEST = 0, 1, 2
 UNSPLIT = -1  # of examples of a task that prescribes no split

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.texts import counted, one_form
-from core.types import Int32, Int64, digest_of_strings
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.texts import counted, one_form
+from blindspot.types import Int32, Int64, digest_of_strings
 
 _IN_WORDS = {"negation_main": "negated clause", "negation_antonym": "negated word", "random_mlm": "random word"}
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from core.types import Bool, Int64, UInt8, digest_of_strings
+from blindspot.types import Bool, Int64, UInt8, digest_of_strings
 
 EMPTY = "(empty)"  # the value of an empty cell
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from core.types import Int32
+from blindspot.types import Int32
 
 Span = tuple[int, int]
 

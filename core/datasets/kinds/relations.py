@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import DatasetKind, WordDataset, names
-from core.errors import InputError
-from core.types import Bool, Int32, Int64
+from blindspot.datasets.kinds.base import DatasetKind, WordDataset, names
+from blindspot.errors import InputError
+from blindspot.types import Bool, Int32, Int64
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.kinds.passages import Cut, Cutter
-from core.errors import InputError
-from core.types import Bool, Int32, Int64, digest_of_strings
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.passages import Cut, Cutter
+from blindspot.errors import InputError
+from blindspot.types import Bool, Int32, Int64, digest_of_strings
 
 SHOWN = 3  # relevant documents of a query in a table
 RELEVANT = 1  # the least grade of a relevant document, as for trec_eval

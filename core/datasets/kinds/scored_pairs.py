@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset, DatasetKind, names
-from core.datasets.kinds.pairs import no_pair
-from core.errors import InputError
-from core.types import Float64, Int32
+from blindspot.datasets.kinds.base import Dataset, DatasetKind, names
+from blindspot.datasets.kinds.pairs import no_pair
+from blindspot.errors import InputError
+from blindspot.types import Float64, Int32
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from core.datasets.kinds.base import DatasetKind, WordDataset
-from core.types import Bool, Float64, Int32, Int64
+from blindspot.datasets.kinds.base import DatasetKind, WordDataset
+from blindspot.types import Bool, Float64, Int32, Int64
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from core.datasets.kinds.own_columns import EMPTY, OwnColumn
-from core.files.tables import FileTable
-from core.types import UInt8
+from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
+from blindspot.files.tables import FileTable
+from blindspot.types import UInt8
 
 MOST_COLUMNS = 10
 MOST_VALUES = 50

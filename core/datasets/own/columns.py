@@ -13,12 +13,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from core.datasets.kinds.base import Dataset, DatasetKind, Rows
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.own import attributes
-from core.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
-from core.errors import InputError
-from core.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable
+from blindspot.datasets.kinds.base import Dataset, DatasetKind, Rows
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.own import attributes
+from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
+from blindspot.errors import InputError
+from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable
 
 EXAMPLES = 3
 LONGEST_SHOWN = 40

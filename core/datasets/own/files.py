@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import retrieval_folder
-from core.datasets.own.columns import OwnFile, OwnSource
-from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
-from core.errors import InputError
-from core.files import tables
-from core.files.tables import FileTable
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import retrieval_folder
+from blindspot.datasets.own.columns import OwnFile, OwnSource
+from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
+from blindspot.errors import InputError
+from blindspot.files import tables
+from blindspot.files.tables import FileTable
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from core.files.tables import ColumnKind, FileTable
+from blindspot.files.tables import ColumnKind, FileTable
 
 SAMPLE = 2_000  # cells of a column that are looked at, from the first to the last in equal steps
 FEW = 0.2  # at most so many different values per row are labels ...

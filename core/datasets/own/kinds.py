@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.columns import OwnFile
-from core.datasets.own.labelled_texts import OwnLabelledTexts
-from core.datasets.own.minimal_pairs import OwnMinimalPairs
-from core.datasets.own.pairs import OwnPairs
-from core.datasets.own.retrieval import OwnRetrieval
-from core.datasets.own.scored_pairs import OwnScoredPairs
-from core.datasets.own.vocabulary import OwnVocabulary
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.columns import OwnFile
+from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs
+from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.datasets.own.retrieval import OwnRetrieval
+from blindspot.datasets.own.scored_pairs import OwnScoredPairs
+from blindspot.datasets.own.vocabulary import OwnVocabulary
 
 # The first kind that matches the header wins; without a match, a file is read as the first kind of all.
 _CLASSES: tuple[type[OwnFile], ...] = (

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.labelled_texts import (
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.labelled_texts import (
     DEV,
     SPLITS,
     TEST,
@@ -26,8 +26,8 @@ from core.datasets.kinds.labelled_texts import (
     LabelledTexts,
     same_examples,
 )
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.own.columns import (
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.own.columns import (
     FIRST,
     LABEL,
     SECOND,
@@ -43,14 +43,14 @@ from core.datasets.own.columns import (
     shortened,
     texts_of,
 )
-from core.datasets.own.guess import text_columns
-from core.datasets.own.pairs import KNOWN_NAMES
-from core.datasets.own.scored_pairs import SCORE_NAMES
-from core.datasets.own.vocabulary import has_counts
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileTable
-from core.texts import column_key, one_form
+from blindspot.datasets.own.guess import text_columns
+from blindspot.datasets.own.pairs import KNOWN_NAMES
+from blindspot.datasets.own.scored_pairs import SCORE_NAMES
+from blindspot.datasets.own.vocabulary import has_counts
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.texts import column_key, one_form
 
 MIN_ROWS = 20  # two classes of ten, one for every fold
 TOO_MANY_CLASSES = 100  # rather ids or scores: few examples each, and a table of confusions that nobody can read

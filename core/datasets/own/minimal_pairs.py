@@ -9,17 +9,17 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.own.columns import UNUSED, ColumnReading, OwnFile, Role, as_asked, read_as, texts_of
-from core.datasets.own.guess import ABOUT
-from core.datasets.own.pairs import known_columns
-from core.datasets.published import minimal_pairs
-from core.datasets.published.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL, SUBSETS
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileTable
-from core.texts import caseless, column_key, counted, one_form
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.own.columns import UNUSED, ColumnReading, OwnFile, Role, as_asked, read_as, texts_of
+from blindspot.datasets.own.guess import ABOUT
+from blindspot.datasets.own.pairs import known_columns
+from blindspot.datasets.published import minimal_pairs
+from blindspot.datasets.published.minimal_pairs import NEGATION, NEGATIONS, ORIGINAL, SUBSETS
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.texts import caseless, column_key, counted, one_form
 
 VOTERS = 2_000  # first rows whose sentences tell two negations apart: a second's work
 MARK = "rewrite:"  # a column whose name begins so is a rewrite, whatever its cells look like

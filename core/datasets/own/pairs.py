@@ -10,10 +10,10 @@ from statistics import median
 from typing import Any
 from urllib.parse import quote as percent_encoded
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.own import guess
-from core.datasets.own.columns import (
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.own import guess
+from blindspot.datasets.own.columns import (
     MATE,
     QUERY,
     UNUSED,
@@ -25,10 +25,10 @@ from core.datasets.own.columns import (
     require_rows,
     texts_of,
 )
-from core.datasets.published import pairs as loaders
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileTable
-from core.texts import column_key
+from blindspot.datasets.published import pairs as loaders
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.texts import column_key
 
 WORDS_OF_A_SENTENCE = 6
 # When queries and matches are taken for texts of different kinds.

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.own.columns import shortened
-from core.errors import InputError
-from core.files import tables
-from core.files.writing import read_limited
-from core.texts import counted
-from core.types import Float64, Int32
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.own.columns import shortened
+from blindspot.errors import InputError
+from blindspot.files import tables
+from blindspot.files.writing import read_limited
+from blindspot.texts import counted
+from blindspot.types import Float64, Int32
 
 MAX_ROWS = 20_000_000
 LARGEST = 3.4e38  # score: trec_eval keeps them in single precision

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.columns import Role
-from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.retrieval_folder import FOLDER_OPTIONS, FolderOptions
-from core.errors import InputError, unknown
-from core.files.writing import require_name
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.columns import Role
+from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.retrieval_folder import FOLDER_OPTIONS, FolderOptions
+from blindspot.errors import InputError, unknown
+from blindspot.files.writing import require_name
 
 PREFIX = "file:"
 FOLDER_PREFIX = "dir:"

@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import quote
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from core.datasets.own.columns import (
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.datasets.own.columns import (
     DOCUMENT,
     MATE,
     NEGATIVES,
@@ -27,11 +27,11 @@ from core.datasets.own.columns import (
     shortened,
     texts_of,
 )
-from core.datasets.own.pairs import OwnPairs
-from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileTable, Texts
-from core.texts import column_key, counted
+from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable, Texts
+from blindspot.texts import column_key, counted
 
 # Names by letters and digits only; the first that a file has wins.
 QUERY_NAMES = ("query", "querytext")

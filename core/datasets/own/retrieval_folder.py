@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from core.datasets.own import attributes, trec
-from core.datasets.own.columns import OwnSource, check_text, is_blank, shortened
-from core.datasets.own.retrieval import counts_in_words, first_queries, grade_of
-from core.datasets.own.trec import Found
-from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
-from core.errors import InputError, unknown
-from core.files import tables
-from core.files.writing import read_limited
-from core.texts import column_key, counted
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.datasets.own import attributes, trec
+from blindspot.datasets.own.columns import OwnSource, check_text, is_blank, shortened
+from blindspot.datasets.own.retrieval import counts_in_words, first_queries, grade_of
+from blindspot.datasets.own.trec import Found
+from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.errors import InputError, unknown
+from blindspot.files import tables
+from blindspot.files.writing import read_limited
+from blindspot.texts import column_key, counted
 
 CORPUS = ("corpus.jsonl", "corpus.tsv", "documents.jsonl", "documents.tsv", "collection.tsv")
 CORPUS_PATTERNS = ("corpus.*", "documents.*", "docs.*")

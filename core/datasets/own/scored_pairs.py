@@ -8,10 +8,10 @@ from functools import cached_property
 from shlex import quote
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.own import guess
-from core.datasets.own.columns import (
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.own import guess
+from blindspot.datasets.own.columns import (
     FIRST,
     SCORE,
     SECOND,
@@ -25,11 +25,11 @@ from core.datasets.own.columns import (
     require_rows,
     texts_of,
 )
-from core.datasets.own.pairs import known_columns
-from core.datasets.published import scored_pairs
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileTable
-from core.texts import column_key
+from blindspot.datasets.own.pairs import known_columns
+from blindspot.datasets.published import scored_pairs
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.texts import column_key
 
 # Names that mean a score, compared by letters and digits only; the first that a file has wins.
 SCORE_NAMES = (

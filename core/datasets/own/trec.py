@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from core.datasets.published.retrieval import one_line
-from core.errors import InputError
+from blindspot.datasets.published.retrieval import one_line
+from blindspot.errors import InputError
 
 _DOCUMENT = re.compile(r"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _TOPIC = re.compile(r"<top(?:ic)?(?:\s[^<>]*)?>", re.IGNORECASE)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.datasets.kinds.base import DatasetKind, Rows
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.own.columns import (
+from blindspot.datasets.kinds.base import DatasetKind, Rows
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.own.columns import (
     COUNT,
     WORD,
     OwnFile,
@@ -20,11 +20,11 @@ from core.datasets.own.columns import (
     require_rows,
     texts_of,
 )
-from core.datasets.own.pairs import known_columns
-from core.datasets.published import vocabularies
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileTable
-from core.texts import column_key, one_form
+from blindspot.datasets.own.pairs import known_columns
+from blindspot.datasets.published import vocabularies
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.texts import column_key, one_form
 
 # Names by letters and digits only; the first that a file has wins.
 _NAMES = {

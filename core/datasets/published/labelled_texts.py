@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.kinds.labelled_texts import UNSPLIT, LabelledTexts
-from core.datasets.published.text_lines import filled, lines, parsed
-from core.errors import DataCorrupt
+from blindspot.datasets.kinds.labelled_texts import UNSPLIT, LabelledTexts
+from blindspot.datasets.published.text_lines import filled, lines, parsed
+from blindspot.errors import DataCorrupt
 
 SST5_CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
 MRPC_CLASSES = ("no paraphrase", "paraphrase")

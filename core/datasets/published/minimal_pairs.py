@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.errors import DataCorrupt, InputError
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.errors import DataCorrupt, InputError
 
 ORIGINAL = "original"
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")

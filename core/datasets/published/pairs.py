@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets import packaged
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published import minimal_pairs
-from core.datasets.published.text_lines import lines, parsed
+from blindspot.datasets import packaged
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published import minimal_pairs
+from blindspot.datasets.published.text_lines import lines, parsed
 
 DEMO_REWRITES = ("synonym", "antonym", "random_mlm", "typo", "negation_main", "negation_antonym")
 

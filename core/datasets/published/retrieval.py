@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.published.text_lines import filled, lines, parsed
-from core.errors import DataCorrupt
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.published.text_lines import filled, lines, parsed
+from blindspot.errors import DataCorrupt
 
 _MARKS = {".T", ".A", ".B", ".W"}  # of Cranfield's fields
 

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published.text_lines import lines, parsed, text_of
-from core.errors import DataCorrupt
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published.text_lines import lines, parsed, text_of
+from blindspot.errors import DataCorrupt
 
 Row = tuple[str, str, float]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.datasets.published.text_lines import lines, parsed
-from core.errors import DataCorrupt
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.datasets.published.text_lines import lines, parsed
+from blindspot.errors import DataCorrupt
 
 PARAPHRASE = "paraphrase"
 OPTIONS = ("antonym", "negation", PARAPHRASE)  # in the file's order

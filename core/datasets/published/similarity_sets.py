@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile, evalrank_file
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.published import scored_pairs
-from core.datasets.published.scored_pairs import Row
+from blindspot.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile, evalrank_file
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.published import scored_pairs
+from blindspot.datasets.published.scored_pairs import Row
 
 _STS = "data/sent_similarity/STS"
 _STS_LICENCE = "CC BY-SA 4.0 (scores); its texts as in the LICENSE.txt of STS-Benchmark"

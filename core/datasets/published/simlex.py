@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published.scored_pairs import scored_pairs
-from core.datasets.published.text_lines import lines, parsed
-from core.errors import DataCorrupt
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published.scored_pairs import scored_pairs
+from blindspot.datasets.published.text_lines import lines, parsed
+from blindspot.errors import DataCorrupt
 
 HEADER = ("word1", "word2", "POS", "SimLex999", "conc(w1)", "conc(w2)")  # four more columns follow
 PARTS_OF_SPEECH = {"A": "adjective", "N": "noun", "V": "verb"}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from core.errors import DataCorrupt
+from blindspot.errors import DataCorrupt
 
 T = TypeVar("T")
 

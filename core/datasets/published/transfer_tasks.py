@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from core.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, evalrank_file
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
-from core.datasets.published import labelled_texts as read
-from core.datasets.published import pairs as loaders
-from core.datasets.published.labelled_texts import Example
-from core.settings import ASSETS
+from blindspot.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, evalrank_file
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.published import labelled_texts as read
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published.labelled_texts import Example
+from blindspot.settings import ASSETS
 
 _FOLDER = "data/sent_classification"
 _OWN_SPLITS = "No train/test split: ten folds."

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets import packaged
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published.pairs import scored_words
-from core.datasets.published.text_lines import lines
-from core.errors import DataCorrupt
-from core.types import Int32
+from blindspot.datasets import packaged
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published.pairs import scored_words
+from blindspot.datasets.published.text_lines import lines
+from blindspot.errors import DataCorrupt
+from blindspot.types import Int32
 
 WORDFREQ_WORDS = 20_000
 WIKI_WORDS = 50_000  # of 188,033: so many a transformer encodes in a few minutes

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets import packaged
-from core.datasets.entries import DatasetEntry, github_file
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.published.text_lines import text_of
-from core.errors import DataCorrupt
-from core.settings import ASSETS
-from core.texts import caseless
+from blindspot.datasets import packaged
+from blindspot.datasets.entries import DatasetEntry, github_file
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.published.text_lines import text_of
+from blindspot.errors import DataCorrupt
+from blindspot.settings import ASSETS
+from blindspot.texts import caseless
 
 CANDIDATES = 30_000  # frequent words beside the questions' own; as many as word2vec's own test takes
 DEMO_CANDIDATES = 5_000

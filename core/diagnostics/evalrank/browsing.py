@@ -12,12 +12,12 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from core import texts
-from core.datasets.word_frequency import zipf_of
-from core.diagnostics.evalrank.pairs import PairTable
-from core.numerics.statistics.outcomes import Outcomes
-from core.texts import are_words, length, lexical_overlap
-from core.types import Bool, Variant
+from blindspot import texts
+from blindspot.datasets.word_frequency import zipf_of
+from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.texts import are_words, length, lexical_overlap
+from blindspot.types import Bool, Variant
 
 
 class Which(StrEnum):
@@ -125,7 +125,7 @@ def kept(described: pd.DataFrame, which: Which) -> Bool:
 
 
 def containing(described: pd.DataFrame, wanted: str) -> Bool:
-    """Which pairs have ``wanted`` in query or mate (``core.texts.containing``), ``[m] bool``."""
+    """Which pairs have ``wanted`` in query or mate (``blindspot.texts.containing``), ``[m] bool``."""
     if not wanted:
         return np.ones(len(described), dtype=np.bool_)
     query, mate = (np.array(texts.containing(described[side], wanted), dtype=np.bool_) for side in ("query", "mate"))

@@ -1,8 +1,8 @@
 """EvalRank: the rank of the match (*mate* in code) among all items (Wang 2022, section 4.2).
 
 Ties are resolved in expectation (random order), and as optimistic and pessimistic ranks. *Raw* ranks are among all
-items; *filtered* ranks leave out the query's other mates and near-duplicates of query and mate (``core.texts``), as in
-knowledge-graph evaluation.
+items; *filtered* ranks leave out the query's other mates and near-duplicates of query and mate (``blindspot.texts``),
+as in knowledge-graph evaluation.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import (
     Column,
     Cost,
     DiagnosticEntry,
@@ -31,10 +31,10 @@ from core.diagnostic import (
     Roles,
     Score,
 )
-from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
-from core.numerics.ranking.gpu import rank_pairs_on
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import (
+from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from blindspot.numerics.ranking.gpu import rank_pairs_on
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.ranking.ranks import (
     Exclusions,
     RankPairs,
     expected_hit,
@@ -43,11 +43,11 @@ from core.numerics.ranking.ranks import (
     rank_pairs,
     without,
 )
-from core.numerics.similarity import Similarity
-from core.texts import near_duplicate_key
-from core.transforms import toolkit
-from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
+from blindspot.numerics.similarity import Similarity
+from blindspot.texts import near_duplicate_key
+from blindspot.transforms import toolkit
+from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"
@@ -183,7 +183,7 @@ def compute_on(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Rank every pair's mate; see the module's docstring and ``core.diagnostic.Compute``.
+    """Rank every pair's mate; see the module's docstring and ``blindspot.diagnostic.Compute``.
 
     The counts are the same on every torch device. Under the toolkit protocol the embeddings come as
     ``toolkit.prepare`` leaves them, in float32 or float64, and all is computed on the CPU.
@@ -391,12 +391,12 @@ all texts are encoded alike.
     ),
     grid=GridRole.TASK,
     roles=Roles("queries", "matches and all other candidates"),
-    compare="core.diagnostics.evalrank.uncertainty.compare",
-    difference="core.diagnostics.evalrank.versus.difference",
-    changed="core.diagnostics.evalrank.versus.changed",
-    item_scores="core.diagnostics.evalrank.versus.item_scores",
-    findings="core.diagnostics.evalrank.findings.findings",
-    tested="core.diagnostics.evalrank.page.uncertainty.stored_marks",
+    compare="blindspot.diagnostics.evalrank.uncertainty.compare",
+    difference="blindspot.diagnostics.evalrank.versus.difference",
+    changed="blindspot.diagnostics.evalrank.versus.changed",
+    item_scores="blindspot.diagnostics.evalrank.versus.item_scores",
+    findings="blindspot.diagnostics.evalrank.findings.findings",
+    tested="blindspot.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
     preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},
     cost=Cost(

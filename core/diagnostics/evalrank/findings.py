@@ -1,8 +1,8 @@
 """Findings of EvalRank: kinds of pair that a run misses, what comes first instead of the match, and what bends a score.
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
-at (``core.runs.findings``): per way of sorting pairs the worst kind against the rest, what the first-ranked texts of
-missed pairs have in common, how often they are the same, the score against the best baseline's, and per transform
+at (``blindspot.runs.findings``): per way of sorting pairs the worst kind against the rest, what the first-ranked texts
+of missed pairs have in common, how often they are the same, the score against the best baseline's, and per transform
 whether it turns the order of two models. The rest are counted facts. Ranks are the filtered ones, where no other are
 named: what they leave out is no mistake of the model.
 """
@@ -17,32 +17,32 @@ from itertools import combinations
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, SOURCES
-from core.datasets.kinds.minimal_pairs import subset_in_words
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.word_frequency import zipf_of
-from core.diagnostic import Picker
-from core.diagnostics.evalrank import training_overlap, trust
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
-from core.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
-from core.diagnostics.evalrank.pairs import RunRows
-from core.diagnostics.evalrank.sources import PairSources, find_sources
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.groups import FEW, Group
-from core.numerics.statistics.intervals import ALPHA, Interval, p_of_more
-from core.numerics.statistics.pairs import Dependence, share, worth
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.baselines import against_baselines, findings_of
-from core.runs.findings.parts import ci, coverage, finding, kebab
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
-from core.transforms.toolkit import DEFINITION
-from core.types import Float64, Int64
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, SOURCES
+from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.word_frequency import zipf_of
+from blindspot.diagnostic import Picker
+from blindspot.diagnostics.evalrank import training_overlap, trust
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
+from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
+from blindspot.diagnostics.evalrank.pairs import RunRows
+from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.groups import FEW, Group
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, p_of_more
+from blindspot.numerics.statistics.pairs import Dependence, share, worth
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import against_baselines, findings_of
+from blindspot.runs.findings.parts import ci, coverage, finding, kebab
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
+from blindspot.transforms.toolkit import DEFINITION
+from blindspot.types import Float64, Int64
 
 NOTICEABLE = 0.01  # of MRR: what a way of counting must change to be worth a line
 FILTERED = {"ranks": "filtered"}
@@ -51,7 +51,7 @@ KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out: list[Finding] = []
     for ranked in read(material):
         first = {run.run_id: first_of(run, ranked, material) for run in ranked.runs}

@@ -9,16 +9,16 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from core.datasets import word_frequency as frequency
-from core.datasets.kinds import own_columns
-from core.datasets.kinds.own_columns import OwnColumn
-from core.diagnostics.evalrank.pairs import RunRows
-from core.diagnostics.evalrank.sources import PairSources
-from core.numerics.statistics import groups as statistics
-from core.numerics.statistics.groups import SHARES, Bin, DependenceOf, Gains, Group, Grouping, binned, up_to
-from core.numerics.statistics.pairs import Dependence
-from core.texts import are_words, length, lexical_overlap
-from core.types import Float64, Int32, Int64
+from blindspot.datasets import word_frequency as frequency
+from blindspot.datasets.kinds import own_columns
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.diagnostics.evalrank.pairs import RunRows
+from blindspot.diagnostics.evalrank.sources import PairSources
+from blindspot.numerics.statistics import groups as statistics
+from blindspot.numerics.statistics.groups import SHARES, Bin, DependenceOf, Gains, Group, Grouping, binned, up_to
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.texts import are_words, length, lexical_overlap
+from blindspot.types import Float64, Int32, Int64
 
 MEASURES = {"mrr": "MRR", "hits@1": "Hits@1"}
 
@@ -95,8 +95,8 @@ def scores_by_kind(
 
     Returns:
         A row per group: ``side, label, pairs, independent, mrr, mrr_low, mrr_high, hits@1, hits@1_low, hits@1_high``:
-        the effective number of independent pairs, the mean and its 95% interval (``core.numerics.statistics.pairs``),
-        NaN where there is none.
+        the effective number of independent pairs, the mean and its 95% interval, NaN where there is none
+        (``blindspot.numerics.statistics.pairs``).
     """
     values = rows.aligned(item_numbers, filtered)
     by_measure = {measure: values[measure].to_numpy(dtype=np.float64) for measure in MEASURES}
@@ -113,7 +113,7 @@ def _dependence(queries: Int32 | Int64, mates: Int32 | Int64) -> DependenceOf:
 def gains(
     groupings: Mapping[str, Grouping], a: Float64, b: Float64, queries: Int32 | Int64, mates: Int32 | Int64
 ) -> Gains:
-    """``core.numerics.statistics.groups.gains`` of pairs; ``queries, mates`` as in ``scores_by_kind``."""
+    """``blindspot.numerics.statistics.groups.gains`` of pairs; ``queries, mates`` as in ``scores_by_kind``."""
     return statistics.gains(groupings, a, b, _dependence(queries, mates))
 
 

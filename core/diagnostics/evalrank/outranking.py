@@ -12,20 +12,20 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.diagnostics.evalrank.pairs import candidates_of
-from core.errors import BlindspotError
-from core.numerics.ranking.ranks import Exclusions, rank_pairs, without
-from core.numerics.similarity import Similarity, row_norms, unit_vectors
-from core.runs.embeddings import RunVectors, vectors_of
-from core.settings import Settings, prepare_runtime
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import near_duplicate_key
-from core.transforms.toolkit import DEFINITION
-from core.types import Bool, CancelToken, Int64, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.diagnostics.evalrank.pairs import candidates_of
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.ranks import Exclusions, rank_pairs, without
+from blindspot.numerics.similarity import Similarity, row_norms, unit_vectors
+from blindspot.runs.embeddings import RunVectors, vectors_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import near_duplicate_key
+from blindspot.transforms.toolkit import DEFINITION
+from blindspot.types import Bool, CancelToken, Int64, no_progress
 
 PRODUCTS = 2_000_000_000  # pairs x items x dimensions that a run may take: a tenth of a second on two cores
 FEWEST = 100  # pairs, however large the rest is

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import ALL, CANDIDATES, ENTRY
-from core.numerics.ranking.problem import TAU, RankCounts, Relation
-from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
-from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs.embeddings import vectors_of
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import near_duplicate_key
-from core.types import Bool, Float64, Int64
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank.definition import ALL, CANDIDATES, ENTRY
+from blindspot.numerics.ranking.problem import TAU, RankCounts, Relation
+from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
+from blindspot.numerics.similarity import Similarity, similarity_to_all
+from blindspot.runs.embeddings import vectors_of
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Bool, Float64, Int64
 
 
 @dataclass(frozen=True)

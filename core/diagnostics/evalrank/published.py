@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.numerics.similarity import Similarity
-from core.settings import ASSETS
+from blindspot.numerics.similarity import Similarity
+from blindspot.settings import ASSETS
 
 EVALRANK = ASSETS / "reference" / "evalrank.csv"
 SCORES = ("mrr", "hits@1", "hits@3")  # what was published

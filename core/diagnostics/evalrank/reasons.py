@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.word_frequency import zipf_of
-from core.numerics.neighbours.hubness import HUB
-from core.numerics.neighbours.occurrences import k_occurrence
-from core.numerics.similarity import Similarity
-from core.runs.embeddings import vectors_of
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import length, words
-from core.types import Int64
+from blindspot.datasets.word_frequency import zipf_of
+from blindspot.numerics.neighbours.hubness import HUB
+from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.embeddings import vectors_of
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import length, words
+from blindspot.types import Int64
 
 K = 10
 MOST_QUERIES = 1_000  # of a dataset: about a second for 25,000 items of 384 dimensions on two cores

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.types import Bool, Float64
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.types import Bool, Float64
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PairSources:
 
 
 def find_sources(queries: Sequence[str], mates: Sequence[str], scored: ScoredPairs) -> PairSources:
-    """Look every pair up in the scored pairs (``core.datasets.published.scored_pairs``), in either order, exactly."""
+    """Look every pair up, exactly, in either order, in ``blindspot.datasets.published.scored_pairs``."""
     found: dict[frozenset[str], list[tuple[int, float]]] = defaultdict(list)
     columns = (scored.set_numbers, scored.firsts, scored.seconds, scored.scores)
     for number, first, second, score in zip(*(column.tolist() for column in columns), strict=True):

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Similarity
-from core.types import Bool, CancelToken, Float32, Float64, Int32, Progress
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.ranking.ranks import Exclusions
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Progress
 
 ROWS_AT_ONCE = 2_048  # of differences, for l2: they stay in the processor's cache
 

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.errors import InputError
-from core.files.tables import ColumnKind, FileFormat, check_rows, check_size, decoded, read_bytes, tabulate
-from core.files.writing import delete_file, write_atomically
-from core.texts import near_duplicate_key
-from core.types import Bool, digest_of_strings
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.errors import InputError
+from blindspot.files.tables import ColumnKind, FileFormat, check_rows, check_size, decoded, read_bytes, tabulate
+from blindspot.files.writing import delete_file, write_atomically
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Bool, digest_of_strings
 
 log = logging.getLogger(__name__)
 TEXT_FILE = "txt"

@@ -9,18 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of, rank
-from core.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
-from core.numerics.similarity import Similarity
-from core.runs.embeddings import vectors_of
-from core.settings import Settings, prepare_runtime
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import counted, near_duplicate_key
-from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import Bool, CancelToken, Int64, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of, rank
+from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.embeddings import vectors_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import counted, near_duplicate_key
+from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
+from blindspot.types import Bool, CancelToken, Int64, no_progress
 
 CENTER = "center"
 

@@ -1,6 +1,7 @@
 """Intervals of EvalRank's scores, and tests of whether two runs differ by more than chance; from stored rows alone.
 
-Pairs that share a text are not independent; ``core.numerics.statistics.pairs`` has how intervals and tests respect it.
+Pairs that share a text are not independent; ``blindspot.numerics.statistics.pairs`` has how intervals and tests respect
+it.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from functools import cached_property
 
 import numpy as np
 
-from core.diagnostics.evalrank.definition import CANDIDATES, ENTRY
-from core.diagnostics.evalrank.pairs import PairTable, pair_table
-from core.errors import InputError
-from core.numerics.ranking.ranks import expected_hit
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics import resampling
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
-from core.numerics.statistics.pairs import Dependence
-from core.runs.comparison import Comparison, ends
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import with_minus
-from core.types import Float64, Int64
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY
+from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
+from blindspot.errors import InputError
+from blindspot.numerics.ranking.ranks import expected_hit
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics import resampling
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import Comparison, ends
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import with_minus
+from blindspot.types import Float64, Int64
 
 TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # and the same with "_filtered"
 COMPARED = (*TESTED, "median_rank")
@@ -352,7 +353,7 @@ def shown_interval(metric: str, interval: Interval | None, *, sign: bool = False
 
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
-    """See ``core.runs.comparison.Compare``."""
+    """See ``blindspot.runs.comparison.Compare``."""
     if first.plan.params["protocol"] != second.plan.params["protocol"]:
         raise InputError(
             f"run {first.run_id} is by the protocol {first.plan.params['protocol']}, "

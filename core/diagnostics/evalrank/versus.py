@@ -6,19 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.pairs import pair_table
-from core.diagnostics.evalrank.uncertainty import WITH_INTERVAL, is_rank, one_sample, pair_values
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.outcomes import Outcome, Outcomes
-from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.pairs import pair_table
+from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, is_rank, one_sample, pair_values
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.outcomes import Outcome, Outcomes
+from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``; raw ranks, as the headline."""
+    """See ``blindspot.runs.comparison.DifferencesOf``; raw ranks, as the headline."""
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
     metric = ENTRY.headline
     sample = one_sample(pair_table(ENTRY, ids, repository), ids, [metric])
@@ -47,7 +47,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``. An item is a pair, its score 1 divided by the rank of the match."""
+    """See ``blindspot.runs.comparison.ChangesOf``. An item is a pair, its score 1 divided by the rank of the match."""
     a, b = first.run_id, second.run_id
     table = pair_table(ENTRY, [a, b], repository)
     ranks = [table.ranks(run_id, filtered=False) for run_id in (a, b)]
@@ -70,7 +70,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``core.runs.comparison.ItemScoresOf``; an item is a pair that the run ranked."""
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair that the run ranked."""
     table = pair_table(ENTRY, [run.run_id], repository)
     sample = one_sample(table, [run.run_id], [ENTRY.headline])
     ranked = ~np.isnan(table.ranks(run.run_id, filtered=False))

@@ -14,23 +14,23 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from core import policy
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.definition import candidates_of, exclusions_of, rank, scores
-from core.diagnostics.evalrank.pairs import RunRows
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank
-from core.numerics.similarity import Similarity
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.pairs import Dependence, difference
-from core.runs.embeddings import embedded_of, rows_of
-from core.settings import Settings, prepare_runtime
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.transforms.chain import STEPS, TransformChain
-from core.transforms.trained_flows import StoredFlows
-from core.types import Bool, CancelToken, Float32, Float64, Int64, no_progress
+from blindspot import policy
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank.definition import candidates_of, exclusions_of, rank, scores
+from blindspot.diagnostics.evalrank.pairs import RunRows
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.ranking.ranks import Exclusions, expected_hit, expected_reciprocal_rank
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.pairs import Dependence, difference
+from blindspot.runs.embeddings import embedded_of, rows_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import STEPS, TransformChain
+from blindspot.transforms.trained_flows import StoredFlows
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, no_progress
 
 SEED = 20_220_527  # of the sample
 PRODUCTS = 10_000_000_000  # pairs x items x dimensions that an answer may take: about half a second on two cores

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import BlindspotError
-from core.numerics.similarity import unit_rows
-from core.numerics.statistics.intervals import Z_95
-from core.numerics.threads import in_threads, one_blas_thread
-from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress, no_progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import unit_rows
+from blindspot.numerics.statistics.intervals import Z_95
+from blindspot.numerics.threads import in_threads, one_blas_thread
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress, no_progress
 
 PERCENTILES = (5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95)
 PAPER_COUNTS = (100, 500, 1_000, 5_000, 10_000, 50_000)  # within the 100 to 50,000 of figure 3

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.neighbours.exact import ExactIndex
-from core.types import Float64, Int32, Int64
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.types import Float64, Int32, Int64
 
 MOST_K = 1_000
 SHARE = 0.01  # of the items: the highest k

@@ -12,9 +12,9 @@ from dataclasses import astuple
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.diagnostic import (
     ANY,
     NOT_NEGATIVE,
     SIGNED,
@@ -27,15 +27,15 @@ from core.diagnostic import (
     Picker,
     Score,
 )
-from core.diagnostics.frequency import classes, norms
-from core.diagnostics.frequency import corpus_ranks as neighbours
-from core.diagnostics.frequency.classes import Accuracy
-from core.errors import BlindspotError
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.neighbours.hubness import occurrences
-from core.numerics.similarity import Similarity, row_norms
-from core.numerics.statistics.association import spearman
-from core.types import CancelToken, Float32, Float64, Progress
+from blindspot.diagnostics.frequency import classes, norms
+from blindspot.diagnostics.frequency import corpus_ranks as neighbours
+from blindspot.diagnostics.frequency.classes import Accuracy
+from blindspot.errors import BlindspotError
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbours.hubness import occurrences
+from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.numerics.statistics.association import spearman
+from blindspot.types import CancelToken, Float32, Float64, Progress
 
 HUB_K = 10
 HUB_WORDS = 5_000  # a second or two in 384 dimensions
@@ -253,7 +253,7 @@ place of neighbors.
         units_of_run=lambda run: 4e7 * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
-    difference="core.diagnostics.frequency.versus.difference",
-    findings="core.diagnostics.frequency.findings.findings",
+    difference="blindspot.diagnostics.frequency.versus.difference",
+    findings="blindspot.diagnostics.frequency.findings.findings",
     compute=compute,
 )

@@ -6,14 +6,14 @@ them more than halfway from chance to certainty is a blind spot: then the space 
 
 from __future__ import annotations
 
-from core.diagnostics.frequency.corpus_ranks import POWER_LAW
-from core.diagnostics.frequency.definition import ENTRY, HUB_K
-from core.numerics.statistics.against import stored_against
-from core.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_correlation_against, rank_interval
-from core.numerics.statistics.intervals import wilson_interval
-from core.runs.findings import Finding, Level, Material
-from core.runs.findings.parts import ci, clipped, coverage, finding, number, one_way
-from core.store.records import RunRecord
+from blindspot.diagnostics.frequency.corpus_ranks import POWER_LAW
+from blindspot.diagnostics.frequency.definition import ENTRY, HUB_K
+from blindspot.numerics.statistics.against import stored_against
+from blindspot.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_correlation_against, rank_interval
+from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.runs.findings import Finding, Level, Material
+from blindspot.runs.findings.parts import ci, clipped, coverage, finding, number, one_way
+from blindspot.store.records import RunRecord
 
 CHANCE, HALFWAY = 0.5, 0.75
 CERTAIN = 0.005  # p of the blind spot: with it nobody needs the caution, which would say the same
@@ -22,7 +22,7 @@ LEAST = 0.2  # rank correlation with frequency: less is worth no warning
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(ENTRY, material.runs)
     for run in material.runs:
         out += [*_readable(run), *_neighbours(run), *_lengths(run), *_hubs(run)]

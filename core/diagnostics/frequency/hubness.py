@@ -15,19 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset, title_of
-from core.errors import BlindspotError
-from core.files.artifacts import Artifacts, path_of
-from core.jobs.queue import OnStoredVariant
-from core.numerics.neighbours import hubness
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.neighbours.hubness import Hubness
-from core.numerics.similarity import Similarity, row_norms, unit_rows
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings, prepare_runtime
-from core.store.repository import Repository
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.errors import BlindspotError
+from blindspot.files.artifacts import Artifacts, path_of
+from blindspot.jobs.queue import OnStoredVariant
+from blindspot.numerics.neighbours import hubness
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbours.hubness import Hubness
+from blindspot.numerics.similarity import Similarity, row_norms, unit_rows
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, Variant, no_progress
 
 VERSION = 1  # raised when the lists of the same vectors can change
 LONGEST = 50  # neighbors that can be counted

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.similarity import row_norms
-from core.numerics.statistics.association import Correlation, Medians, binned_medians, spearman
-from core.types import Bool, Float32, Float64, Int64
+from blindspot.numerics.similarity import row_norms
+from blindspot.numerics.statistics.association import Correlation, Medians, binned_medians, spearman
+from blindspot.types import Bool, Float32, Float64, Int64
 
 SAME = 1e-3  # lengths that differ by no more than this share of the longest are the same
 BIN = 0.5  # of Zipf frequency: half a power of ten

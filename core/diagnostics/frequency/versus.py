@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.diagnostics.frequency.definition import ENTRY
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.frequency.definition import ENTRY
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 def difference(
     pairs: Sequence[tuple[RunRecord, RunRecord]],
     repository: Repository,  # noqa: ARG001 - all is in the scores
 ) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``."""
+    """See ``blindspot.runs.comparison.DifferencesOf``."""
     return [
         Difference.untested(
             ENTRY,

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import (
     ANY,
     SIGNED,
     Column,
@@ -26,11 +26,11 @@ from core.diagnostic import (
     Reading,
     Score,
 )
-from core.errors import BlindspotError
-from core.numerics.neighbours.hubness import skewness
-from core.numerics.neighbours.occurrences import k_occurrence
-from core.numerics.similarity import Similarity, mean_cosine, row_norms, similarity_of_pairs, unit_rows
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.neighbours.hubness import skewness
+from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.similarity import Similarity, mean_cosine, row_norms, similarity_of_pairs, unit_rows
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
 MOST = 5_000  # items of the sample
 NEIGHBOURS = 10
@@ -100,7 +100,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Alignment, uniformity, anisotropy and hubness of a sample; see ``core.diagnostic.Compute``. Row i is pair i.
+    """Alignment, uniformity, anisotropy and hubness of a sample; see ``blindspot.diagnostic.Compute``. Row i is pair i.
 
     A score that is not defined (uniformity of one item, hubness of as few items as there are neighbors) is left out.
 
@@ -227,7 +227,7 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         units_of_run=lambda run: run.metrics.get("sampled_items", 0.0) ** 2 * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
-    difference="core.diagnostics.geometry.versus.difference",
-    findings="core.diagnostics.geometry.findings.findings",
+    difference="blindspot.diagnostics.geometry.versus.difference",
+    findings="blindspot.diagnostics.geometry.findings.findings",
     compute=compute,
 )

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
-from core.numerics.statistics.against import change_against, share_against
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.parts import Rows, ci, clipped, coverage, finding, in_test, number, one_way, rows_of, together
-from core.store.records import RunRecord
-from core.texts import counted
-from core.types import Float64, Int64
+from blindspot.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
+from blindspot.numerics.statistics.against import change_against, share_against
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.parts import (
+    Rows,
+    ci,
+    clipped,
+    coverage,
+    finding,
+    in_test,
+    number,
+    one_way,
+    rows_of,
+    together,
+)
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.types import Float64, Int64
 
 NEARER = 0.1  # share of the way from random texts to one point that matches should be nearer by, at least
 FAR = 0.1  # share of matches that may be as far apart as random texts
@@ -21,7 +32,7 @@ SKEWED = 3.0  # skewness of the k-occurrence, likewise
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         rows = rows_of(ENTRY, found.runs, material.repository)

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.diagnostics.geometry.definition import ENTRY
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.pairs import Dependence
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.geometry.definition import ENTRY
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``: of the mean squared distance of matches."""
+    """See ``blindspot.runs.comparison.DifferencesOf``: of the mean squared distance of matches."""
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
     ends = repository.items(ENTRY, ids[:1], texts=True).set_index("item_no")
     rows = repository.items(ENTRY, ids, texts=False)

@@ -14,10 +14,10 @@ from enum import StrEnum
 import numpy as np
 import pandas as pd
 
-from core import texts
-from core.numerics.ranking.problem import TAU
-from core.numerics.statistics.outcomes import Outcomes
-from core.types import Bool, Float64, Int64, Variant
+from blindspot import texts
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.types import Bool, Float64, Int64, Variant
 
 NUMBER, ORIGINAL = "no", "original"
 LARGEST, DIFFERS_IN, TURNED = "largest difference", "differs most in", "orders that differ"

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from core.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
-from core.errors import InputError
-from core.numerics.statistics.intervals import ALPHA, McNemar, holm, mcnemar
-from core.runs.comparison import Comparison, entry_of_both
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import p_in_words, percent
+from blindspot.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import ALPHA, McNemar, holm, mcnemar
+from blindspot.runs.comparison import Comparison, entry_of_both
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import p_in_words, percent
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def verdict(
 
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
-    """See ``core.runs.comparison.Compare``."""
+    """See ``blindspot.runs.comparison.Compare``."""
     if filtered:
         raise InputError("HEROS has no filtered ranks", expected="--ranks only with runs of evalrank")
     tests = compare_orderings(first, second, repository)

@@ -15,9 +15,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
+from blindspot.diagnostic import (
     NOT_NEGATIVE,
     SHARE,
     SIGNED,
@@ -33,11 +33,11 @@ from core.diagnostic import (
     Roles,
     Score,
 )
-from core.errors import BlindspotError
-from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs, unit_rows
-from core.numerics.statistics.intervals import Interval, quantile, wilson_interval
-from core.types import CancelToken, Float32, Float64, Progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs, unit_rows
+from blindspot.numerics.statistics.intervals import Interval, quantile, wilson_interval
+from blindspot.types import CancelToken, Float32, Float64, Progress
 
 NORMALISED = (-math.inf, 1.0)
 # In the order of display, with the change to the original.
@@ -376,11 +376,11 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     readings_among=readings_among,
     grid=GridRole.TASK,
     roles=Roles("originals", "rewrites and, for the mean of unrelated sentences, the second half of the originals"),
-    compare="core.diagnostics.heros.comparison.compare",
-    findings="core.diagnostics.heros.findings.findings",
-    difference="core.diagnostics.heros.versus.difference",
-    changed="core.diagnostics.heros.versus.changed",
-    item_scores="core.diagnostics.heros.versus.item_scores",
+    compare="blindspot.diagnostics.heros.comparison.compare",
+    findings="blindspot.diagnostics.heros.findings.findings",
+    difference="blindspot.diagnostics.heros.versus.difference",
+    changed="blindspot.diagnostics.heros.versus.changed",
+    item_scores="blindspot.diagnostics.heros.versus.item_scores",
     cost=Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,

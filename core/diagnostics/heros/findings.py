@@ -1,9 +1,9 @@
 """Findings of HEROS: changes of meaning that a run misses, those that it sees, and what a lexical baseline gets right.
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
-at (``core.runs.findings``): of every listed ordering of a kept and a changed meaning, whether the changed one is nearer
-in more than half of the originals; of all of them at once, which hold in more than three of four; and the share of them
-that are right against the best baseline's.
+at (``blindspot.runs.findings``): of every listed ordering of a kept and a changed meaning, whether the changed one is
+nearer in more than half of the originals; of all of them at once, which hold in more than three of four; and the share
+of them that are right against the best baseline's.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from statistics import NormalDist
 
 import numpy as np
 
-from core.datasets.kinds.minimal_pairs import subset_in_words
-from core.diagnostics.heros import browsing
-from core.diagnostics.heros.browsing import Above, Sentences
-from core.diagnostics.heros.definition import ENTRY, PARAPHRASE, Meaning, meaning_of, picks
-from core.diagnostics.heros.orderings import HALF, Cosines, Ordering, listed_orderings
-from core.numerics.ranking.problem import TAU
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more, wilson_interval
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.baselines import against_baselines, findings_of
-from core.runs.findings.parts import ci, finding, kebab, number
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import Ranges, changed_ranges, counted, percent
+from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.diagnostics.heros import browsing
+from blindspot.diagnostics.heros.browsing import Above, Sentences
+from blindspot.diagnostics.heros.definition import ENTRY, PARAPHRASE, Meaning, meaning_of, picks
+from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, listed_orderings
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more, wilson_interval
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import against_baselines, findings_of
+from blindspot.runs.findings.parts import ci, finding, kebab, number
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import Ranges, changed_ranges, counted, percent
 
 CLEARLY = 0.75  # of the originals: what holds in more of them is a strength
 MOST_NAMED = 3  # orderings in one sentence
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``; raises ``BlindspotError`` where a run's stored rows are not complete."""
+    """See ``blindspot.runs.findings.FindingsOf``; raises ``BlindspotError`` if a run's stored rows are incomplete."""
     every = {run.run_id: run for run in (*material.runs, *material.baselines)}
     rows = material.repository.items(ENTRY, list(every), texts=False)
     own = dict(tuple(rows.groupby("run_id"))) if every else {}

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.types import CancelToken, Progress, no_progress
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.types import CancelToken, Progress, no_progress
 
 PIECES_AT_ONCE = 1_000  # pairs between two looks at the cancel token
 _SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in common a little below 1

@@ -18,12 +18,12 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from core.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_of, ordering_outcomes
-from core.errors import BlindspotError
-from core.numerics.ranking.problem import TAU
-from core.numerics.statistics.intervals import ALPHA, LEVEL, Z_95, Interval, mcnemar, wilson_interval
-from core.texts import percent
-from core.types import Float64, digest_of_strings
+from blindspot.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_of, ordering_outcomes
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Z_95, Interval, mcnemar, wilson_interval
+from blindspot.texts import percent
+from blindspot.types import Float64, digest_of_strings
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
 SPELLING = "typo"

@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.settings import ASSETS
+from blindspot.settings import ASSETS
 
 HEROS = ASSETS / "reference" / "heros.csv"
 SUBSETS = ("synonym", "antonym", "negation_main", "negation_antonym", "random_mlm", "typo")  # that were published

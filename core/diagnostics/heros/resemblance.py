@@ -24,13 +24,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.heros.published import GROUPS, SUBSETS, PublishedProfile, heros_profiles
-from core.errors import InputError
-from core.numerics.statistics.intervals import Interval, wilson_interval
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.types import Float64
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.heros.published import GROUPS, SUBSETS, PublishedProfile, heros_profiles
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import Interval, wilson_interval
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.types import Float64
 
 DATASET = "heros"  # the only sentences that published profiles are of
 VOTERS = 3

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from core.numerics.ranking.problem import TAU, Relation
-from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs.embeddings import RunVectors, embedded_of, vectors_of
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Float64
+from blindspot.numerics.ranking.problem import TAU, Relation
+from blindspot.numerics.similarity import Similarity, similarity_to_all
+from blindspot.runs.embeddings import RunVectors, embedded_of, vectors_of
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Float64
 
 MOST_KEPT = 32 << 20  # bytes of a run's embeddings that stay in memory: HEROS's 7,000 texts have 10.8 MB
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.diagnostics.heros.orderings import Cosines, Rate, listed_orderings, rate
-from core.store.records import RunRecord
-from core.transforms.chain import READY_CHAINS
+from blindspot.diagnostics.heros.orderings import Cosines, Rate, listed_orderings, rate
+from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import READY_CHAINS
 
 USUAL = ("none", "center", "zscore", "abtt:2", "whiten")  # chains that the page offers to run
 

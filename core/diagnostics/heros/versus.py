@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.datasets.kinds.minimal_pairs import subset_in_words
-from core.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
-from core.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import mcnemar
-from core.numerics.statistics.pairs import Dependence
-from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Float64
+from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
+from blindspot.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import mcnemar
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Float64
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``: of the ordering synonym over antonym, or of paraphrases found."""
+    """See ``blindspot.runs.comparison.DifferencesOf``: of the order synonym over antonym, or of paraphrases found."""
     runs = {run.run_id: run for pair in pairs for run in pair}
     rows = repository.items(ENTRY, list(runs), texts=False)
     score = ENTRY.headline_of(pairs[0][0].metrics)
@@ -67,7 +67,7 @@ def _outcomes(cosines: Cosines, score: str) -> Float64:
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``.
+    """See ``blindspot.runs.comparison.ChangesOf``.
 
     An item is an original with a rewrite that keeps the meaning and one that changes it; its score is 1 where the kept
     one is nearer, 1/2 at a tie. Of equal gains, those with the largest change of the cosines' distance come first.
@@ -112,7 +112,7 @@ def _words(subset: str) -> str:
 
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``core.runs.comparison.ItemScoresOf``; an item is an original."""
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is an original."""
     rows = repository.items(ENTRY, [run.run_id], texts=True)
     cosines = Cosines.of_rows(rows)
     numbers = np.sort(rows["item_no"].unique()).astype(np.int64)

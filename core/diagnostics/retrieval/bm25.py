@@ -1,4 +1,4 @@
-"""Keyword search beside every run: the scores of BM25 (``core.encoders.rankings.bm25``)."""
+"""Keyword search beside every run: the scores of BM25 (``blindspot.encoders.rankings.bm25``)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.rankings.bm25 import scores
-from core.numerics.ranking.graded import score
-from core.numerics.ranking.judged import Judged, Top, condensed, order_of_ids, rank_by_scores
-from core.types import CancelToken, Float64, Int64, Progress
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.rankings.bm25 import scores
+from blindspot.numerics.ranking.graded import score
+from blindspot.numerics.ranking.judged import Judged, Top, condensed, order_of_ids, rank_by_scores
+from blindspot.types import CancelToken, Float64, Int64, Progress
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.outcomes import Side, lost, query_table
-from core.errors import InputError
-from core.numerics.ranking.graded import NAMES
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.intervals import ALPHA, holm
-from core.runs.comparison import Comparison, ends
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.outcomes import Side, lost, query_table
+from blindspot.errors import InputError
+from blindspot.numerics.ranking.graded import NAMES
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.runs.comparison import Comparison, ends
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
-    """See ``core.runs.comparison.Compare``; p-values are corrected after Holm over all scores."""
+    """See ``blindspot.runs.comparison.Compare``; p-values are corrected after Holm over all scores."""
     if filtered:
         raise InputError("retrieval has no filtered ranks", expected="--ranks only with runs of evalrank")
     for parameter in ENTRY.parameters:

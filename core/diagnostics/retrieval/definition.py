@@ -1,7 +1,7 @@
 """Retrieval: does a model find the documents that people judged relevant to a query, beside keyword search?
 
 Documents are ranked by their similarity to the query among all documents of the dataset; scores have trec_eval's
-meaning (``core.numerics.ranking.graded``).
+meaning (``blindspot.numerics.ranking.graded``).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.passages import Cut
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.passages import Cut
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import (
     Column,
     Cost,
     DiagnosticEntry,
@@ -31,12 +31,12 @@ from core.diagnostic import (
     Roles,
     Score,
 )
-from core.diagnostics.retrieval import bm25
-from core.encoders.rankings.base import Ranking, Way
-from core.encoders.rankings.bm25 import KeywordRanking
-from core.errors import BlindspotError, InputError
-from core.numerics.ranking import graded, passages
-from core.numerics.ranking.judged import (
+from blindspot.diagnostics.retrieval import bm25
+from blindspot.encoders.rankings.base import Ranking, Way
+from blindspot.encoders.rankings.bm25 import KeywordRanking
+from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.ranking import graded, passages
+from blindspot.numerics.ranking.judged import (
     NOT_RETRIEVED,
     Judged,
     Places,
@@ -47,9 +47,9 @@ from core.numerics.ranking.judged import (
     rounded_similarities,
     search,
 )
-from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Similarity, row_norms
-from core.types import Bool, CancelToken, Float32, Float64, Int64, Progress
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
 EXPECTED, TREC_EVAL = "expected", "trec_eval"
 ALL, CONDENSED = "all", "condensed"
@@ -115,7 +115,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Rank all documents for every query; see ``core.diagnostic.Compute``. A row per query that has judgments.
+    """Rank all documents for every query; see ``blindspot.diagnostic.Compute``. A row per query that has judgments.
 
     Raises:
         InputError: no query has a judgment.
@@ -133,7 +133,7 @@ def compute(
 def rank(
     ranking: Ranking, dataset: RetrievalDataset, params: Mapping[str, str], progress: Progress, cancel: CancelToken
 ) -> DiagnosticResult:
-    """Scores of a ranking without vectors; see ``core.diagnostic.RankDocuments``.
+    """Scores of a ranking without vectors; see ``blindspot.diagnostic.RankDocuments``.
 
     Raises:
         InputError: no query has a judgment, or the ranking has no document for any that has.
@@ -439,11 +439,11 @@ whole groups. Below eight independent groups there is neither interval nor test.
     grid=GridRole.TASK,
     roles=Roles("queries", "documents", declared_too=True),
     ignores_order=True,
-    compare="core.diagnostics.retrieval.comparison.compare",
-    difference="core.diagnostics.retrieval.versus.difference",
-    changed="core.diagnostics.retrieval.versus.changed",
-    item_scores="core.diagnostics.retrieval.versus.item_scores",
-    findings="core.diagnostics.retrieval.findings.findings",
+    compare="blindspot.diagnostics.retrieval.comparison.compare",
+    difference="blindspot.diagnostics.retrieval.versus.difference",
+    changed="blindspot.diagnostics.retrieval.versus.changed",
+    item_scores="blindspot.diagnostics.retrieval.versus.item_scores",
+    findings="blindspot.diagnostics.retrieval.findings.findings",
     cost=Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("queries", 0.0) * run.metrics.get("documents", 0.0) * run.dimension,

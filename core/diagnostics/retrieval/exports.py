@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pandas as pd
 
-from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.errors import InputError
-from core.numerics.ranking.judged import TOP
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.errors import InputError
+from blindspot.numerics.ranking.judged import TOP
 
 MOST = 5  # hard negatives per query
 TEXTS = ("query", "positive", "negative")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, apply_layout, faint, ink
-from core.types import Bool, Float64, Variant
+from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink
+from blindspot.types import Bool, Float64, Variant
 
 KEYWORDS = Variant("BM25", "none")  # as a row of dots
 EDGE = 0.02  # between dots and the outline of an area

@@ -7,25 +7,25 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, TITLES
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from core.diagnostics.retrieval.versus import TEST, first_found
-from core.names import BM25
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.intervals import ALPHA
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
-from core.runs.findings.parts import ci, clipped, coverage, finding, in_test, number, together
-from core.store.records import RunRecord
-from core.texts import counted
-from core.types import Float64
+from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, TITLES
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from blindspot.diagnostics.retrieval.versus import TEST, first_found
+from blindspot.names import BM25
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from blindspot.runs.findings.parts import ci, clipped, coverage, finding, in_test, number, together
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.types import Float64
 
 MORE_UNJUDGED = 0.1  # share of a model's top ten, beyond BM25's
 TITLE = TITLES[ENTRY.headline]
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         supports: dict[str, list[RunRecord]] = {}

@@ -9,17 +9,17 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.datasets.kinds import own_columns
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.encoders.rankings.bm25 import terms
-from core.numerics.statistics import groups as statistics
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.groups import SHARES, DependenceOf, Gains, Group, Grouping, binned, up_to, whole
-from core.numerics.statistics.pairs import Dependence
-from core.texts import is_negated, length
-from core.types import Bool, Float64, Int64
+from blindspot.datasets.kinds import own_columns
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.encoders.rankings.bm25 import terms
+from blindspot.numerics.statistics import groups as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.groups import SHARES, DependenceOf, Gains, Group, Grouping, binned, up_to, whole
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.texts import is_negated, length
+from blindspot.types import Bool, Float64, Int64
 
 MEASURES = ("ndcg@10", "recall@100", "mrr@10", "hits@10")
 UNIT = "queries"
@@ -126,13 +126,13 @@ def choices_of(columns: Sequence[OwnColumn]) -> dict[str, OwnColumn]:
 
 
 def scores_by_kind(groups: Grouping, table: QueryTable, side: Side) -> list[dict[str, object]]:
-    """The scores of a ranking on each group of the table's queries; see ``core.numerics.statistics.groups.scores``."""
+    """Scores of a ranking on each group of the table's queries; see ``blindspot.numerics.statistics.groups.scores``."""
     values = {name: table.scores(side, name) for name in MEASURES}
     return statistics.scores(groups, values, _dependence(table), UNIT)
 
 
 def gains(groupings: Mapping[str, Grouping], table: QueryTable, a: Side, b: Side, score: str) -> Gains:
-    """The groups on which B gains and loses most against A; see ``core.numerics.statistics.groups.gains``."""
+    """The groups on which B gains and loses most against A; see ``blindspot.numerics.statistics.groups.gains``."""
     return statistics.gains(groupings, table.scores(a, score), table.scores(b, score), _dependence(table))
 
 

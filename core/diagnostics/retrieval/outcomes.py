@@ -10,15 +10,15 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.retrieval.definition import BM25, SHOWN, column_of
-from core.errors import InputError
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.outcomes import Outcomes
-from core.numerics.statistics.pairs import Dependence
-from core.store.repository import Repository
-from core.texts import near_duplicate_key
-from core.types import Float64, Int64
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.retrieval.definition import BM25, SHOWN, column_of
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.store.repository import Repository
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Float64, Int64
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.encoders.rankings.bm25 import terms
-from core.numerics.neighbours.hubness import HUB
-from core.texts import counted, is_negated, length
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.encoders.rankings.bm25 import terms
+from blindspot.numerics.neighbours.hubness import HUB
+from blindspot.texts import counted, is_negated, length
 
 
 @dataclass(frozen=True, eq=False)

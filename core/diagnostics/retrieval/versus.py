@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.diagnostics.retrieval.definition import ENTRY, TITLES
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
-from core.numerics.ranking import graded
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.outcomes import Outcome
-from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.retrieval.definition import ENTRY, TITLES
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
+from blindspot.numerics.ranking import graded
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 TEST = "sign flips of groups of near-duplicate queries"
 
@@ -46,7 +46,7 @@ def paired(table: QueryTable, a: Side, b: Side) -> Paired:
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``."""
+    """See ``blindspot.runs.comparison.DifferencesOf``."""
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
     table = query_table(ENTRY, ids, repository)
     metric, known = ENTRY.headline, table.known
@@ -76,7 +76,7 @@ def sides_in_address(first: RunRecord, second: RunRecord) -> dict[str, str]:
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``. An item is a query, its score nDCG@10."""
+    """See ``blindspot.runs.comparison.ChangesOf``. An item is a query, its score nDCG@10."""
     table = query_table(ENTRY, [first.run_id, second.run_id], repository)
     a, b = Side(first.run_id), Side(second.run_id)
     scores = [table.scores(side, ENTRY.headline) for side in (a, b)]
@@ -105,7 +105,7 @@ def first_found(table: QueryTable, side: Side, row: int) -> str:
 
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``core.runs.comparison.ItemScoresOf``; an item is a query."""
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a query."""
     table = query_table(ENTRY, [run.run_id], repository)
     texts = table.about["query"].tolist()
     of = {name: table.scores(Side(run.run_id), name) for name in graded.NAMES}

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.diagnostics.similarity.intervals import estimates_of
-from core.numerics.statistics.estimate import Estimate
-from core.types import Float64, Int64
+from blindspot.diagnostics.similarity.intervals import estimates_of
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.types import Float64, Int64
 
 DATASET = "stsb-all"
 PER_BAND = 3_000

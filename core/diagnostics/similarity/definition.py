@@ -12,9 +12,9 @@ from dataclasses import asdict
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostic import (
     SIGNED,
     Column,
     Cost,
@@ -28,12 +28,12 @@ from core.diagnostic import (
     Reading,
     Score,
 )
-from core.errors import BlindspotError
-from core.numerics.similarity import Similarity, similarity_of_pairs
-from core.numerics.statistics.correlations import DECIMALS, correlations
-from core.transforms import toolkit
-from core.transforms.toolkit import DEFINITION, TOOLKIT
-from core.types import CancelToken, Float32, Float64, Progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
+from blindspot.numerics.statistics.correlations import DECIMALS, correlations
+from blindspot.transforms import toolkit
+from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
+from blindspot.types import CancelToken, Float32, Float64, Progress
 
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 MEAN = "_weighted_mean"
@@ -190,9 +190,9 @@ file, the mean vector for unknown words. Only these scores are comparable with t
         seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},
         way="protocol",
     ),
-    difference="core.diagnostics.similarity.versus.difference",
-    changed="core.diagnostics.similarity.versus.changed",
-    item_scores="core.diagnostics.similarity.versus.item_scores",
-    findings="core.diagnostics.similarity.findings.findings",
+    difference="blindspot.diagnostics.similarity.versus.difference",
+    changed="blindspot.diagnostics.similarity.versus.changed",
+    item_scores="blindspot.diagnostics.similarity.versus.item_scores",
+    findings="blindspot.diagnostics.similarity.findings.findings",
     compute=compute,
 )

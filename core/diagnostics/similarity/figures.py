@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.dots import error_bars, interval_text
-from core.figures.theme import Scheme, Style, apply_layout, ink
-from core.types import Float64, Variant
+from blindspot.figures.dots import error_bars, interval_text
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.types import Float64, Variant
 
 NAMES = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
 LEGEND_LINE = 22

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.diagnostics.similarity.definition import ENTRY
-from core.diagnostics.similarity.pairs import Order
-from core.numerics.similarity import Similarity
-from core.numerics.statistics.against import change_against, correlation_against, difference_influence
-from core.numerics.statistics.association import spearman
-from core.numerics.statistics.correlations import spearman_influences
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA, Interval
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.baselines import AgainstBaseline, findings_of
-from core.runs.findings.parts import (
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.pairs import Order
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.against import change_against, correlation_against, difference_influence
+from blindspot.numerics.statistics.association import spearman
+from blindspot.numerics.statistics.correlations import spearman_influences
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import AgainstBaseline, findings_of
+from blindspot.runs.findings.parts import (
     Rows,
     Together,
     ci,
@@ -38,9 +38,9 @@ from core.runs.findings.parts import (
     rows_of,
     together,
 )
-from core.store.records import RunRecord
-from core.texts import counted, is_negated
-from core.types import Bool, Float64, Int64
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted, is_negated
+from blindspot.types import Bool, Float64, Int64
 
 LEAST = 0.2  # rank correlation: what follows people less does not follow them
 END = 0.2  # of the range of scores: its unrelated and its equivalent pairs
@@ -54,7 +54,7 @@ SCORES = {"similarity_view": "scores"}
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         out += _of_dataset(found, rows_of(ENTRY, found.every, material.repository))
@@ -190,7 +190,7 @@ def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
 def _against_baseline(
     own: _Pairs, other: _Pairs, both: Sequence[tuple[float, Float64]], baselines: int
 ) -> list[Finding]:
-    """Compared with the best baseline; p is corrected for its choice, as in ``core.runs.findings.baselines``.
+    """Compared with the best baseline; p is corrected for its choice, as in ``blindspot.runs.findings.baselines``.
 
     The pairs that a worse run misjudges and the baseline does not are its examples.
     """

@@ -10,11 +10,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.diagnostics.similarity.pairs import ScoredTable
-from core.numerics.statistics.correlations import KINDS, correlations, influences
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.pairs import Dependence, change, correlation
-from core.types import Float64, Int64
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.numerics.statistics.correlations import KINDS, correlations, influences
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.pairs import Dependence, change, correlation
+from blindspot.types import Float64, Int64
 
 ALL, MEAN = "all pairs", "weighted mean"
 

@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostics.similarity.bands import DATASET
-from core.errors import BlindspotError
-from core.files.artifacts import Artifacts, path_of
-from core.jobs.queue import OnStoredVariant
-from core.numerics.similarity import Similarity, similarity_of_pairs
-from core.numerics.statistics.correlations import DECIMALS
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Float32, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostics.similarity.bands import DATASET
+from blindspot.errors import BlindspotError
+from blindspot.files.artifacts import Artifacts, path_of
+from blindspot.jobs.queue import OnStoredVariant
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
+from blindspot.numerics.statistics.correlations import DECIMALS
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Float32, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
 
 VERSION = 1  # raise it if the predictions from the same vectors can change
 SEED = 2_019  # of the perceptron's weights and the order of its pairs

@@ -15,10 +15,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from core.diagnostic import DiagnosticEntry
-from core.numerics.statistics.outcomes import Outcomes
-from core.store.repository import Repository
-from core.types import Float64, Int64
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.store.repository import Repository
+from blindspot.types import Float64, Int64
 
 PAIR, SET, SCORE, FIRST, SECOND = "pair", "set", "score", "first text", "second text"
 DISAGREEMENT = "A − B"

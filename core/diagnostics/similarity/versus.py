@@ -7,21 +7,21 @@ from functools import cache
 
 import numpy as np
 
-from core.diagnostics.similarity.definition import ENTRY, NAMES
-from core.diagnostics.similarity.pairs import Fit, fitted, scored_table
-from core.numerics.statistics.correlations import spearman_influences
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
-from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Float64
+from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
+from blindspot.diagnostics.similarity.pairs import Fit, fitted, scored_table
+from blindspot.numerics.statistics.correlations import spearman_influences
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
+from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Float64
 
 MISJUDGED = 0.25  # of the scale that people used: off by more than this
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``: over all pairs of the dataset at once."""
+    """See ``blindspot.runs.comparison.DifferencesOf``: over all pairs of the dataset at once."""
     from scipy.stats import spearmanr
 
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
@@ -52,7 +52,7 @@ def _sides(first: RunRecord, second: RunRecord) -> dict[str, str]:
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``.
+    """See ``blindspot.runs.comparison.ChangesOf``.
 
     An item is a pair, misjudged where the fitted score is off by more than ``MISJUDGED`` of the scale that people used;
     its score is 1 less the share that it is off by. What both misjudge, or neither, is alike.
@@ -78,7 +78,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``core.runs.comparison.ItemScoresOf``; an item is a pair, with its influence on Spearman's rho."""
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair, with its influence on Spearman's rho."""
     from scipy.stats import spearmanr
 
     table = scored_table(ENTRY, [run.run_id], repository)

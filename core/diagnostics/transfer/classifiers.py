@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.types import CancelToken, Float32, Float64, Int32, Int64
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64
 
 if TYPE_CHECKING:
     from sklearn.neural_network import MLPClassifier

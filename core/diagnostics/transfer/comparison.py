@@ -6,17 +6,17 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import Outcomes, outcomes
-from core.errors import InputError
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, Interval, McNemar, mcnemar
-from core.numerics.statistics.pairs import Dependence, difference
-from core.numerics.statistics.resampling import sign_flip_p_values
-from core.runs.comparison import Comparison, ends
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import p_in_words
+from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostics.transfer.outcomes import Outcomes, outcomes
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, McNemar, mcnemar
+from blindspot.numerics.statistics.pairs import Dependence, difference
+from blindspot.numerics.statistics.resampling import sign_flip_p_values
+from blindspot.runs.comparison import Comparison, ends
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import p_in_words
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Paired:
 
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
-    """See ``core.runs.comparison.Compare``."""
+    """See ``blindspot.runs.comparison.Compare``."""
     if filtered:
         raise InputError("transfer has no filtered ranks", expected="--ranks only with runs of evalrank")
     one, other = first.plan.variant.label, second.plan.variant.label

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
+from blindspot.diagnostic import (
     NOT_NEGATIVE,
     Column,
     Cost,
@@ -23,15 +23,15 @@ from core.diagnostic import (
     Score,
     Work,
 )
-from core.diagnostics.transfer import classifiers, splits
-from core.diagnostics.transfer import features as made
-from core.diagnostics.transfer.classifiers import Answers, Examples
-from core.diagnostics.transfer.splits import Split
-from core.errors import BlindspotError, InputError
-from core.numerics.statistics import confusion as tables
-from core.numerics.statistics.resampling import components
-from core.texts import counted
-from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+from blindspot.diagnostics.transfer import classifiers, splits
+from blindspot.diagnostics.transfer import features as made
+from blindspot.diagnostics.transfer.classifiers import Answers, Examples
+from blindspot.diagnostics.transfer.splits import Split
+from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.statistics import confusion as tables
+from blindspot.numerics.statistics.resampling import components
+from blindspot.texts import counted
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))
@@ -47,7 +47,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Train and test; see ``core.diagnostic.Compute``. A row per tested example, in the dataset's order.
+    """Train and test; see ``blindspot.diagnostic.Compute``. A row per tested example, in the dataset's order.
 
     Raises:
         InputError: too few classes, or too few examples of one.
@@ -60,7 +60,7 @@ def compute(
     plan = _splits(dataset, seed)
     features = made.features(embeddings, dataset.firsts, dataset.seconds)
     _check_finite(features, dataset)
-    with threadpool_limits(1, user_api="blas"):  # see core.diagnostics.transfer.classifiers
+    with threadpool_limits(1, user_api="blas"):  # see blindspot.diagnostics.transfer.classifiers
         outcome = _outcome(features, dataset, plan, params["classifier"], seed, progress, cancel)
         tested = np.flatnonzero(outcome.fold >= 0)
         cancel.check()
@@ -416,10 +416,10 @@ are near, but not the same.
         ":material/category:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
     ),
-    compare="core.diagnostics.transfer.comparison.compare",
-    difference="core.diagnostics.transfer.versus.difference",
-    changed="core.diagnostics.transfer.versus.changed",
-    item_scores="core.diagnostics.transfer.versus.item_scores",
+    compare="blindspot.diagnostics.transfer.comparison.compare",
+    difference="blindspot.diagnostics.transfer.versus.difference",
+    changed="blindspot.diagnostics.transfer.versus.changed",
+    item_scores="blindspot.diagnostics.transfer.versus.item_scores",
     families=(Score("f1@", "F1 of one class", True),),
     cost=Cost(
         units=_trained_numbers,
@@ -427,6 +427,6 @@ are near, but not the same.
         seconds_per_unit={"": 1e-6},
         way="classifier",
     ),
-    findings="core.diagnostics.transfer.findings.findings",
+    findings="blindspot.diagnostics.transfer.findings.findings",
     compute=compute,
 )

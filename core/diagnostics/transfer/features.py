@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Float32, Float64, Int32, Int64
+from blindspot.types import Float32, Float64, Int32, Int64
 
 _ROWS = 4_096  # at a time: a float64 copy of all features would be too large
 _ROUNDING = 1e-6  # a spread that is smaller, relative to the mean, is float32's rounding

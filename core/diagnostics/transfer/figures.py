@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.dots import dots
-from core.figures.grids import heatmap
-from core.figures.labels import wrapped
-from core.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
-from core.types import Int64, Variant
+from blindspot.figures.dots import dots
+from blindspot.figures.grids import heatmap
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
+from blindspot.types import Int64, Variant
 
 BASELINE = "always the most frequent class"
 MOST_PRINTED = 12  # classes: cells of a larger matrix have no room for numbers
@@ -24,7 +24,7 @@ _NAME_WIDTH = 12  # characters of a class in one line
 def task_dots(
     rows: pd.DataFrame, baselines: Mapping[str, float], styles: Mapping[Variant, Style], scheme: Scheme, *, axis: str
 ) -> go.Figure:
-    """``core.figures.dots`` with a row per task and a stroke at each row's baseline, by the row's name."""
+    """``blindspot.figures.dots`` with a row per task and a stroke at each row's baseline, by the row's name."""
     figure = dots(rows, styles, scheme, axis=axis)
     names = list(dict.fromkeys(rows["name"]))
     known = [(names.index(name), value) for name, value in baselines.items() if name in names]

@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.labelled_texts import same_examples
-from core.diagnostics.transfer.definition import CLEAN, ENTRY
-from core.diagnostics.transfer.outcomes import Order
-from core.diagnostics.transfer.tasks import DEMO
-from core.numerics.statistics.against import share_against, stored_against
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, Interval
-from core.numerics.statistics.outcomes import Outcome
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
-from core.runs.findings.parts import (
+from blindspot.datasets.kinds.labelled_texts import same_examples
+from blindspot.diagnostics.transfer.definition import CLEAN, ENTRY
+from blindspot.diagnostics.transfer.outcomes import Order
+from blindspot.diagnostics.transfer.tasks import DEMO
+from blindspot.numerics.statistics.against import share_against, stored_against
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from blindspot.runs.findings.parts import (
     Rows,
     Together,
     ci,
@@ -38,9 +38,9 @@ from core.runs.findings.parts import (
     rows_of,
     together,
 )
-from core.store.records import RunRecord
-from core.texts import counted
-from core.types import Bool, Int64
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.types import Bool, Int64
 
 LEARNED, PROBED = 0.1, 0.5  # of the way from the majority to all right
 LIFT = 0.005  # accuracy that overlap must add to be worth a word
@@ -48,7 +48,7 @@ FEWEST = 10  # examples of a class
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         rows = rows_of(ENTRY, found.every, material.repository)

@@ -15,15 +15,15 @@ from itertools import compress
 import numpy as np
 import pandas as pd
 
-from core import texts
-from core.datasets.kinds.labelled_texts import same_examples
-from core.diagnostic import DiagnosticEntry
-from core.errors import BlindspotError
-from core.numerics.statistics import confusion as tables
-from core.numerics.statistics.intervals import Interval
-from core.numerics.statistics.outcomes import Outcomes as Became
-from core.store.repository import Repository
-from core.types import Bool, Float64, Int32, Int64, Variant, digest_of_strings
+from blindspot import texts
+from blindspot.datasets.kinds.labelled_texts import same_examples
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics import confusion as tables
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.outcomes import Outcomes as Became
+from blindspot.store.repository import Repository
+from blindspot.types import Bool, Float64, Int32, Int64, Variant, digest_of_strings
 
 NUMBER, TEXT, SECOND, GOLD, OVERLAP, SUREST = "no", "text", "second text", "gold", "overlap", "surest mistake"
 
@@ -227,7 +227,7 @@ def alike(rows: pd.DataFrame) -> Bool:
 
 
 def containing(rows: pd.DataFrame, wanted: str) -> Bool:
-    """The rows with ``wanted`` in a text (``core.texts.containing``), ``[m] bool``."""
+    """The rows with ``wanted`` in a text (``blindspot.texts.containing``), ``[m] bool``."""
     hit = np.zeros(len(rows), dtype=np.bool_)
     for name in (TEXT, SECOND):
         if name in rows:

@@ -13,8 +13,8 @@ from heapq import heapify, heapreplace
 
 import numpy as np
 
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
-from core.types import Int8, Int32, Int64
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.types import Int8, Int32, Int64
 
 FOLDS = 10
 

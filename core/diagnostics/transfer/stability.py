@@ -12,12 +12,12 @@ from itertools import combinations
 
 import numpy as np
 
-from core.diagnostics.transfer.outcomes import Measure, Outcomes
-from core.numerics.statistics import rankings
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.pairs import Dependence, change
-from core.texts import with_minus
-from core.types import Float64
+from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
+from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence, change
+from blindspot.texts import with_minus
+from blindspot.types import Float64
 
 FEWEST_EXAMPLES = 50  # for an interval of a difference: with fewer, rare classes have too few of them
 

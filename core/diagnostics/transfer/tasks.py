@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.datasets.published.transfer_tasks import LABELLED
-from core.diagnostics.transfer.outcomes import Measure
-from core.numerics.statistics.intervals import Interval
-from core.store.records import RunRecord
+from blindspot.datasets.published.transfer_tasks import LABELLED
+from blindspot.diagnostics.transfer.outcomes import Measure
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.store.records import RunRecord
 
 DEMO = "demo-negation"
 TEN = tuple(name for name in LABELLED if name != DEMO)

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from core.diagnostics.transfer.comparison import Paired
-from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import outcomes
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.outcomes import Outcome
-from core.numerics.statistics.pairs import Dependence, share
-from core.numerics.statistics.pairs import difference as paired_difference
-from core.runs.comparison import Change, Changes, Difference, ItemScores, largest
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostics.transfer.comparison import Paired
+from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostics.transfer.outcomes import outcomes
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.numerics.statistics.pairs import Dependence, share
+from blindspot.numerics.statistics.pairs import difference as paired_difference
+from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``: on the examples that all of the runs tested."""
+    """See ``blindspot.runs.comparison.DifferencesOf``: on the examples that all of the runs tested."""
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
     tested = outcomes(ENTRY, ids, repository)
     known = Dependence.of_groups(tested.groups, Unit.EXAMPLES)
@@ -51,7 +51,7 @@ def _sides(a: RunRecord, b: RunRecord) -> dict[str, str]:
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``.
+    """See ``blindspot.runs.comparison.ChangesOf``.
 
     An item is a tested example, its score 1 where its class is found. What the loser was surest of comes first.
     """
@@ -79,7 +79,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``core.runs.comparison.ItemScoresOf``; an item is a tested example."""
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a tested example."""
     tested = outcomes(ENTRY, [run.run_id], repository)
     right = tested.right(run.run_id).astype(np.float64)
     order = np.argsort(tested.numbers)

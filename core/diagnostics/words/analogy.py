@@ -14,9 +14,9 @@ from enum import StrEnum
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.relations import Analogies
-from core.diagnostic import (
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.relations import Analogies
+from blindspot.diagnostic import (
     Column,
     Cost,
     DiagnosticEntry,
@@ -28,10 +28,10 @@ from core.diagnostic import (
     Reading,
     Score,
 )
-from core.errors import BlindspotError
-from core.numerics.ranking.problem import TAU
-from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
 EPSILON = 1e-3  # keeps 3CosMul from dividing by zero; Levy and Goldberg's value
 CANDIDATES_PER_TILE = 2_048
@@ -270,8 +270,8 @@ length 1 first.
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
-    difference="core.diagnostics.words.versus.difference_of_analogies",
-    changed="core.diagnostics.words.versus.changed_of_analogies",
-    findings="core.diagnostics.words.findings.of_analogies",
+    difference="blindspot.diagnostics.words.versus.difference_of_analogies",
+    changed="blindspot.diagnostics.words.versus.changed_of_analogies",
+    findings="blindspot.diagnostics.words.findings.of_analogies",
     compute=compute,
 )

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.relations import Categories
-from core.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
-from core.diagnostics.words.analogy import PAGE, unit_rows
-from core.errors import BlindspotError
-from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.relations import Categories
+from blindspot.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
+from blindspot.diagnostics.words.analogy import PAGE, unit_rows
+from blindspot.errors import BlindspotError
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 SEEDS = tuple(range(10))  # of k-means, one start each
 SHUFFLES = 100
@@ -211,8 +211,8 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
         units_of_run=lambda _run: 0.0,
         seconds_per_unit={"": 2e-10},
     ),
-    difference="core.diagnostics.words.versus.difference_of_categories",
-    changed="core.diagnostics.words.versus.changed_of_categories",
-    findings="core.diagnostics.words.findings.of_categories",
+    difference="blindspot.diagnostics.words.versus.difference_of_categories",
+    changed="blindspot.diagnostics.words.versus.changed_of_categories",
+    findings="blindspot.diagnostics.words.findings.of_categories",
     compute=compute,
 )

@@ -8,9 +8,9 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from core.figures.labels import wrapped
-from core.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
-from core.types import Float64, Int64, Variant
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
+from blindspot.types import Float64, Int64, Variant
 
 HOLLOW = ("circle-open", "square-open", "diamond-open", "triangle-up-open", "star-open", "cross-open")
 LABEL_WIDTH = 30

@@ -14,22 +14,22 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.words import analogy, categorization
-from core.numerics.ranking.ranks import expected_hit
-from core.numerics.statistics.against import (
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.words import analogy, categorization
+from blindspot.numerics.ranking.ranks import expected_hit
+from blindspot.numerics.statistics.against import (
     bounded_against,
     change_against,
     difference_influence,
     of_ends,
     share_against,
 )
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from core.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
-from core.runs.findings.parts import (
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from blindspot.runs.findings.parts import (
     Rows,
     Together,
     ci,
@@ -43,9 +43,9 @@ from core.runs.findings.parts import (
     rows_of,
     together,
 )
-from core.store.records import RunRecord
-from core.texts import counted
-from core.types import Bool, Float64, Int64
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.types import Bool, Float64, Int64
 
 LEAST = 0.1  # of the way from chance to all right: who does not get so far does not know it
 KNOWN = 0.25  # share of a relation's questions; its pairs of words are too few for a test against less
@@ -55,7 +55,7 @@ FEW_LOST = 0.1  # share of the classes: fewer are not worth a word
 
 
 def of_analogies(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(analogy.ENTRY, material.runs, COVERAGE)
     for found in together(material):
         out += _analogies(found, rows_of(analogy.ENTRY, found.every, material.repository))
@@ -63,7 +63,7 @@ def of_analogies(material: Material) -> list[Finding]:
 
 
 def of_categories(material: Material) -> list[Finding]:
-    """See ``core.runs.findings.FindingsOf``."""
+    """See ``blindspot.runs.findings.FindingsOf``."""
     out = coverage(categorization.ENTRY, material.runs, COVERAGE)
     for found in together(material):
         out += _categories(found, material)

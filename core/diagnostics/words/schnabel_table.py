@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.settings import ASSETS
+from blindspot.settings import ASSETS
 
 SCHNABEL = ASSETS / "reference" / "schnabel.csv"
 SOURCE = "Schnabel et al. 2015, table 1"

@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from core.diagnostics.words import analogy, categorization
-from core.numerics.ranking.ranks import expected_hit
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.pairs import FEWEST, Dependence
-from core.runs.comparison import Change, Changes, Difference, largest
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Int64
+from blindspot.diagnostics.words import analogy, categorization
+from blindspot.numerics.ranking.ranks import expected_hit
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import FEWEST, Dependence
+from blindspot.runs.comparison import Change, Changes, Difference, largest
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Int64
 
 
 def difference_of_analogies(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``.
+    """See ``blindspot.runs.comparison.DifferencesOf``.
 
     A question joins two pairs of words, and a pair is in many questions: questions that share one are not independent,
     just as pairs of texts that share a text.
@@ -69,7 +69,7 @@ def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
 
 
 def changed_of_analogies(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``. An item is a question, its score the chance that it is answered right."""
+    """See ``blindspot.runs.comparison.ChangesOf``. An item is a question, its score the chance of a right answer."""
     rows = repository.items(analogy.ENTRY, [first.run_id, second.run_id], texts=True)
     rows["hit"] = expected_hit(rows["greater"].to_numpy(), rows["ties"].to_numpy(), 1)
     a, b = (rows[rows["run_id"] == run.run_id].set_index("item_no") for run in (first, second))
@@ -88,7 +88,7 @@ def changed_of_analogies(first: RunRecord, second: RunRecord, repository: Reposi
 
 
 def difference_of_categories(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``core.runs.comparison.DifferencesOf``: without a test, since one clustering places all words at once."""
+    """See ``blindspot.runs.comparison.DifferencesOf``: without a test, since one clustering has all words."""
     entry = categorization.ENTRY
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
     placed = _placed(ids, repository)
@@ -116,7 +116,7 @@ def difference_of_categories(pairs: Sequence[tuple[RunRecord, RunRecord]], repos
 
 
 def changed_of_categories(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``core.runs.comparison.ChangesOf``. An item is a word, right where most of its cluster are of its class."""
+    """See ``blindspot.runs.comparison.ChangesOf``. An item is a word, right if most of its cluster share its class."""
     placed = _placed([first.run_id, second.run_id], repository)
     a, b = placed[first.run_id], placed[second.run_id]
     shared = a.index.intersection(b.index)

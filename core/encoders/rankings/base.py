@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.cache import Embedded
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Float64, Int64, Progress, no_progress
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo
+from blindspot.encoders.cache import Embedded
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Float64, Int64, Progress, no_progress
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.base import EncoderIdentity, EncoderInfo, library_versions
-from core.encoders.rankings.base import Way, WithoutModels, info_of
-from core.types import CancelToken, Float32, Int64, Progress
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, library_versions
+from blindspot.encoders.rankings.base import Way, WithoutModels, info_of
+from blindspot.types import CancelToken, Float32, Int64, Progress
 
 INFO = info_of(
     "BM25 (keyword search)",

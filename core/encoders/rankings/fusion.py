@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.cache import Embedded
-from core.encoders.rankings.base import Ranking, Way, info_of
-from core.encoders.rankings.bm25 import KeywordRanking
-from core.numerics.ranking.judged import at_least_kth, order_of_ids
-from core.types import CancelToken, Float32, Float64, Int64, Progress, digest_of_strings
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo
+from blindspot.encoders.cache import Embedded
+from blindspot.encoders.rankings.base import Ranking, Way, info_of
+from blindspot.encoders.rankings.bm25 import KeywordRanking
+from blindspot.numerics.ranking.judged import at_least_kth, order_of_ids
+from blindspot.types import CancelToken, Float32, Float64, Int64, Progress, digest_of_strings
 
 K = 60
 DEPTH = 100

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.own import rankings
-from core.datasets.own.rankings import Rankings
-from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.rankings.base import Way, WithoutModels, info_of
-from core.encoders.source_files import sha256_once
-from core.errors import InputError
-from core.types import Float64, Int64
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.own import rankings
+from blindspot.datasets.own.rankings import Rankings
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo
+from blindspot.encoders.rankings.base import Way, WithoutModels, info_of
+from blindspot.encoders.source_files import sha256_once
+from blindspot.errors import InputError
+from blindspot.types import Float64, Int64
 
 
 class RunFile(WithoutModels):

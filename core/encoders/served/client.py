@@ -28,11 +28,11 @@ from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 import numpy as np
 
-from core.encoders.served.reference import ServedReference, Style
-from core.encoders.served.refusals import TooLarge, TryAgain, in_words, key_of, refusal, safe, said
-from core.encoders.served.styles import WrongAnswer, body_of, vectors_of
-from core.errors import BlindspotError, Cancelled, InputError
-from core.types import CancelToken, Float32
+from blindspot.encoders.served.reference import ServedReference, Style
+from blindspot.encoders.served.refusals import TooLarge, TryAgain, in_words, key_of, refusal, safe, said
+from blindspot.encoders.served.styles import WrongAnswer, body_of, vectors_of
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.types import CancelToken, Float32
 
 if TYPE_CHECKING:
     import httpx

@@ -9,17 +9,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import monotonic, perf_counter
 
-from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.roles import role_prompts
-from core.encoders.served import probes
-from core.encoders.served.client import Client, as_matrix
-from core.encoders.served.kept import Kept
-from core.encoders.served.probes import PROBES, Version
-from core.encoders.served.reference import ServedReference
-from core.encoders.served.refusals import key_of
-from core.errors import BlindspotError, InputError
-from core.settings import Settings
-from core.types import CancelToken, Float32
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo
+from blindspot.encoders.roles import role_prompts
+from blindspot.encoders.served import probes
+from blindspot.encoders.served.client import Client, as_matrix
+from blindspot.encoders.served.kept import Kept
+from blindspot.encoders.served.probes import PROBES, Version
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.encoders.served.refusals import key_of
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32
 
 FRESH_SECONDS = 600.0  # for which a server is taken to have the model that it had
 _PROBED: dict[str, float] = {}  # by file of the model: when it was asked last in this process

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from core.files.writing import delete_file, write_atomically
-from core.types import Float32
+from blindspot.files.writing import delete_file, write_atomically
+from blindspot.types import Float32
 
 MOST = 8_192  # vectors in the file
 RECENT = 1_024  # in memory: two roles of a chunk come one after the other, and the second may fail

@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.encoders.served.reference import ServedReference
-from core.errors import DataCorrupt
-from core.files.writing import write_atomically
-from core.settings import Settings
-from core.types import Float32
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.errors import DataCorrupt
+from blindspot.files.writing import write_atomically
+from blindspot.settings import Settings
+from blindspot.types import Float32
 
 PROBES = (
     "The cat sat on the mat.",

@@ -14,8 +14,8 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
-from core.errors import InputError, unknown
-from core.types import digest_of_strings
+from blindspot.errors import InputError, unknown
+from blindspot.types import digest_of_strings
 
 FORM = "api:URL#MODEL"
 EXAMPLE = "api:http://localhost:8000/v1#BAAI/bge-small-en-v1.5"

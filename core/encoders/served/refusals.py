@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from core.encoders.served.reference import ServedReference
-from core.errors import BlindspotError, InputError
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.errors import BlindspotError, InputError
 
 TRIES = 7  # of a request that is answered with 429 or 5xx
 SHOWN = 200  # characters of what a server says

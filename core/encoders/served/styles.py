@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.encoders.served.reference import INPUT_TYPES, ServedReference, Style
-from core.types import Float32
+from blindspot.encoders.served.reference import INPUT_TYPES, ServedReference, Style
+from blindspot.types import Float32
 
 
 class WrongAnswer(Exception):

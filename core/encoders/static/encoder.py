@@ -10,12 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
-from core.encoders.references import DirReference, ModelParams
-from core.encoders.roles import role_prompts, without_roles
-from core.encoders.static.folder import OF_MODEL2VEC, OF_SENTENCE_TRANSFORMERS, StaticFolder
-from core.errors import InputError
-from core.types import CancelToken, Float32, Float64, Int64
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
+from blindspot.encoders.references import DirReference, ModelParams
+from blindspot.encoders.roles import role_prompts, without_roles
+from blindspot.encoders.static.folder import OF_MODEL2VEC, OF_SENTENCE_TRANSFORMERS, StaticFolder
+from blindspot.errors import InputError
+from blindspot.types import CancelToken, Float32, Float64, Int64
 
 TEXTS_AT_ONCE = 64
 
@@ -72,7 +72,7 @@ class StaticEncoder:
         _ = self._table
 
     def prompted(self, prompt: str) -> StaticEncoder:
-        """See ``core.encoders.roles.PromptedEncoder``."""
+        """See ``blindspot.encoders.roles.PromptedEncoder``."""
         found = replace(self, prompt=prompt)
         if "_table" in vars(self):
             vars(found)["_table"] = self._table

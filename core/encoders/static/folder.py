@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from core.encoders.source_files import sha256_once
-from core.encoders.transformer.folder import refuse_outside, refuse_remote_code, settings_of
-from core.errors import InputError
-from core.types import digest_of_strings
+from blindspot.encoders.source_files import sha256_once
+from blindspot.encoders.transformer.folder import refuse_outside, refuse_remote_code, settings_of
+from blindspot.errors import InputError
+from blindspot.types import digest_of_strings
 
 MODULE = "StaticEmbedding"
 NORMALIZE = "Normalize"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
-from core.encoders.source_files import lines_once, sha256_once
-from core.encoders.table.files import EmbeddingTable, TableHead, files_of, peek, read
-from core.errors import InputError
-from core.types import CancelToken, Float32, digest_of_strings
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
+from blindspot.encoders.source_files import lines_once, sha256_once
+from blindspot.encoders.table.files import EmbeddingTable, TableHead, files_of, peek, read
+from blindspot.errors import InputError
+from blindspot.types import CancelToken, Float32, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)

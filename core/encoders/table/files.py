@@ -16,11 +16,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from core.encoders.source_files import kind_of_other, opened, require_file
-from core.errors import InputError
-from core.files.parquet_footer import column_chunks
-from core.files.tables import csv_rows, json_object, parquet_errors
-from core.types import Float32
+from blindspot.encoders.source_files import kind_of_other, opened, require_file
+from blindspot.errors import InputError
+from blindspot.files.parquet_footer import column_chunks
+from blindspot.files.tables import csv_rows, json_object, parquet_errors
+from blindspot.types import Float32
 
 ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
 FORM = "the columns text and embedding (a list of numbers)"

@@ -17,12 +17,12 @@ from uuid import uuid4
 
 import numpy as np
 
-from core.encoders.base import library_versions
-from core.encoders.references import Backend
-from core.encoders.source_files import sha256_once
-from core.errors import BlindspotError, InputError
-from core.files.writing import cannot_write, exclusive, make_folder
-from core.types import CancelToken, Float32, Int64, digest_of_strings
+from blindspot.encoders.base import library_versions
+from blindspot.encoders.references import Backend
+from blindspot.encoders.source_files import sha256_once
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.writing import cannot_write, exclusive, make_folder
+from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
 
 if TYPE_CHECKING:
     import torch

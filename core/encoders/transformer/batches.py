@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from core.errors import BlindspotError
-from core.types import Bool, CancelToken, Int32, Int64
+from blindspot.errors import BlindspotError
+from blindspot.types import Bool, CancelToken, Int32, Int64
 
 TEXTS_AT_ONCE = 8_192  # per call of the tokenizer: enough for its threads, and a cancel is seen soon
 

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psutil
 
-from core.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
-from core.encoders.device import resolve_device
-from core.encoders.references import Backend, Dtype, Pooling
-from core.encoders.tokens import TokenParts, mean_of, merged, without_idle
-from core.encoders.transformer import backends
-from core.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
-from core.encoders.transformer.folder import ModelFolder
-from core.encoders.transformer.layers import Reading, mean, readings
-from core.encoders.transformer.words import words_of
-from core.errors import BlindspotError, DataCorrupt, InputError
-from core.files.writing import sha256_of
-from core.types import Bool, CancelToken, Float32, Float64, Int64
+from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
+from blindspot.encoders.device import resolve_device
+from blindspot.encoders.references import Backend, Dtype, Pooling
+from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
+from blindspot.encoders.transformer import backends
+from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
+from blindspot.encoders.transformer.folder import ModelFolder
+from blindspot.encoders.transformer.layers import Reading, mean, readings
+from blindspot.encoders.transformer.words import words_of
+from blindspot.errors import BlindspotError, DataCorrupt, InputError
+from blindspot.files.writing import sha256_of
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int64
 
 if TYPE_CHECKING:
     import torch
@@ -185,7 +185,7 @@ class SentenceTransformerEncoder:
         return found
 
     def prompted(self, prompt: str) -> SentenceTransformerEncoder:
-        """See ``core.encoders.roles.PromptedEncoder``; of its family only this one."""
+        """See ``blindspot.encoders.roles.PromptedEncoder``; of its family only this one."""
         found = replace(self, prompt=prompt, others=())
         if "_model" in vars(self):
             vars(found)["_model"] = self._model

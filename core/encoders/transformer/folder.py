@@ -13,10 +13,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from core.encoders.references import Pooling
-from core.encoders.source_files import sha256_once
-from core.errors import InputError
-from core.types import digest_of_strings
+from blindspot.encoders.references import Pooling
+from blindspot.encoders.source_files import sha256_once
+from blindspot.errors import InputError
+from blindspot.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
 FIRST_MODULES = ("Transformer", "MLMTransformer")  # the second, of a sparse model, may be called the first

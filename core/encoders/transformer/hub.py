@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
-from core.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling
-from core.encoders.roles import role_prompts, without_roles
-from core.encoders.tokens import TokenParts
-from core.encoders.transformer import backends
-from core.encoders.transformer.encoder import Output, SentenceTransformerEncoder
-from core.encoders.transformer.folder import ModelFolder, inspect_folder, refuse_outside
-from core.encoders.transformer.layers import Reading
-from core.errors import BlindspotError, InputError
-from core.settings import Settings
-from core.types import CancelToken, Float32
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
+from blindspot.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling
+from blindspot.encoders.roles import role_prompts, without_roles
+from blindspot.encoders.tokens import TokenParts
+from blindspot.encoders.transformer import backends
+from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
+from blindspot.encoders.transformer.folder import ModelFolder, inspect_folder, refuse_outside
+from blindspot.encoders.transformer.layers import Reading
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32
 
 DOWNLOADED = ["*.safetensors", "*.json", "*.txt"]  # never pickles, never code
 NOT_DOWNLOADED = ["onnx/*", "openvino/*", "original/*"]

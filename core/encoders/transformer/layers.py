@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from core.types import CancelToken, Float32
+from blindspot.types import CancelToken, Float32
 
 if TYPE_CHECKING:
     import torch

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.base import Encoder
-from core.encoders.catalog import passages_of
-from core.encoders.references import Passages
-from core.encoders.roles import RoleEncoder
-from core.encoders.transformer.reading import tokens_unread, whole_tokenizer
-from core.errors import InputError
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.base import Encoder
+from blindspot.encoders.catalog import passages_of
+from blindspot.encoders.references import Passages
+from blindspot.encoders.roles import RoleEncoder
+from blindspot.encoders.transformer.reading import tokens_unread, whole_tokenizer
+from blindspot.errors import InputError
 
 TEXTS_AT_ONCE = 1_024
 LISTED = 20  # documents that lose most
@@ -62,7 +62,7 @@ class TokenCutter:
         return f"passages {self.passages}, 1"
 
     def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """See ``core.datasets.kinds.passages.Cutter``."""
+        """See ``blindspot.datasets.kinds.passages.Cutter``."""
         out = []
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             some = list(texts[start : start + TEXTS_AT_ONCE])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.types import Int64
+from blindspot.types import Int64
 
 TEXTS_AT_ONCE = 1_024
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from core.encoders.tokens import Role, Token
+from blindspot.encoders.tokens import Role, Token
 
 APOSTROPHES = "'’"
 

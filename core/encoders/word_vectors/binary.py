@@ -9,9 +9,9 @@ from typing import IO
 
 import numpy as np
 
-from core.encoders.word_vectors.words import Collector, VectorFormat, VectorHead, check_promise
-from core.errors import InputError
-from core.types import Float32
+from blindspot.encoders.word_vectors.words import Collector, VectorFormat, VectorHead, check_promise
+from blindspot.errors import InputError
+from blindspot.types import Float32
 
 FASTTEXT_MAGIC = (793_712_314).to_bytes(4, "little")
 BLOCK = 2**22

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from core.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
-from core.encoders.source_files import lines_once, sha256_once
-from core.encoders.tokens import Role, Token, TokenParts, mean_of
-from core.encoders.word_vectors.files import peek, read
-from core.encoders.word_vectors.words import VectorHead, WordTable
-from core.errors import InputError
-from core.texts import caseless
-from core.types import CancelToken, Float32, Int64
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
+from blindspot.encoders.source_files import lines_once, sha256_once
+from blindspot.encoders.tokens import Role, Token, TokenParts, mean_of
+from blindspot.encoders.word_vectors.files import peek, read
+from blindspot.encoders.word_vectors.words import VectorHead, WordTable
+from blindspot.errors import InputError
+from blindspot.texts import caseless
+from blindspot.types import CancelToken, Float32, Int64
 
 TEXTS_PER_BATCH = 1024
 

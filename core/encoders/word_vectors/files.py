@@ -7,10 +7,10 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from core.encoders.source_files import kind_of_other, opened
-from core.encoders.word_vectors.binary import FASTTEXT_MAGIC, peek_fasttext, read_fasttext, read_word2vec
-from core.encoders.word_vectors.text import read_text
-from core.encoders.word_vectors.words import (
+from blindspot.encoders.source_files import kind_of_other, opened
+from blindspot.encoders.word_vectors.binary import FASTTEXT_MAGIC, peek_fasttext, read_fasttext, read_word2vec
+from blindspot.encoders.word_vectors.text import read_text
+from blindspot.encoders.word_vectors.words import (
     FORMATS,
     HEAD,
     LARGEST_DIMENSION,
@@ -21,7 +21,7 @@ from core.encoders.word_vectors.words import (
     check_promise,
     numbers_at_end,
 )
-from core.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError
 
 SAMPLE_LINES = 200
 _BAD_BYTES = re.compile(rb"[\x00-\x08\x0e-\x1b]")  # not in text

@@ -11,9 +11,9 @@ from typing import IO
 
 import numpy as np
 
-from core.encoders.word_vectors.words import HEAD, Collector, VectorHead, is_number, numbers_at_end
-from core.errors import InputError
-from core.types import Float32
+from blindspot.encoders.word_vectors.words import HEAD, Collector, VectorHead, is_number, numbers_at_end
+from blindspot.errors import InputError
+from blindspot.types import Float32
 
 BLOCK = 2**23  # bytes
 _OTHER_SPACE = (b"  ", b"\t", b"\r", b"\v", b"\f")

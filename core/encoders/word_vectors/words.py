@@ -11,9 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
-from core.encoders.source_files import GZIP
-from core.errors import InputError
-from core.types import Float32
+from blindspot.encoders.source_files import GZIP
+from blindspot.errors import InputError
+from blindspot.types import Float32
 
 FORMATS = "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, each also as .gz"
 HEAD = 2**20  # bytes read to detect the format; also the longest text row

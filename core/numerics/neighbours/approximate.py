@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from core.numerics.neighbours.exact import ExactIndex, Nearest
-from core.numerics.similarity import Similarity, similarity_to_all, unit_vectors
-from core.types import Float32, Int64
+from blindspot.numerics.neighbours.exact import ExactIndex, Nearest
+from blindspot.numerics.similarity import Similarity, similarity_to_all, unit_vectors
+from blindspot.types import Float32, Int64
 
 SHARE_LOOKED_AT = 8  # one in so many cells is searched
 ROUNDS = 6  # of k-means

@@ -1,7 +1,7 @@
 """Exact nearest neighbors in the full space: float32 finds candidates, float64 decides among them.
 
 For few queries faiss finds the candidates. For many, our own loop does; for cosine, on processors with int8
-instructions, from two-step quantized products, which are nearly as accurate (``core.numerics.coarse``).
+instructions, from two-step quantized products, which are nearly as accurate (``blindspot.numerics.coarse``).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from functools import cached_property
 
 import numpy as np
 
-from core.numerics import coarse
-from core.numerics.coarse import TwoStepCoded
-from core.numerics.ranking.tiles import room_for_scores
-from core.numerics.similarity import Similarity, row_norms, unit_vectors
-from core.numerics.threads import in_threads, one_blas_thread, shrinking
-from core.types import Float32, Float64, Int64
+from blindspot.numerics import coarse
+from blindspot.numerics.coarse import TwoStepCoded
+from blindspot.numerics.ranking.tiles import room_for_scores
+from blindspot.numerics.similarity import Similarity, row_norms, unit_vectors
+from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
+from blindspot.types import Float32, Float64, Int64
 
 SPARE = 16  # candidates beyond the requested k
 # Error bound of float32 for a product of unit vectors, or a squared distance of vectors no longer than 1.
@@ -117,7 +117,7 @@ class ExactIndex:
         self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_code: bool = True
     ) -> Nearest:
         """As ``_nearest``, compiled and on all cores; the last bit of a similarity may differ."""
-        from core.numerics.kernels import take_most_similar
+        from blindspot.numerics.kernels import take_most_similar
 
         d = self._matrix.shape[1]
         cosine = self.metric is Similarity.COS
@@ -165,7 +165,7 @@ class ExactIndex:
 
     def _keep_by_floats(self, scaled: Float32, kept: Float32, found: Int64) -> None:
         """The highest products of ``[q, d]`` with all rows, and their rows, ``[q, wanted]``."""
-        from core.numerics.kernels import keep_highest
+        from blindspot.numerics.kernels import keep_highest
 
         room = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
         floors = np.full(len(scaled), -np.inf, dtype=np.float32)
@@ -178,7 +178,7 @@ class ExactIndex:
 
     def _keep_by_codes(self, left: TwoStepCoded, kept: Float32, found: Int64) -> None:
         """As ``_keep_by_floats``, from products of codes."""
-        from core.numerics.kernels import keep_highest_by_codes
+        from blindspot.numerics.kernels import keep_highest_by_codes
 
         queries, steps = len(left.first.codes), left.first.steps
         rooms = [room_for_scores(queries * min(ITEMS_PER_TILE, len(self))).view(np.int32) for _ in range(2)]

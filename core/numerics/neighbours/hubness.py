@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Float64, Int32, Int64
+from blindspot.types import Float64, Int32, Int64
 
 HUB = 10.0  # an item that occurs so many times as often as the average one is called a hub
 

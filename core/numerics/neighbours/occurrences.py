@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.numerics.similarity import Similarity, row_norms, unit_vectors
-from core.types import Float32, Int64
+from blindspot.numerics.similarity import Similarity, row_norms, unit_vectors
+from blindspot.types import Float32, Int64
 
 SCORES_AT_ONCE = 8_000_000  # 32 MB of float32
 

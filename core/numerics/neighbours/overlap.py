@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Float32, Float64, Int64
+from blindspot.types import Float32, Float64, Int64
 
 P = 0.9  # of rank-biased overlap: the first ten ranks carry 86% of the weight
 LISTS_AT_ONCE = 512  # [lists, k, k] bool: 1.3 MB at k = 50

@@ -1,4 +1,4 @@
-"""Exact ranks of matches on a GPU with torch, equal to those of ``core.numerics.ranking.ranks`` on the CPU.
+"""Exact ranks of matches on a GPU with torch, equal to those of ``blindspot.numerics.ranking.ranks`` on the CPU.
 
 Products are float32 (never TF32) or float16; every score too close to the match's to decide is recomputed in float64 on
 the same device. The error of a product is bounded for the worst case, so the counts are those of a float64 loop
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from core.numerics.ranking.problem import TAU, RankCounts, RankProblem, prepare, slack_of_float32
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Int32, Progress
+from blindspot.numerics.ranking.problem import TAU, RankCounts, RankProblem, prepare, slack_of_float32
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Int32, Progress
 
 if TYPE_CHECKING:
     import torch
@@ -56,7 +56,7 @@ def rank_pairs_on(
     tau: float = TAU,
     candidates: int | None = None,
 ) -> RankCounts:
-    """``core.numerics.ranking.ranks.rank_pairs`` on a torch device; the counts are the same.
+    """``blindspot.numerics.ranking.ranks.rank_pairs`` on a torch device; the counts are the same.
 
     Memory on the device: at most about 1.5 GB, whatever the number of items and pairs.
 

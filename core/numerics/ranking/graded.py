@@ -20,8 +20,8 @@ from functools import cached_property
 
 import numpy as np
 
-from core.numerics.ranking.judged import NOT_RETRIEVED, Judged, Places
-from core.types import Float64, Int32, Int64
+from blindspot.numerics.ranking.judged import NOT_RETRIEVED, Judged, Places
+from blindspot.types import Float64, Int32, Int64
 
 HITS_AT = (1, 3, 5, 10)
 NAMES = (

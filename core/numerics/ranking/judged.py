@@ -14,13 +14,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.numerics.neighbours.exact import SPARE, ExactIndex
-from core.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
-from core.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
-from core.numerics.ranking.tiles import Tile, query_tiles, room_for_scores
-from core.numerics.similarity import Similarity, row_norms
-from core.numerics.threads import in_threads, one_blas_thread, shrinking
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
+from blindspot.numerics.neighbours.exact import SPARE, ExactIndex
+from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
+from blindspot.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
+from blindspot.numerics.ranking.tiles import Tile, query_tiles, room_for_scores
+from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
 
 # Of similarities in trec_eval's order: copies of a text tie, whatever the last bits of their products. trec_eval keeps
 # scores in float32, which tells numbers of six decimals up to 1 apart.
@@ -169,7 +169,7 @@ def _search(
     matrix: Float32, judged: Judged, progress: Progress, cancel: CancelToken, tau: float, k: int, threads: int
 ) -> tuple[Places, Top]:
     """``search`` by cosine, on so many threads."""
-    from core.numerics.kernels import keep_highest
+    from blindspot.numerics.kernels import keep_highest
 
     n, asked, documents = _pairs(matrix, judged)
     slack = slack_of_float32(matrix.shape[1])
@@ -210,7 +210,7 @@ def _best_of(problem: RankProblem, every: Sequence[_Kept], width: int, k: int, s
     A document that none kept has at most the lowest kept score. Where it could still belong to the best, all documents
     are compared.
     """
-    from core.numerics.kernels import take_most_similar
+    from blindspot.numerics.kernels import take_most_similar
 
     n = len(problem.matrix) - len(problem.left)
     vectors = np.ascontiguousarray(problem.matrix[n:])

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.numerics.ranking.judged import SCORES_AT_ONCE, Top
-from core.numerics.similarity import Similarity, row_norms
-from core.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
+from blindspot.numerics.ranking.judged import SCORES_AT_ONCE, Top
+from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
 
 PASSAGES_PER_TILE = 4_096
 # Of the two squared lengths, below which a squared distance is computed again from the differences: the product of

@@ -8,10 +8,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.errors import BlindspotError
-from core.numerics.similarity import Similarity, similarity_of_pairs
-from core.numerics.threads import in_threads
-from core.types import Float32, Float64, Int32, Int64
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
+from blindspot.numerics.threads import in_threads
+from blindspot.types import Float32, Float64, Int32, Int64
 
 TAU = 1e-6  # two similarities no further apart than this are tied
 ROWS_PER_PART = 512  # prepared at a time: in float64 they fit the processor's cache
@@ -104,7 +104,7 @@ def prepare(
     Raises:
         BlindspotError: the embeddings are not all finite.
     """
-    from core.numerics.kernels import measure_rows
+    from blindspot.numerics.kernels import measure_rows
 
     n, m = len(matrix), len(queries)
     norms, similarity = np.empty(n), np.empty(m)
@@ -173,7 +173,7 @@ def _factors(norms: Float64, metric: Similarity) -> Float64:
 
 def scaled(matrix: Float32, items: Int64, factors: Float64) -> Float32:
     """The items' rows, prepared for multiplication, ``[k, d] float32``."""
-    from core.numerics.kernels import scale_rows
+    from blindspot.numerics.kernels import scale_rows
 
     out = np.empty((len(items), matrix.shape[1]), dtype=np.float32)
     scale_rows(matrix, items, factors, out)

@@ -1,8 +1,8 @@
 """Exact ranks of matches among all items, in tiles (Wang 2022, section 4.2).
 
-Products are float32 or, where faster, of int8 codes (``core.numerics.coarse``). Every score too close to the match's to
-decide is recomputed in float64. The error bound is the worst case, so the counts are those of a float64 loop over the
-same float32 embeddings, whatever the order of summation and the kind of product.
+Products are float32 or, where faster, of int8 codes (``blindspot.numerics.coarse``). Every score too close to the
+match's to decide is recomputed in float64. The error bound is the worst case, so the counts are those of a float64 loop
+over the same float32 embeddings, whatever the order of summation and the kind of product.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
-from core.numerics import coarse
-from core.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_float32
-from core.numerics.ranking.tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
-from core.numerics.similarity import Similarity, similarity_of_pairs
-from core.numerics.threads import in_threads, one_blas_thread, shrinking
-from core.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+from blindspot.numerics import coarse
+from blindspot.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_float32
+from blindspot.numerics.ranking.tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
+from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
 # Products of codes are so fast that tiles must stay in the core's cache. Rows fill cache lines, but their length is not

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from core.numerics import coarse
-from core.numerics.coarse import Coded
-from core.numerics.ranking.problem import RankProblem
-from core.numerics.similarity import Similarity
-from core.types import Float32, Int64
+from blindspot.numerics import coarse
+from blindspot.numerics.coarse import Coded
+from blindspot.numerics.ranking.problem import RankProblem
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import Float32, Int64
 
 # When to count by codes first: multiplications below which finding out whether codes are faster takes as long;
 # dimensions below which counting rather than the product takes the time; and the largest share of items (one in so
@@ -76,7 +76,7 @@ class Tile:
             above, tied: ``[all pairs]``, added to.
             among: if given, count only these queries.
         """
-        from core.numerics.kernels import count_above_and_tied
+        from blindspot.numerics.kernels import count_above_and_tied
 
         problem, left = self.problem, self.problem.left[queries.rows]
         if among is None:
@@ -104,7 +104,7 @@ class Tile:
 
         Returns the queries that codes cannot decide; these are not counted.
         """
-        from core.numerics.kernels import count_by_codes
+        from blindspot.numerics.kernels import count_by_codes
 
         problem, left = self.problem, queries.coded
         products = self.memory.view(np.int32)[: len(left.codes) * len(right.codes)].reshape(len(left.codes), -1)

@@ -10,10 +10,18 @@ import math
 
 import numpy as np
 
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Z_95, Interval
-from core.numerics.statistics.pairs import Dependence, bounded, fisher_estimate, freedom_of, moments, t_estimate, worth
-from core.types import Bool, Float64, Int64
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Z_95, Interval
+from blindspot.numerics.statistics.pairs import (
+    Dependence,
+    bounded,
+    fisher_estimate,
+    freedom_of,
+    moments,
+    t_estimate,
+    worth,
+)
+from blindspot.types import Bool, Float64, Int64
 
 
 def share_against(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.statistics.intervals import Z_95, Interval
-from core.types import Float64, Int64
+from blindspot.numerics.statistics.intervals import Z_95, Interval
+from blindspot.types import Float64, Int64
 
 FEWEST_FOR_INTERVAL = 10  # items; with fewer, the normal approximation is invalid
 

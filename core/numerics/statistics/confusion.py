@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.pairs import Dependence, bounded, share
-from core.types import Float64, Int32, Int64
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence, bounded, share
+from blindspot.types import Float64, Int32, Int64
 
 
 def confusion(labels: Int32, predicted: Int32, classes: int) -> Int64:

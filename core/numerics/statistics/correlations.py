@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Float64, Int64
+from blindspot.types import Float64, Int64
 
 KINDS = ("pearson", "spearman", "kendall")
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of signs: larger ones cost more in fresh memory than they save

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import gaussian_kde, norm
 
-from core.types import Float64
+from blindspot.types import Float64
 
 GRID = 128  # points at which a density is drawn
 ALIKE = 1e-6  # of the bandwidth: a smaller standard deviation is invisible

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.numerics.statistics.intervals import LEVEL, Interval
+from blindspot.numerics.statistics.intervals import LEVEL, Interval
 
 
 class Unit(StrEnum):

@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.numerics.statistics.correlations import weighted_ranks
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Interval, quantile
-from core.texts import counted
-from core.types import Bool, Float64, Int64
+from blindspot.numerics.statistics.correlations import weighted_ranks
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval, quantile
+from blindspot.texts import counted
+from blindspot.types import Bool, Float64, Int64
 
 FEWEST_FAMILIES = 10  # for an interval
 _EQUAL = 1e-12  # differences of correlations this close are equal

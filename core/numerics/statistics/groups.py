@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA, holm
-from core.numerics.statistics.pairs import Dependence, difference, p_values, share
-from core.types import Bool, Float64
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.pairs import Dependence, difference, p_values, share
+from blindspot.types import Bool, Float64
 
 FEW = 20  # a mean over fewer says little
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.types import Float64
+from blindspot.types import Float64
 
 LEVEL = 0.95  # of every interval, unless stated otherwise
 ALPHA = 0.05  # p-values below it, corrected for several tests, are significant

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.types import Bool, Float64, Int8
+from blindspot.types import Bool, Float64, Int8
 
 
 class Outcome(StrEnum):

@@ -22,11 +22,11 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from core.numerics.statistics.estimate import Estimate, Unit, independent
-from core.numerics.statistics.intervals import Interval, quantile, wilson_interval
-from core.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
-from core.texts import counted
-from core.types import Bool, Float64, Int64
+from blindspot.numerics.statistics.estimate import Estimate, Unit, independent
+from blindspot.numerics.statistics.intervals import Interval, quantile, wilson_interval
+from blindspot.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
+from blindspot.texts import counted
+from blindspot.types import Bool, Float64, Int64
 
 FEWEST = 7.0  # degrees of freedom of an interval or a test: eight groups of equal size
 AGREEING = 0.5  # share of a group whose pairs all agree, added where few units carry a variance

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.types import Float64
+from blindspot.types import Float64
 
 DECIMALS = 4  # to which scores are rounded by default
 

@@ -1,7 +1,7 @@
 """Resampling of groups of pairs: a cluster bootstrap of medians, the only bootstrap here, and a sign-flip test.
 
 Pairs that share a text are not independent; the groups are the *components* of the graph whose nodes are the texts and
-whose edges are the pairs. Intervals of means need no draws (``core.numerics.statistics.pairs``).
+whose edges are the pairs. Intervals of means need no draws (``blindspot.numerics.statistics.pairs``).
 
 Arrays in, arrays out, float64. ``values [m, k]`` are k quantities measured on the same m pairs; ``left, right [m]`` are
 the numbers of each pair's texts.
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from core.types import Float64, Int64
+from blindspot.types import Float64, Int64
 
 SEED = 20_220_313  # of every draw: the same data give the same interval and p-value
 RESAMPLES = 2_000  # of a bootstrap

@@ -2,7 +2,7 @@
 
 Both have a value per item, whose paired differences decide. A drop is *beyond* the tolerance where its one-sided lower
 confidence bound lies above it, *within* where its upper bound does not, and undecided otherwise. Bounds are Student's t
-of the variance over independent groups (``core.numerics.statistics.pairs``).
+of the variance over independent groups (``blindspot.numerics.statistics.pairs``).
 
 Few groups that differ say little about a variance: from fewer than ``FEWEST_FOR_T``, the drop is never beyond, and it
 is within only if the groups that could lose are too few. That is Clopper and Pearson's bound (1934) of their share,
@@ -17,9 +17,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.numerics.statistics.pairs import FEWEST, POWER, Dependence, freedom_of, moments
-from core.numerics.statistics.resampling import sums_within
-from core.types import Float64
+from blindspot.numerics.statistics.pairs import FEWEST, POWER, Dependence, freedom_of, moments
+from blindspot.numerics.statistics.resampling import sums_within
+from blindspot.types import Float64
 
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
 MOST_ITEMS = 10_000_000  # more items than this would be needed: no number is given

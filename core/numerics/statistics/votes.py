@@ -21,10 +21,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Z_95, Interval, quantile, wilson_interval
-from core.texts import counted
-from core.types import Float64, Int64
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Z_95, Interval, quantile, wilson_interval
+from blindspot.texts import counted
+from blindspot.types import Float64, Int64
 
 FEWEST_QUERIES = 10  # for an interval or a verdict
 FEWEST_VOTES = 20  # likewise: a share of fewer takes too few values

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from core.numerics.statistics.intervals import Interval
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 
 class Level(StrEnum):

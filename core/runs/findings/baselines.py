@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from core.diagnostic import DiagnosticEntry
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import Finding, Level
-from core.runs.findings.parts import finding
-from core.store.records import RunRecord
-from core.types import Float64
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import Finding, Level
+from blindspot.runs.findings.parts import finding
+from blindspot.store.records import RunRecord
+from blindspot.types import Float64
 
 BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meaning
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.diagnostic import FIT_ON, DiagnosticEntry
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import Interval
-from core.runs.findings import Finding, Level, Material
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import caseless
-from core.types import Bool, Float64, Int64, digest_of_strings
+from blindspot.diagnostic import FIT_ON, DiagnosticEntry
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.findings import Finding, Level, Material
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import caseless
+from blindspot.types import Bool, Float64, Int64, digest_of_strings
 
 LOW_COVERAGE = 0.95  # of the rows of a dataset: with fewer, a score is of a part
 

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry, find_dataset
-from core.datasets.kinds.base import Dataset
-from core.diagnostic import FIT_ON
-from core.encoders.base import Encoder, FittedEncoder
-from core.encoders.cache import EmbeddingCache
-from core.errors import InputError
-from core.runs import manifests
-from core.settings import Settings
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Float32, Progress, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.diagnostic import FIT_ON
+from blindspot.encoders.base import Encoder, FittedEncoder
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import InputError
+from blindspot.runs import manifests
+from blindspot.settings import Settings
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Float32, Progress, no_progress
 
 
 @dataclass(frozen=True, eq=False)

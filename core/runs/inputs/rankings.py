@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.base import Encoder, EncoderIdentity, EncoderInfo
-from core.encoders.cache import Embedded, EmbeddingCache
-from core.encoders.catalog import resolve_encoder, resolve_ranking
-from core.encoders.rankings.base import Ranking, Way
-from core.encoders.rankings.fusion import Fusion
-from core.encoders.roles import by_role
-from core.encoders.transformer.passages import in_passages
-from core.names import fused, is_ranking
-from core.numerics.ranking import passages
-from core.numerics.ranking.judged import DECIMALS, rounded_similarities
-from core.settings import Settings
-from core.transforms.chain import TransformChain
-from core.transforms.trained_flows import TrainedFlows
-from core.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
+from blindspot.encoders.cache import Embedded, EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder, resolve_ranking
+from blindspot.encoders.rankings.base import Ranking, Way
+from blindspot.encoders.rankings.fusion import Fusion
+from blindspot.encoders.roles import by_role
+from blindspot.encoders.transformer.passages import in_passages
+from blindspot.names import fused, is_ranking
+from blindspot.numerics.ranking import passages
+from blindspot.numerics.ranking.judged import DECIMALS, rounded_similarities
+from blindspot.settings import Settings
+from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.trained_flows import TrainedFlows
+from blindspot.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings
 
 
 def ranking_of(reference: str, settings: Settings, queries: Collection[str] = ()) -> Ranking:

@@ -12,11 +12,11 @@ from typing import overload
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset, Part
-from core.diagnostic import DiagnosticEntry
-from core.encoders.base import Encoder
-from core.encoders.roles import PromptedEncoder, RoleEncoder, by_role
-from core.types import Int64, digest_of_strings
+from blindspot.datasets.kinds.base import Dataset, Part
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.encoders.base import Encoder
+from blindspot.encoders.roles import PromptedEncoder, RoleEncoder, by_role
+from blindspot.types import Int64, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)

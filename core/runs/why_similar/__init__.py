@@ -9,20 +9,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset
-from core.diagnostic import find_diagnostic
-from core.encoders import resident
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import passages_of, resolve_encoder
-from core.runs.embeddings import embedded_of, fitted_chain, items_of
-from core.runs.inputs.roles import texts_of
-from core.runs.spaces import Space, fitted_of
-from core.settings import Settings, prepare_runtime
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.transforms.chain import FittedChain
-from core.transforms.contributions import CannotExplain, Contributions, contributions
-from core.types import CancelToken, Float32
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders import resident
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import passages_of, resolve_encoder
+from blindspot.runs.embeddings import embedded_of, fitted_chain, items_of
+from blindspot.runs.inputs.roles import texts_of
+from blindspot.runs.spaces import Space, fitted_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import FittedChain
+from blindspot.transforms.contributions import CannotExplain, Contributions, contributions
+from blindspot.types import CancelToken, Float32
 
 
 @dataclass(frozen=True)

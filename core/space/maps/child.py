@@ -1,4 +1,4 @@
-"""UMAP in a child process: started, followed and ended here; the child runs ``core.space.maps.worker``."""
+"""UMAP in a child process: started, followed and ended here; the child runs ``blindspot.space.maps.worker``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from core.errors import BlindspotError
-from core.files.writing import cannot_write, make_folder
-from core.numerics.similarity import Similarity
-from core.settings import ROOT, Settings, prepare_runtime
-from core.types import CancelToken, Float32, Progress
+from blindspot.errors import BlindspotError
+from blindspot.files.writing import cannot_write, make_folder
+from blindspot.numerics.similarity import Similarity
+from blindspot.settings import ROOT, Settings, prepare_runtime
+from blindspot.types import CancelToken, Float32, Progress
 
 WORK = ".work-"  # begins the names of the children's folders
 LOOK_EVERY_SECONDS = 0.1
@@ -82,7 +82,7 @@ def _run(work: Path, settings: Settings, progress: Progress, cancel: CancelToken
     prepare_runtime(settings)
     began = monotonic()
     child = subprocess.Popen(  # noqa: S603 - our own module, no shell
-        [sys.executable, "-m", "core.space.maps.worker", str(work)],
+        [sys.executable, "-m", "blindspot.space.maps.worker", str(work)],
         cwd=ROOT,
         stdin=subprocess.PIPE,  # held open: when it closes, the child ends
         stdout=subprocess.PIPE,

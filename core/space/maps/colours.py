@@ -8,17 +8,17 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.own_columns import EMPTY, OwnColumn
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.word_frequency import zipf_of
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank.pairs import rows_of_runs
-from core.diagnostics.evalrank.sources import find_sources
-from core.store.repository import Repository
-from core.types import Float64, Int64, Variant
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.word_frequency import zipf_of
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.diagnostics.evalrank.sources import find_sources
+from blindspot.store.repository import Repository
+from blindspot.types import Float64, Int64, Variant
 
 SEVERAL, SEVERAL_VALUES = "several sets", "several values"
 

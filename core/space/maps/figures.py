@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, apply_layout, ink
-from core.space.maps.colours import Colouring, Groups, Numbers
-from core.types import Float64, Int64
+from blindspot.figures.theme import Scheme, apply_layout, ink
+from blindspot.space.maps.colours import Colouring, Groups, Numbers
+from blindspot.types import Float64, Int64
 
 HEIGHT = 470
 TOOLBAR = 34  # pixels above the map, so that it covers no dots

@@ -18,20 +18,20 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset, title_of
-from core.datasets.kinds.base import Dataset
-from core.errors import BlindspotError, InputError
-from core.files.artifacts import Artifacts
-from core.files.writing import exclusive
-from core.jobs.queue import OnStoredVariant
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings
-from core.space.maps.child import fit_in_child, remove_leftovers
-from core.space.maps.projection import Quality, are_constant, as_compared, principal_plane, quality
-from core.store.repository import Repository
-from core.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.artifacts import Artifacts
+from blindspot.files.writing import exclusive
+from blindspot.jobs.queue import OnStoredVariant
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings
+from blindspot.space.maps.child import fit_in_child, remove_leftovers
+from blindspot.space.maps.projection import Quality, are_constant, as_compared, principal_plane, quality
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float64, Int64, Progress, Variant, digest_of_strings, no_progress
 
 VERSION = 1  # raised when the coordinates or the quality of equal parameters can change
 MOST_ITEMS = 25_000  # in a map; a larger dataset is sampled

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.principal import NOISE, blocks, column_means, principal_axes
-from core.numerics.similarity import Similarity, unit_vectors
-from core.types import Float32, Float64, Int64
+from blindspot.numerics.principal import NOISE, blocks, column_means, principal_axes
+from blindspot.numerics.similarity import Similarity, unit_vectors
+from blindspot.types import Float32, Float64, Int64
 
 VALUES_AT_ONCE = 8_000_000  # 64 MB of float64
 

@@ -1,4 +1,4 @@
-"""``python -m core.space.maps.worker FOLDER``: fit UMAP to the vectors in a folder; started by ``child``.
+"""``python -m blindspot.space.maps.worker FOLDER``: fit UMAP to the vectors in a folder; started by ``child``.
 
 Reads ``vectors.npy`` and ``parameters.json``, writes ``coordinates.npy``, and reports progress on stdout, a JSON object
 per line. Neighbors are exact, not those of UMAP's approximate search. It ends when its stdin closes: its parent is
@@ -18,9 +18,9 @@ from typing import TextIO
 
 import numpy as np
 
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity
-from core.types import Float32, Int32
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import Float32, Int32
 
 ROWS_AT_ONCE = 1_000
 ABANDONED = 3  # exit code of a child whose parent is gone

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
-from core.types import Float64
+from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
+from blindspot.types import Float64
 
 _BAR = {Scheme.LIGHT: "#0072B2", Scheme.DARK: "#4FA8E0"}
 CELL_HEIGHT = 56

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core import policy
-from core.datasets.kinds.base import Dataset
-from core.encoders import resident
-from core.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
-from core.encoders.catalog import resolve_encoder
-from core.errors import BlindspotError, InputError
-from core.runs.spaces import Space, fitted_of
-from core.settings import Settings, prepare_runtime
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Float32, Variant
+from blindspot import policy
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.encoders import resident
+from blindspot.encoders.base import Encoder, EncoderFamily, EncoderIdentity, FittedEncoder, VocabularyEncoder
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.runs.spaces import Space, fitted_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Float32, Variant
 
 KEPT = 256  # encoded texts
 MOST_UNKNOWN = 20  # words without a vector that are named

@@ -9,12 +9,12 @@ from itertools import combinations
 
 import numpy as np
 
-from core.numerics.neighbours import overlap
-from core.numerics.neighbours.approximate import ApproximateIndex, Quality, quality
-from core.numerics.neighbours.exact import ExactIndex, Nearest
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space
-from core.types import Float32, Float64, Int64, Variant
+from blindspot.numerics.neighbours import overlap
+from blindspot.numerics.neighbours.approximate import ApproximateIndex, Quality, quality
+from blindspot.numerics.neighbours.exact import ExactIndex, Nearest
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.types import Float32, Float64, Int64, Variant
 
 LONGEST = 50  # neighbors of a query
 RANKS = (1, 5, 50)  # compared by people in Schnabel et al. 2015, section 3.3

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.diagnostic import DiagnosticEntry, named_function
-from core.runs.comparison import Change, Changes
-from core.store.repository import Repository
-from core.studies.compare.rows import Row
-from core.texts import counted
+from blindspot.diagnostic import DiagnosticEntry, named_function
+from blindspot.runs.comparison import Change, Changes
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.rows import Row
+from blindspot.texts import counted
 
 MOST_ITEMS = 100  # of either side, per diagnostic and dataset
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 
 BYTES_OF_A_NUMBER = 4  # float32
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from core.datasets.catalog import title_of
-from core.figures.grids import heatmap
-from core.figures.labels import wrapped
-from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
-from core.runs.comparison import Difference
-from core.runs.findings.parts import ci, number
-from core.studies.compare.costs import CostKind
-from core.studies.compare.rows import Row, Verdict
-from core.studies.compare.several import Point, Wins
-from core.types import Variant
+from blindspot.datasets.catalog import title_of
+from blindspot.figures.grids import heatmap
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
+from blindspot.runs.comparison import Difference
+from blindspot.runs.findings.parts import ci, number
+from blindspot.studies.compare.costs import CostKind
+from blindspot.studies.compare.rows import Row, Verdict
+from blindspot.studies.compare.several import Point, Wins
+from blindspot.types import Variant
 
 POINTS = 100.0  # percent
 ROW, FOOT = 66, 56  # pixels

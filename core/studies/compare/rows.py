@@ -13,15 +13,15 @@ from itertools import combinations
 
 import numpy as np
 
-from core.datasets.catalog import DATASETS, title_of
-from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic, named_function
-from core.errors import InputError, unknown
-from core.numerics.statistics.intervals import ALPHA, holm
-from core.runs.comparison import Difference, entry_of_both
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.texts import counted
-from core.types import Variant
+from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic, named_function
+from blindspot.errors import InputError, unknown
+from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.runs.comparison import Difference, entry_of_both
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
+from blindspot.types import Variant
 
 MOST_VARIANTS = 6  # of a matrix
 _MANY = 1_000_000

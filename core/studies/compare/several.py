@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.statistics.intervals import Interval
-from core.runs.comparison import Difference
-from core.studies.compare.costs import Cost, CostKind
-from core.studies.compare.rows import Row, Verdict
-from core.types import Bool, Float64, Int64, Variant
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.comparison import Difference
+from blindspot.studies.compare.costs import Cost, CostKind
+from blindspot.studies.compare.rows import Row, Verdict
+from blindspot.types import Bool, Float64, Int64, Variant
 
 ByPair = Mapping[tuple[Variant, Variant], Sequence[Row]]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.families import (
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.families import (
     FEWEST_FAMILIES,
     estimate_of_difference,
     estimate_of_rho,
@@ -21,10 +21,10 @@ from core.numerics.statistics.families import (
     spearman_without_each,
     too_few,
 )
-from core.numerics.statistics.intervals import Interval
-from core.studies.evidence.scores import Measure, ScoreTable
-from core.texts import counted
-from core.types import Bool, Float64
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.studies.evidence.scores import Measure, ScoreTable
+from blindspot.texts import counted
+from blindspot.types import Bool, Float64
 
 FEWEST_VARIANTS = 4  # for a correlation: with three it is 1 or -1 by chance in a third of the cases
 

@@ -10,13 +10,13 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.colors import hex_to_rgb
 
-from core.figures.grids import heatmap
-from core.figures.labels import wrapped
-from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
-from core.runs.findings.parts import number
-from core.studies.evidence.correlation import Cell, Comparison
-from core.studies.evidence.scores import Measure
-from core.types import Variant
+from blindspot.figures.grids import heatmap
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
+from blindspot.runs.findings.parts import number
+from blindspot.studies.evidence.correlation import Cell, Comparison
+from blindspot.studies.evidence.scores import Measure
+from blindspot.types import Variant
 
 # Widths are characters of a line of a label, heights are pixels.
 _GREY = "#8A94A0"  # visible on light and dark

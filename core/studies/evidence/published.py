@@ -7,7 +7,7 @@ mentions fewer strong correlations than table 3 has, and 7 tasks for the 8 colum
 
 ``schnabel_tasks.csv`` holds tables 4 and 5 of Schnabel et al. 2015: F1 times 100 on noun phrase chunking and sentiment,
 with p-values relative to the best embedding, as printed. In table 5 those of GloVe and TSCCA may be swapped: the one
-nearer to the best has the smaller p. Table 1 is in ``core.diagnostics.words.schnabel_table``.
+nearer to the best has the smaller p. Table 1 is in ``blindspot.diagnostics.words.schnabel_table``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from functools import lru_cache
 
 import pandas as pd
 
-from core.settings import ASSETS
+from blindspot.settings import ASSETS
 
 FOLDER = ASSETS / "reference"
 SCHNABEL = "Schnabel et al. 2015"

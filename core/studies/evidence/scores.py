@@ -14,21 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
-from core.datasets.catalog import DATASETS, title_of
-from core.datasets.own.files import is_own
-from core.diagnostic import Reading, all_diagnostics, find_diagnostic
-from core.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
-from core.encoders.catalog import ENCODERS
-from core.encoders.references import DirReference, FileReference, HubReference
-from core.encoders.served.reference import ServedReference
-from core.errors import BlindspotError
-from core.numerics.statistics.correlations import DECIMALS
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.tallies import tally
-from core.studies.judgement.types import Task
-from core.types import Float64, Variant, digest_of_strings
+from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.own.files import is_own
+from blindspot.diagnostic import Reading, all_diagnostics, find_diagnostic
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.encoders.references import DirReference, FileReference, HubReference
+from blindspot.encoders.served.reference import ServedReference
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.correlations import DECIMALS
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.tallies import tally
+from blindspot.studies.judgement.types import Task
+from blindspot.types import Float64, Variant, digest_of_strings
 
 ALL_RUNS = 1_000_000
 LIKE_SIMILARITY = ("mrpc", "sick-e")  # the paper leaves these tasks out at the sentence level (section 6.1)

@@ -7,15 +7,15 @@ from itertools import combinations
 
 import numpy as np
 
-from core.diagnostic import DiagnosticEntry, GridRole, named_function
-from core.numerics.statistics.intervals import ALPHA, holm
-from core.runs.comparison import Difference
-from core.runs.findings import Finding, Level
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.findings.general import LETTERS, listed
-from core.texts import counted
-from core.types import Variant
+from blindspot.diagnostic import DiagnosticEntry, GridRole, named_function
+from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.runs.comparison import Difference
+from blindspot.runs.findings import Finding, Level
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.findings.general import LETTERS, listed
+from blindspot.texts import counted
+from blindspot.types import Variant
 
 Pair = tuple[RunRecord, RunRecord]
 

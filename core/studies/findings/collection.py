@@ -9,16 +9,16 @@ from typing import Protocol
 
 import numpy as np
 
-from core.diagnostic import DiagnosticEntry, all_diagnostics, named_function
-from core.errors import BlindspotError
-from core.numerics.statistics.intervals import ALPHA, benjamini_hochberg
-from core.runs.findings import Finding, FindingsOf, Level, Material
-from core.runs.findings.baselines import BASELINES
-from core.settings import Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.studies.findings import among, general
-from core.types import Variant
+from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, named_function
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
+from blindspot.runs.findings import Finding, FindingsOf, Level, Material
+from blindspot.runs.findings.baselines import BASELINES
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.studies.findings import among, general
+from blindspot.types import Variant
 
 LEVELS = tuple(Level)  # worst first
 

@@ -6,17 +6,17 @@ import string
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from core.diagnostic import FIT_ON, find_diagnostic
-from core.encoders.catalog import passages_of, resolve_encoder
-from core.encoders.transformer.reading import unread, whole_tokenizer
-from core.errors import BlindspotError
-from core.runs.findings import MOST_EXAMPLES, Example, Finding, Level
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import counted
-from core.transforms.chain import TransformChain
-from core.types import Variant
+from blindspot.diagnostic import FIT_ON, find_diagnostic
+from blindspot.encoders.catalog import passages_of, resolve_encoder
+from blindspot.encoders.transformer.reading import unread, whole_tokenizer
+from blindspot.errors import BlindspotError
+from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
 
 STORE = "store"  # in place of a diagnostic
 LOOKED_AT = 200  # of the longest texts, for examples of what is cut off

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostics.evalrank.training_overlap import TrainingSet, compared
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.pairs import Dependence
-from core.numerics.statistics.tolerance import drop
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostics.evalrank.training_overlap import TrainingSet, compared
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.tolerance import drop
 
 CHANGING = (0.05, 0.2)  # shares of items that a re-training changes, for or against: few and many
 EASY = 0.95  # score from which a baseline without a model leaves nothing to measure

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
-from core.errors import InputError, unknown
-from core.files.writing import read_limited, write_atomically
-from core.runs.comparison import ItemScores, declared
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Float64, Int64
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
+from blindspot.errors import InputError, unknown
+from blindspot.files.writing import read_limited, write_atomically
+from blindspot.runs.comparison import ItemScores, declared
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Float64, Int64
 
 FORMAT = "blindspot-gate-1"
 MOST_BYTES = 1 << 28  # of a recorded file

@@ -8,11 +8,11 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.diagnostic import find_diagnostic
-from core.errors import InputError
-from core.numerics.statistics.tolerance import Decision, Drop, drop
-from core.runs.comparison import ItemScores, declared
-from core.studies.gate.sides import Recorded
+from blindspot.diagnostic import find_diagnostic
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
+from blindspot.runs.comparison import ItemScores, declared
+from blindspot.studies.gate.sides import Recorded
 
 SHOWN = 20  # items that got worse
 

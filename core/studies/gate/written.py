@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
-from core.errors import visible
-from core.files.writing import cannot_write, write_atomically
-from core.studies.gate.verdict import Outcome, Verdict
+from blindspot.errors import visible
+from blindspot.files.writing import cannot_write, write_atomically
+from blindspot.studies.gate.verdict import Outcome, Verdict
 
 SUITE = "blindspot gate"
 

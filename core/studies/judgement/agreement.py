@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.statistics import votes as voting
-from core.numerics.statistics.intervals import Interval
-from core.numerics.statistics.votes import Population
-from core.studies.judgement.tallies import Tally
+from blindspot.numerics.statistics import votes as voting
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.votes import Population
+from blindspot.studies.judgement.tallies import Tally
 
 
 @dataclass(frozen=True)

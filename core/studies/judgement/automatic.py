@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Similarity, unit_rows
-from core.runs.spaces import Space
-from core.studies.judgement.scoring import Scores, scores_of
-from core.studies.judgement.tallies import NO_VOTE, Tally
-from core.studies.judgement.types import NOT_ASKED, ItemSet, Task
-from core.types import Float32, Float64, Variant
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.similarity import Similarity, unit_rows
+from blindspot.runs.spaces import Space
+from blindspot.studies.judgement.scoring import Scores, scores_of
+from blindspot.studies.judgement.tallies import NO_VOTE, Tally
+from blindspot.studies.judgement.types import NOT_ASKED, ItemSet, Task
+from blindspot.types import Float32, Float64, Variant
 
 
 @dataclass(frozen=True, eq=False)

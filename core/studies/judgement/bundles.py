@@ -28,15 +28,15 @@ from tempfile import mkstemp
 from typing import Any, NoReturn
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from core.errors import DataCorrupt, InputError
-from core.files import typed_tables
-from core.files.tables import MAX_CELL
-from core.files.typed_tables import Cell, Column, Kind, TableFormat
-from core.files.writing import cannot_write, make_folder
-from core.studies.judgement.raters import nickname, pseudonym, rater_key
-from core.studies.judgement.store import Judgements, Merged
-from core.studies.judgement.types import DIGITS, NOT_ASKED, Item, ItemSet, Query, Task, Vote
-from core.types import Variant
+from blindspot.errors import DataCorrupt, InputError
+from blindspot.files import typed_tables
+from blindspot.files.tables import MAX_CELL
+from blindspot.files.typed_tables import Cell, Column, Kind, TableFormat
+from blindspot.files.writing import cannot_write, make_folder
+from blindspot.studies.judgement.raters import nickname, pseudonym, rater_key
+from blindspot.studies.judgement.store import Judgements, Merged
+from blindspot.studies.judgement.types import DIGITS, NOT_ASKED, Item, ItemSet, Query, Task, Vote
+from blindspot.types import Variant
 
 VERSION = 1  # of the file
 MOST_BYTES = 32 * 2**20  # of the file

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from core.studies.judgement.raters import option_order, rater_key
-from core.studies.judgement.types import Ballot, ItemSet, Vote
+from blindspot.studies.judgement.raters import option_order, rater_key
+from blindspot.studies.judgement.types import Ballot, ItemSet, Vote
 
 LEAST_ANSWERS = 5  # with fewer there is no doubt
 FAST_SECONDS = 1.5  # too few to read the words of an item and choose one

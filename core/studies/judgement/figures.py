@@ -8,11 +8,11 @@ from html import escape
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.diagnostics.heros.figures.profile import LEGEND_HEIGHT
-from core.figures.labels import wrapped
-from core.figures.theme import Scheme, Style, apply_layout, ink
-from core.studies.judgement.types import Task
-from core.types import Variant
+from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.studies.judgement.types import Task
+from blindspot.types import Variant
 
 AXIS = {
     Task.INTRUDER: "precision: share of votes that found the intruder",

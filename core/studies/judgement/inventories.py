@@ -11,16 +11,16 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import Dataset
-from core.datasets.published import simlex
-from core.datasets.published.simlex import SimLexPair
-from core.errors import InputError
-from core.settings import ASSETS, Settings
-from core.studies.judgement.types import Query
-from core.texts import near_duplicate_key, same_text
-from core.types import CancelToken, Int64, Progress, digest_of_strings, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.published import simlex
+from blindspot.datasets.published.simlex import SimLexPair
+from blindspot.errors import InputError
+from blindspot.settings import ASSETS, Settings
+from blindspot.studies.judgement.types import Query
+from blindspot.texts import near_duplicate_key, same_text
+from blindspot.types import CancelToken, Int64, Progress, digest_of_strings, no_progress
 
 RARE = 2_500.0  # occurrences per billion words: the paper's "fewer than 2500 times" for corpora of any size
 FREQUENT = 25_000.0

@@ -8,29 +8,29 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from core import policy
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset, title_of
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.word_frequency import by_wordfreq, of_vocabulary
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.errors import BlindspotError, InputError
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity, row_norms
-from core.runs import pipeline
-from core.runs.log import JobLine
-from core.runs.requests import EncodeRequest
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.judgement import inventories, rules
-from core.studies.judgement.inventories import SENTENCES, Found, Inventory, Ready
-from core.studies.judgement.rules import RANKS, Asked, Closeness, Made, Pool, Quartet, Reason, Rule
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import ItemSet, Task
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Int64, Progress, Variant, no_progress
+from blindspot import policy
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.word_frequency import by_wordfreq, of_vocabulary
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.runs import pipeline
+from blindspot.runs.log import JobLine
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement import inventories, rules
+from blindspot.studies.judgement.inventories import SENTENCES, Found, Inventory, Ready
+from blindspot.studies.judgement.rules import RANKS, Asked, Closeness, Made, Pool, Quartet, Reason, Rule
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import ItemSet, Task
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Int64, Progress, Variant, no_progress
 
 SEED = 2_015
 FIRST_LOOK = 1_000  # neighbors: most intruders are among them; ranking all 20,000 takes seven times as long

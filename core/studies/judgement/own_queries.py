@@ -7,11 +7,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from core.errors import InputError
-from core.files.tables import csv_rows, decoded
-from core.studies.judgement.inventories import Inventory
-from core.studies.judgement.types import Query
-from core.texts import counted, one_form, same_text
+from blindspot.errors import InputError
+from blindspot.files.tables import csv_rows, decoded
+from blindspot.studies.judgement.inventories import Inventory
+from blindspot.studies.judgement.types import Query
+from blindspot.texts import counted, one_form, same_text
 
 MAX_ROWS = 10_000
 MAX_BYTES = 4 * 2**20

@@ -12,8 +12,8 @@ import hmac
 import re
 import unicodedata
 
-from core.errors import InputError
-from core.studies.judgement.types import Ballot, Item, ItemSet
+from blindspot.errors import InputError
+from blindspot.studies.judgement.types import Ballot, Item, ItemSet
 
 LONGEST_NAME = 40
 BLOCK = 10  # queries whose items raters answer before the next queries

@@ -1,7 +1,7 @@
 """The items that raters are shown: the rules of the intruder test and the comparative task, as pure functions.
 
-A neighbor list has distinct texts: near-duplicates (``core.texts``) of the query are left out, and of neighbors that
-are near-duplicates only the nearest is kept. Rank 1 is the nearest of that list.
+A neighbor list has distinct texts: near-duplicates (``blindspot.texts``) of the query are left out, and of neighbors
+that are near-duplicates only the nearest is kept. Rank 1 is the nearest of that list.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from core.errors import InputError
-from core.studies.judgement.types import NOT_ASKED, Item, Query
-from core.texts import near_duplicate_key
-from core.types import Bool, Float64, Int64
+from blindspot.errors import InputError
+from blindspot.studies.judgement.types import NOT_ASKED, Item, Query
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Bool, Float64, Int64
 
 VERSION = 2  # raised when the same neighbors can lead to other items
 INTRUDERS_FROM = 100  # rank of the first neighbor that can be an intruder (section 4)

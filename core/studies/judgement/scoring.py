@@ -15,13 +15,13 @@ from itertools import combinations
 
 import numpy as np
 
-from core.numerics.statistics import votes as voting
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import Interval, holm
-from core.numerics.statistics.votes import Mean, Population
-from core.studies.judgement.tallies import UNKNOWN, Tally
-from core.studies.judgement.types import NOT_ASKED, Item, Task
-from core.types import Bool, Float64, Int64, Variant
+from blindspot.numerics.statistics import votes as voting
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import Interval, holm
+from blindspot.numerics.statistics.votes import Mean, Population
+from blindspot.studies.judgement.tallies import UNKNOWN, Tally
+from blindspot.studies.judgement.types import NOT_ASKED, Item, Task
+from blindspot.types import Bool, Float64, Int64, Variant
 
 UNKNOWN_GROUP = "unknown"
 _BANDS = ("rare", "short", "medium", "frequent", "long")  # in this order

@@ -15,10 +15,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from core.errors import InputError
-from core.store.db import Database, queries_beside
-from core.studies.judgement.raters import rater_key
-from core.studies.judgement.types import (
+from blindspot.errors import InputError
+from blindspot.store.db import Database, queries_beside
+from blindspot.studies.judgement.raters import rater_key
+from blindspot.studies.judgement.types import (
     Ballot,
     Item,
     ItemSet,
@@ -30,7 +30,7 @@ from core.studies.judgement.types import (
     Task,
     Vote,
 )
-from core.types import Variant
+from blindspot.types import Variant
 
 query = queries_beside(__file__)
 

@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from core.errors import InputError
-from core.studies.judgement.raters import rater_key
-from core.studies.judgement.types import NOT_ASKED, Item, ItemSet, Task, Vote
-from core.types import Bool, Float64, Int64, Variant
+from blindspot.errors import InputError
+from blindspot.studies.judgement.raters import rater_key
+from blindspot.studies.judgement.types import NOT_ASKED, Item, ItemSet, Task, Vote
+from blindspot.types import Bool, Float64, Int64, Variant
 
 NO_VOTE, UNKNOWN = -2, -3  # instead of an option; different from NOT_ASKED
 

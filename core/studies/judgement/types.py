@@ -17,8 +17,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
-from core.errors import InputError
-from core.types import Variant
+from blindspot.errors import InputError
+from blindspot.types import Variant
 
 NOT_ASKED = -1  # instead of an option: the item is not about this variant
 DIGITS = 12  # of a set's id

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.votes import Population
-from core.studies.judgement.agreement import Agreement
-from core.studies.judgement.scoring import PairTest, Scores, VariantScore
-from core.studies.judgement.types import Task
-from core.texts import counted, p_in_words
-from core.types import Variant
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.votes import Population
+from blindspot.studies.judgement.agreement import Agreement
+from blindspot.studies.judgement.scoring import PairTest, Scores, VariantScore
+from blindspot.studies.judgement.types import Task
+from blindspot.texts import counted, p_in_words
+from blindspot.types import Variant
 
 MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
 _Name = Callable[[Variant], str]

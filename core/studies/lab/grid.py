@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets.catalog import find_dataset, title_of
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
-from core.encoders.catalog import resolve_encoder
-from core.errors import InputError
-from core.runs.requests import RunRequest
-from core.runs.sweeps import Sweep, expand
-from core.settings import Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
-from core.texts import same_text
-from core.transforms.chain import TransformChain
-from core.types import Float64
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import InputError
+from blindspot.runs.requests import RunRequest
+from blindspot.runs.sweeps import Sweep, expand
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.texts import same_text
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Float64
 
 # The default: one of each kind of post-processing, and one smaller size.
 TRANSFORMS = ("none", "center", "zscore", "abtt:2", "pcr:1", "whiten", "whiten:128", "truncate:128")

@@ -10,9 +10,9 @@ from itertools import combinations
 
 import numpy as np
 
-from core.numerics.statistics import rankings
-from core.studies.lab.grid import Scores, Setting
-from core.types import Float64
+from blindspot.numerics.statistics import rankings
+from blindspot.studies.lab.grid import Scores, Setting
+from blindspot.types import Float64
 
 
 class Knob(StrEnum):

@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry, in_words
-from core.errors import InputError, unknown
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
-from core.studies.compare.rows import MOST_VARIANTS, Comparison, compare
-from core.studies.findings import collection
-from core.studies.findings.collection import Collected, Make, RunsOf, Selection
-from core.studies.findings.general import listed
-from core.studies.report.manifest import commands_of, manifest_of, portable
-from core.studies.report.tables import Table
-from core.texts import counted
-from core.types import Variant
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import DiagnosticEntry, in_words
+from blindspot.errors import InputError, unknown
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
+from blindspot.studies.compare.rows import MOST_VARIANTS, Comparison, compare
+from blindspot.studies.findings import collection
+from blindspot.studies.findings.collection import Collected, Make, RunsOf, Selection
+from blindspot.studies.findings.general import listed
+from blindspot.studies.report.manifest import commands_of, manifest_of, portable
+from blindspot.studies.report.tables import Table
+from blindspot.texts import counted
+from blindspot.types import Variant
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 

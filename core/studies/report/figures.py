@@ -14,14 +14,14 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.offline import get_plotlyjs
 
-from core.datasets.catalog import title_of
-from core.figures.theme import Scheme, Style, apply_layout, styles
-from core.studies.compare.figures import drawn as forest_rows
-from core.studies.compare.figures import forest
-from core.studies.compare.rows import Comparison
-from core.studies.findings.collection import RunsOf
-from core.studies.report.content import Report
-from core.types import Variant
+from blindspot.datasets.catalog import title_of
+from blindspot.figures.theme import Scheme, Style, apply_layout, styles
+from blindspot.studies.compare.figures import drawn as forest_rows
+from blindspot.studies.compare.figures import forest
+from blindspot.studies.compare.rows import Comparison
+from blindspot.studies.findings.collection import RunsOf
+from blindspot.studies.report.content import Report
+from blindspot.types import Variant
 
 Draw = Callable[[Scheme], go.Figure]
 SIZES = (18, 13, 9)  # pixels: of models that score alike, each still shows behind the next

@@ -11,19 +11,19 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry, all_diagnostics
-from core.runs.findings import Example, Level
-from core.store.records import RunRecord
-from core.studies.compare.rows import Comparison, headline, method_in_words
-from core.studies.findings.collection import Discovery
-from core.studies.findings.general import listed
-from core.studies.report import figures
-from core.studies.report.content import Report, comparison_table, cost_table, summary
-from core.studies.report.manifest import ELEMENT, portable
-from core.studies.report.tables import Table, to_html
-from core.texts import counted, p_in_words
-from core.transforms.chain import TransformChain
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import DiagnosticEntry, all_diagnostics
+from blindspot.runs.findings import Example, Level
+from blindspot.store.records import RunRecord
+from blindspot.studies.compare.rows import Comparison, headline, method_in_words
+from blindspot.studies.findings.collection import Discovery
+from blindspot.studies.findings.general import listed
+from blindspot.studies.report import figures
+from blindspot.studies.report.content import Report, comparison_table, cost_table, summary
+from blindspot.studies.report.manifest import ELEMENT, portable
+from blindspot.studies.report.tables import Table, to_html
+from blindspot.texts import counted, p_in_words
+from blindspot.transforms.chain import TransformChain
 
 _FOLDER = Path(__file__).parent
 _FORMULA = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$(?!\s)([^$\n]+?)(?<!\s)\$(?!\d)", re.DOTALL)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from core.studies.report.content import Report, summary
-from core.studies.report.tables import latex_text, to_latex, to_markdown
+from blindspot.studies.report.content import Report, summary
+from blindspot.studies.report.tables import latex_text, to_latex, to_markdown
 
 
 def as_html(report: Report) -> str:
-    from core.studies.report.html import render  # with plotly
+    from blindspot.studies.report.html import render  # with plotly
 
     return render(report)
 

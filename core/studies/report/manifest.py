@@ -11,12 +11,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import core
-from core.diagnostic import FIT_ON, find_diagnostic
-from core.errors import InputError
-from core.files.writing import read_limited
-from core.runs.manifests import leaves
-from core.store.records import RunRecord
+import blindspot
+from blindspot.diagnostic import FIT_ON, find_diagnostic
+from blindspot.errors import InputError
+from blindspot.files.writing import read_limited
+from blindspot.runs.manifests import leaves
+from blindspot.store.records import RunRecord
 
 ELEMENT = "blindspot-manifest"
 FORMAT = 1
@@ -42,7 +42,7 @@ def manifest_of(runs: Sequence[RunRecord], commands: Sequence[str]) -> dict[str,
     """The manifest of a report over some runs, as JSON values."""
     return {
         "format": FORMAT,
-        "blindspot": core.__version__,
+        "blindspot": blindspot.__version__,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
         "commands": list(commands),
         "runs": [_run(run) for run in runs],

@@ -7,16 +7,16 @@ from functools import partial
 
 import streamlit as st
 
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.findings.collection import Selection
-from core.studies.report.content import gather
-from core.studies.report.making import FORMATS
-from core.types import Variant
-from core.ui.pickers import Picks
-from core.ui.resources import repository, settings
-from core.ui.widgets import downloads
-from core.ui.widgets.downloads import Holds
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.findings.collection import Selection
+from blindspot.studies.report.content import gather
+from blindspot.studies.report.making import FORMATS
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import repository, settings
+from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets.downloads import Holds
 
 _MIME = {".html": "text/html", ".md": "text/markdown", ".tex": "application/x-tex"}
 _TITLES = {".html": "Download report", ".md": "Tables as Markdown", ".tex": "Tables as LaTeX"}

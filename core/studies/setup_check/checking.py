@@ -8,13 +8,13 @@ from time import perf_counter
 
 import numpy as np
 
-from core.errors import InputError
-from core.settings import Settings
-from core.studies.setup_check import demo, fitting, reading, stability, vectors
-from core.studies.setup_check.models import Model, Reference, apart, cosines
-from core.studies.setup_check.probes import LONGEST, Kind, Probe, probes
-from core.studies.setup_check.results import TITLES, Report, Result, Verdict
-from core.types import Bool, Float32
+from blindspot.errors import InputError
+from blindspot.settings import Settings
+from blindspot.studies.setup_check import demo, fitting, reading, stability, vectors
+from blindspot.studies.setup_check.models import Model, Reference, apart, cosines
+from blindspot.studies.setup_check.probes import LONGEST, Kind, Probe, probes
+from blindspot.studies.setup_check.results import TITLES, Report, Result, Verdict
+from blindspot.types import Bool, Float32
 
 BATCH = 50  # probes per request
 DEMO_BATCH = 32

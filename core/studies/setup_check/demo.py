@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.numerics.ranking import graded, judged
-from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Similarity
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, holm
-from core.numerics.statistics.pairs import Dependence
-from core.numerics.statistics.resampling import components
-from core.settings import Settings
-from core.studies.setup_check.fitting import SCHEMES
-from core.studies.setup_check.models import Model, cosines, unit
-from core.studies.setup_check.results import Result, Verdict
-from core.types import CancelToken, Float32, Float64, Int64, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.numerics.ranking import graded, judged
+from blindspot.numerics.ranking.ranks import rank_pairs
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.resampling import components
+from blindspot.settings import Settings
+from blindspot.studies.setup_check.fitting import SCHEMES
+from blindspot.studies.setup_check.models import Model, cosines, unit
+from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.types import CancelToken, Float32, Float64, Int64, no_progress
 
 PAIRS, RETRIEVAL = "demo-pairs", "demo-retrieval"
 SENTENCES, REWRITES = 40, 160  # of the demo pairs: with a paraphrase each, and wrong rewrites

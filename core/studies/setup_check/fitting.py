@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.encoders.transformer.layers import Reading
-from core.studies.setup_check.models import Model, Reference, cosines
-from core.studies.setup_check.results import Result, Verdict
-from core.types import Float32
+from blindspot.encoders.transformer.layers import Reading
+from blindspot.studies.setup_check.models import Model, Reference, cosines
+from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.types import Float32
 
 FITS = 0.9995  # median cosine from which the published vectors need no other explanation
 LEFT = 0.5

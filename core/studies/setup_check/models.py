@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.encoders.base import Encoder, EncoderIdentity, FittedEncoder, VerifiedEncoder
-from core.encoders.roles import PromptedEncoder
-from core.encoders.served.encoder import ServedEncoder
-from core.encoders.transformer.layers import LayeredEncoder, Reading
-from core.errors import BlindspotError, InputError
-from core.types import CancelToken, Float32, Float64
+from blindspot.encoders.base import Encoder, EncoderIdentity, FittedEncoder, VerifiedEncoder
+from blindspot.encoders.roles import PromptedEncoder
+from blindspot.encoders.served.encoder import ServedEncoder
+from blindspot.encoders.transformer.layers import LayeredEncoder, Reading
+from blindspot.errors import BlindspotError, InputError
+from blindspot.types import CancelToken, Float32, Float64
 
 Batch = Callable[[Sequence[str]], Float32]  # n texts in one batch to [n, d]
 

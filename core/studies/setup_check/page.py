@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core import names
-from core.errors import BlindspotError
-from core.figures.html_tables import Column, folded, html_table
-from core.studies.setup_check.results import Report, Result, Verdict
-from core.studies.setup_check.task import ABOUT, SetupCheck, find, is_of_today, references_of
-from core.ui.markdown import as_text
-from core.ui.resources import scheme, settings
-from core.ui.widgets.addressed import one_named
-from core.ui.widgets.work import task_button
+from blindspot import names
+from blindspot.errors import BlindspotError
+from blindspot.figures.html_tables import Column, folded, html_table
+from blindspot.studies.setup_check.results import Report, Result, Verdict
+from blindspot.studies.setup_check.task import ABOUT, SetupCheck, find, is_of_today, references_of
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import scheme, settings
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.work import task_button
 
 KEY = "reference_model"  # in the address
 _MODEL = "_setup_check_of"  # the model whose check was drawn last

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import InputError
-from core.studies.setup_check.models import Model, apart, cosines
-from core.studies.setup_check.probes import LONGEST, Kind, Probe, words
-from core.studies.setup_check.results import Result, Verdict
-from core.types import Float32
+from blindspot.errors import InputError
+from blindspot.studies.setup_check.models import Model, apart, cosines
+from blindspot.studies.setup_check.probes import LONGEST, Kind, Probe, words
+from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.types import Float32
 
 ADDED = 16  # words added to a text of full length to see whether they are read
 UNREAD = (

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from core.texts import counted
+from blindspot.texts import counted
 
 
 class Verdict(StrEnum):

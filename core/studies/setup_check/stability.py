@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.studies.setup_check.models import cosines, unit
-from core.studies.setup_check.probes import Kind, Probe
-from core.studies.setup_check.results import Result, Verdict
-from core.types import Bool, Float32, Float64, Int64
+from blindspot.studies.setup_check.models import cosines, unit
+from blindspot.studies.setup_check.probes import Kind, Probe
+from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.types import Bool, Float32, Float64, Int64
 
 MOVED, FAR = 3e-4, 3e-3
 SAME = 1e-9  # 1 - cosine of vectors that are copies: two texts that differ in a word are at least 1e-4 apart

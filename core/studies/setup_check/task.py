@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from core import names
-from core.encoders.base import Encoder
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.files.writing import write_atomically
-from core.runs.log import JobLine
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.setup_check.checking import check
-from core.studies.setup_check.demo import RETRIEVAL
-from core.studies.setup_check.models import model_of, reference_of
-from core.studies.setup_check.results import Report
-from core.types import CancelToken, Progress, Variant, digest_of_strings
+from blindspot import names
+from blindspot.encoders.base import Encoder
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.files.writing import write_atomically
+from blindspot.runs.log import JobLine
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.setup_check.checking import check
+from blindspot.studies.setup_check.demo import RETRIEVAL
+from blindspot.studies.setup_check.models import model_of, reference_of
+from blindspot.studies.setup_check.results import Report
+from blindspot.types import CancelToken, Progress, Variant, digest_of_strings
 
 VERSION = 1  # raised when the checks change
 ABOUT = {False: 1_300, True: 400}  # texts of a check in full, and of a quick one, about
@@ -27,7 +27,7 @@ ABOUT = {False: 1_300, True: 400}  # texts of a check in full, and of a quick on
 
 @dataclass(frozen=True)
 class SetupCheck:
-    """A check to make: a task of the queue, as ``core.jobs.queue.SpaceTask`` describes it."""
+    """A check to make: a task of the queue, as ``blindspot.jobs.queue.SpaceTask`` describes it."""
 
     encoder: str
     reference: str = ""

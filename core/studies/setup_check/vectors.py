@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.studies.setup_check.models import apart, cosines, unit
-from core.studies.setup_check.results import Result, Verdict
-from core.types import Float32
+from blindspot.studies.setup_check.models import apart, cosines, unit
+from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.types import Float32
 
 PRECISIONS = (
     (3e-5, "float32"),

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import pandas as pd
 import streamlit as st
 
-from core.ui.widgets import tables
+from blindspot.ui.widgets import tables
 
 Value = TypeVar("Value")
 

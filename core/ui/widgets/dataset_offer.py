@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, SOURCES, DatasetEntry, title_of
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.errors import BlindspotError
-from core.ui.markdown import as_text
-from core.ui.resources import cached, settings
-from core.ui.widgets.work import fetch_button
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, SOURCES, DatasetEntry, title_of
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.errors import BlindspotError
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, settings
+from blindspot.ui.widgets.work import fetch_button
 
 
 def entry_of(dataset: str) -> DatasetEntry | None:

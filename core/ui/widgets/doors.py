@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.store.records import RunState
-from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, link_to
-from core.ui.resources import shared_repository
-from core.ui.widgets.work import demo_button
+from blindspot.store.records import RunState
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, link_to
+from blindspot.ui.resources import shared_repository
+from blindspot.ui.widgets.work import demo_button
 
 DEMO = (
     "**The demo**  \nFour models on built-in texts: a sentence transformer, its word pieces without context, LSA, "

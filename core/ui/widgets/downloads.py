@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from core import names, policy
-from core.datasets.catalog import title_of
-from core.errors import BlindspotError
-from core.files.export import as_file
-from core.jobs.visitors import Visitor
-from core.names import Names
-from core.ui.resources import settings, shared_repository, shared_settings, visitor
+from blindspot import names, policy
+from blindspot.datasets.catalog import title_of
+from blindspot.errors import BlindspotError
+from blindspot.files.export import as_file
+from blindspot.jobs.visitors import Visitor
+from blindspot.names import Names
+from blindspot.ui.resources import settings, shared_repository, shared_settings, visitor
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,9 +8,9 @@ from enum import StrEnum
 
 from rapidfuzz import fuzz, process
 
-from core.datasets.kinds.base import Dataset
-from core.texts import same_text
-from core.ui.resources import cached
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.texts import same_text
+from blindspot.ui.resources import cached
 
 MOST_FOUND = 50
 LEAST_ALIKE = 60.0  # of 100: below, a spelling has little to do with what was asked for

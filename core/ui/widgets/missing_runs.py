@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import streamlit as st
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset, title_of
-from core.diagnostic import DiagnosticEntry
-from core.errors import BlindspotError
-from core.runs import estimates, pipeline
-from core.runs.requests import RunRequest
-from core.store.records import RunRecord, RunState
-from core.types import Variant
-from core.ui import gone
-from core.ui.markdown import as_text
-from core.ui.options import row, runs_asked_for
-from core.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
-from core.ui.resources import repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.run_form import run_form
-from core.ui.widgets.work import duration, run_button
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.errors import BlindspotError
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.store.records import RunRecord, RunState
+from blindspot.types import Variant
+from blindspot.ui import gone
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import row, runs_asked_for
+from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
+from blindspot.ui.resources import repository, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.run_form import run_form
+from blindspot.ui.widgets.work import duration, run_button
 
 
 def fits(entry: DiagnosticEntry, dataset: str) -> bool:

@@ -8,11 +8,11 @@ from dataclasses import asdict
 import numpy as np
 import streamlit as st
 
-from core.numerics.statistics.outcomes import Leads, Outcome, Outcomes
-from core.store.records import RunRecord
-from core.types import Bool
-from core.ui.markdown import as_text
-from core.ui.widgets.addressed import tab_named
+from blindspot.numerics.statistics.outcomes import Leads, Outcome, Outcomes
+from blindspot.store.records import RunRecord
+from blindspot.types import Bool
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.addressed import tab_named
 
 KEY = "outcome"
 ALL = "all"

@@ -9,11 +9,11 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.datasets.kinds.own_columns import OwnColumn, choices_of
-from core.store.records import RunRecord
-from core.types import Bool, Int64
-from core.ui.markdown import as_text
-from core.ui.resources import repository
+from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.store.records import RunRecord
+from blindspot.types import Bool, Int64
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import repository
 
 ADDED = "own: "  # before the name of such a column in a table, which may have another column of that name
 

@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Mapping
 
 import streamlit as st
 
-from core import names
-from core.diagnostic import DiagnosticEntry
-from core.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
-from core.errors import BlindspotError
-from core.names import is_ranking
-from core.runs import pipeline
-from core.runs.encoders_here import known_references
-from core.transforms.chain import READY_CHAINS, STEPS
-from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
-from core.ui.widgets.work import run_button
+from blindspot import names
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
+from blindspot.errors import BlindspotError
+from blindspot.names import is_ranking
+from blindspot.runs import pipeline
+from blindspot.runs.encoders_here import known_references
+from blindspot.transforms.chain import READY_CHAINS, STEPS
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import repository, settings
+from blindspot.ui.widgets.work import run_button
 
 
 def encoders_in_words(*, rankings: bool = True) -> str:

@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import DATASETS, title_of
-from core.diagnostic import DiagnosticEntry
-from core.runs.findings.parts import number
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
+from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.runs.findings.parts import number
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
 
 if TYPE_CHECKING:
     from pandas.io.formats.style import Styler  # a quarter of a second of the first page's start

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import usual_sides
-from core.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import usual_sides
+from blindspot.ui.widgets.addressed import names_of_variants, one_named
 
 
 @dataclass(frozen=True)

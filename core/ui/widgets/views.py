@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from core.ui.boundary import errors_shown
-from core.ui.widgets.choices import one_of
+from blindspot.ui.boundary import errors_shown
+from blindspot.ui.widgets.choices import one_of
 
 Shown = TypeVar("Shown")
 

@@ -6,24 +6,26 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.datasets import fetch
-from core.datasets.catalog import title_of as called
-from core.diagnostic import named_function
-from core.errors import BlindspotError
-from core.jobs.queue import Job, JobState, Task
-from core.runs import estimates, pipeline
-from core.runs.requests import EncodeRequest, Repetition, RunRequest
-from core.runs.sending import sendings
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.ui.boundary import repeated
-from core.ui.markdown import as_text
-from core.ui.resources import cached, jobs, repository, settings, visitor
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import title_of as called
+from blindspot.diagnostic import named_function
+from blindspot.errors import BlindspotError
+from blindspot.jobs.queue import Job, JobState, Task
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
+from blindspot.runs.sending import sendings
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.ui.boundary import repeated
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, jobs, repository, settings, visitor
 
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
 REFRESH_SECONDS = 0.7
-_DEMO_TASKS = "core.workspace.demo.tasks"  # a path, since maps and items for raters are made in layers below this one
+_DEMO_TASKS = (
+    "blindspot.workspace.demo.tasks"  # a path, since maps and items for raters are made in layers below this one
+)
 DEMO_TITLE = "Demo"
 SHOWN = 1  # jobs on every page; the page Run shows all
 

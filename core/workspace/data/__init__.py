@@ -1,7 +1,7 @@
 """Page *Data*."""
 
-from core import ui
-from core.workspace.data import datasets, rows, upload
+from blindspot import ui
+from blindspot.workspace.data import datasets, rows, upload
 
 
 def show() -> None:

@@ -9,24 +9,24 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset, title_of
-from core.datasets.fetch import DataState, FileState
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.files import is_own, path_of
-from core.datasets.uploads import Upload
-from core.diagnostic import all_diagnostics
-from core.errors import BlindspotError
-from core.names import Kind
-from core.store.records import RunState
-from core.ui.markdown import as_text
-from core.ui.pickers import pick_dataset, pickable_datasets
-from core.ui.resources import allowed, cached, repository, settings, upload_settings
-from core.ui.widgets.browse_table import choose_row
-from core.ui.widgets.work import fetch_button
-from core.workspace.data.upload import remove_button
-from core.workspace.renaming import name_field
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset, title_of
+from blindspot.datasets.fetch import DataState, FileState
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.files import is_own, path_of
+from blindspot.datasets.uploads import Upload
+from blindspot.diagnostic import all_diagnostics
+from blindspot.errors import BlindspotError
+from blindspot.names import Kind
+from blindspot.store.records import RunState
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import pick_dataset, pickable_datasets
+from blindspot.ui.resources import allowed, cached, repository, settings, upload_settings
+from blindspot.ui.widgets.browse_table import choose_row
+from blindspot.ui.widgets.work import fetch_button
+from blindspot.workspace.data.upload import remove_button
+from blindspot.workspace.renaming import name_field
 
 # Beside the words, so that states differ without color or an icon font.
 SIGNS = {

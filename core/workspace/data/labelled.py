@@ -7,9 +7,9 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from core.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
-from core.ui.markdown import as_text
-from core.ui.widgets.browse_table import Pages
+from blindspot.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.browse_table import Pages
 
 _ALL = ""
 

@@ -8,21 +8,21 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.datasets import fetch
-from core.datasets.catalog import DatasetEntry
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.errors import BlindspotError
-from core.types import digest_of_strings
-from core.ui.markdown import as_text
-from core.ui.resources import load, settings
-from core.ui.widgets.browse_table import Pages
-from core.workspace.data import labelled
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.errors import BlindspotError
+from blindspot.types import digest_of_strings
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import load, settings
+from blindspot.ui.widgets.browse_table import Pages
+from blindspot.workspace.data import labelled
 
 ROWS = 1_000  # of a kind that is not paged through
 ROWS_PER_PAGE = 10

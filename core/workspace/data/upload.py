@@ -9,23 +9,23 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.datasets import uploads
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
-from core.datasets.own.files import OwnTable, path_of
-from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.labelled_texts import OwnLabelledTexts
-from core.datasets.own.retrieval_folder import FolderOptions
-from core.datasets.uploads import SentFolder, Upload
-from core.diagnostics.heros.figures.profile import label
-from core.errors import BlindspotError, InputError
-from core.files.tables import MAX_ROWS
-from core.policy import FOLDER_FORMATS
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_DATASET, pick_dataset
-from core.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
-from core.workspace import own_datasets
-from core.workspace.data import labelled, upload_folder, upload_minimal
+from blindspot.datasets import uploads
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
+from blindspot.datasets.own.files import OwnTable, path_of
+from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets.own.retrieval_folder import FolderOptions
+from blindspot.datasets.uploads import SentFolder, Upload
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.errors import BlindspotError, InputError
+from blindspot.files.tables import MAX_ROWS
+from blindspot.policy import FOLDER_FORMATS
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
+from blindspot.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
+from blindspot.workspace import own_datasets
+from blindspot.workspace.data import labelled, upload_folder, upload_minimal
 
 EXAMPLE_ROWS = 5
 NOT_CHOSEN = "–"

@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.datasets import uploads
-from core.datasets.own.retrieval_folder import PREFERRED, FolderOptions, OwnRetrievalFolder, splits_of
-from core.datasets.uploads import SentFolder
-from core.errors import BlindspotError
-from core.ui.markdown import as_text
-from core.ui.resources import Keys, cached, settings
+from blindspot.datasets import uploads
+from blindspot.datasets.own.retrieval_folder import PREFERRED, FolderOptions, OwnRetrievalFolder, splits_of
+from blindspot.datasets.uploads import SentFolder
+from blindspot.errors import BlindspotError
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import Keys, cached, settings
 
 EXAMPLE_ROWS = 5
 _KEYS: Keys = {SentFolder: lambda sent: sent.digest}

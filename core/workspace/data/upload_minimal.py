@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from core.datasets.own.minimal_pairs import OwnMinimalPairs, subset_name
-from core.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
-from core.diagnostics.heros.figures.profile import label
-from core.files.tables import FileTable
-from core.ui.markdown import as_text
+from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs, subset_name
+from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.files.tables import FileTable
+from blindspot.ui.markdown import as_text
 
 EXAMPLE_ORIGINALS = 3
 NONE = -1  # the choice of no column

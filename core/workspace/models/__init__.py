@@ -4,10 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from core import ui
-from core.files.writing import bytes_of
-from core.ui.resources import cached, settings
-from core.workspace.models import adding, encoders
+from blindspot import ui
+from blindspot.files.writing import bytes_of
+from blindspot.ui.resources import cached, settings
+from blindspot.workspace.models import adding, encoders
 
 FRESH_SECONDS = 30  # walking every folder takes some milliseconds
 

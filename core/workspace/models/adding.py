@@ -6,18 +6,18 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from core.encoders import uploads
-from core.encoders.catalog import RANKINGS, SCHEMES, RankingEntry, SchemeEntry
-from core.encoders.served.reference import USUAL_KEY, ServedReference
-from core.figures.html_tables import facts_table
-from core.names import BM25
-from core.runs import encoders_here
-from core.runs.encoders_here import CheckedEncoder, Library
-from core.ui.boundary import errors_shown, said_of
-from core.ui.markdown import as_text
-from core.ui.pickers import Picks
-from core.ui.resources import allowed, repository, scheme, settings
-from core.workspace.models import encoders
+from blindspot.encoders import uploads
+from blindspot.encoders.catalog import RANKINGS, SCHEMES, RankingEntry, SchemeEntry
+from blindspot.encoders.served.reference import USUAL_KEY, ServedReference
+from blindspot.figures.html_tables import facts_table
+from blindspot.names import BM25
+from blindspot.runs import encoders_here
+from blindspot.runs.encoders_here import CheckedEncoder, Library
+from blindspot.ui.boundary import errors_shown, said_of
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import allowed, repository, scheme, settings
+from blindspot.workspace.models import encoders
 
 BY_REFERENCE, BY_UPLOAD, BY_ADDRESS = "reference", "upload", "address"
 _TEST = "test"

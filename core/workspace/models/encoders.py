@@ -7,27 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core import names
-from core.datasets.catalog import title_of
-from core.diagnostic import all_diagnostics, find_diagnostic
-from core.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, prompt_warning, prompts_in_words
-from core.encoders.references import with_roles
-from core.errors import BlindspotError
-from core.figures.html_tables import facts_table
-from core.names import Kind, is_ranking
-from core.numerics.similarity import Similarity
-from core.runs import encoders_here, pipeline
-from core.runs.encoders_here import EncoderSummary, Library
-from core.studies.compare.costs import about_speed
-from core.studies.setup_check.page import setup_check
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.pickers import Picks, link_to
-from core.ui.resources import allowed, jobs, repository, scheme, settings
-from core.ui.widgets.addressed import one_named
-from core.ui.widgets.tables import dataset_title
-from core.ui.widgets.work import demo_button, run_button
-from core.workspace.renaming import name_field
+from blindspot import names
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, prompt_warning, prompts_in_words
+from blindspot.encoders.references import with_roles
+from blindspot.errors import BlindspotError
+from blindspot.figures.html_tables import facts_table
+from blindspot.names import Kind, is_ranking
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import encoders_here, pipeline
+from blindspot.runs.encoders_here import EncoderSummary, Library
+from blindspot.studies.compare.costs import about_speed
+from blindspot.studies.setup_check.page import setup_check
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.resources import allowed, jobs, repository, scheme, settings
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.tables import dataset_title
+from blindspot.ui.widgets.work import demo_button, run_button
+from blindspot.workspace.renaming import name_field
 
 KINDS = {
     encoders_here.CATALOG: "built in",

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import ui
-from core.diagnostic import DiagnosticEntry, GridRole, all_diagnostics
-from core.runs.findings.baselines import BASELINES
-from core.store.records import Leaderboard
-from core.ui.boundary import errors_shown
-from core.ui.frame import how_computed
-from core.ui.markdown import as_text
-from core.ui.options import row
-from core.ui.pickers import Picks
-from core.ui.resources import scheme
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.addressed import tab_named
-from core.ui.widgets.doors import doors
-from core.workspace.overview import best, figures, tables
+from blindspot import ui
+from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics
+from blindspot.runs.findings.baselines import BASELINES
+from blindspot.store.records import Leaderboard
+from blindspot.ui.boundary import errors_shown
+from blindspot.ui.frame import how_computed
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import row
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import scheme
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets.doors import doors
+from blindspot.workspace.overview import best, figures, tables
 
 DRAWN = 11  # models in the figure: as many as have a color of their own
 

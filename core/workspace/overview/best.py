@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry, GridRole, named_function
-from core.numerics.statistics.intervals import Interval
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.compare.rows import Verdict, corrected
-from core.texts import counted
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import DiagnosticEntry, GridRole, named_function
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.rows import Verdict, corrected
+from blindspot.texts import counted
 
 TIMES_AS_FAST = 1.5  # an equally good model that is at least so much faster is mentioned
 NAMED = 2  # models that the sentence names

@@ -8,10 +8,10 @@ from html import escape
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.dots import error_bars, interval_text
-from core.figures.labels import wrapped
-from core.figures.theme import Scheme, Style, apply_layout
-from core.types import Variant
+from blindspot.figures.dots import error_bars, interval_text
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.types import Variant
 
 ROW = 26  # pixels of a model whose name takes one line
 LINE = 16  # of each further line

@@ -8,19 +8,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry, Parameter, named_function
-from core.store.records import Leaderboard, RunRecord, RunState
-from core.store.repository import Repository
-from core.studies.compare.costs import about_speed
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.options import asked_for
-from core.ui.pickers import Picks
-from core.ui.resources import cached, repository
-from core.ui.widgets import tables
-from core.ui.widgets.work import being_computed, rerun_button
-from core.workspace.overview import best
-from core.workspace.overview.best import Best
+from blindspot.diagnostic import DiagnosticEntry, Parameter, named_function
+from blindspot.store.records import Leaderboard, RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.costs import about_speed
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import asked_for
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.work import being_computed, rerun_button
+from blindspot.workspace.overview import best
+from blindspot.workspace.overview.best import Best
 
 TOP = 25  # models per dataset: tests of each against the best take time
 TESTED_PAIRS = 80_000  # over all variants: about a second of tests when they are new

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core import ui
-from core.workspace.run import form, history, queue
+from blindspot import ui
+from blindspot.workspace.run import form, history, queue
 
 
 def show() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, apply_layout, ink
+from blindspot.figures.theme import Scheme, apply_layout, ink
 
 HEIGHT = 280
 

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import psutil
 import streamlit as st
 
-from core import names
-from core.datasets.catalog import find_dataset, title_of
-from core.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
-from core.errors import BlindspotError
-from core.runs import estimates, sweeps
-from core.runs.encoders_here import known_references
-from core.runs.estimates import Estimate
-from core.runs.sweeps import Expansion, Sweep
-from core.texts import counted
-from core.transforms.chain import READY_CHAINS
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, known_datasets, link_to
-from core.ui.resources import jobs, repository, settings
-from core.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
-from core.ui.widgets.work import duration, submit_each
+from blindspot import names
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
+from blindspot.errors import BlindspotError
+from blindspot.runs import estimates, sweeps
+from blindspot.runs.encoders_here import known_references
+from blindspot.runs.estimates import Estimate
+from blindspot.runs.sweeps import Expansion, Sweep
+from blindspot.texts import counted
+from blindspot.transforms.chain import READY_CHAINS
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, known_datasets, link_to
+from blindspot.ui.resources import jobs, repository, settings
+from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
+from blindspot.ui.widgets.work import duration, submit_each
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
 DEFAULT_TRANSFORMS = ("none", "center")

@@ -9,22 +9,22 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.datasets import uploads
-from core.datasets.catalog import title_of
-from core.diagnostic import FIT_ON, DiagnosticEntry, all_diagnostics, find_diagnostic, in_words
-from core.errors import BlindspotError
-from core.runs import manifests, pipeline
-from core.runs.manifests import NOT_THERE
-from core.runs.requests import Repetition
-from core.store.records import RunRecord, RunState
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.pickers import link_to
-from core.ui.resources import allowed, repository, scheme, settings
-from core.ui.widgets import downloads
-from core.ui.widgets.downloads import Holds
-from core.ui.widgets.work import submit_each
-from core.workspace.run import flow_figure
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import FIT_ON, DiagnosticEntry, all_diagnostics, find_diagnostic, in_words
+from blindspot.errors import BlindspotError
+from blindspot.runs import manifests, pipeline
+from blindspot.runs.manifests import NOT_THERE
+from blindspot.runs.requests import Repetition
+from blindspot.store.records import RunRecord, RunState
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import link_to
+from blindspot.ui.resources import allowed, repository, scheme, settings
+from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.work import submit_each
+from blindspot.workspace.run import flow_figure
 
 PER_PAGE = 15
 ALL = "all"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.jobs.queue import Job, JobState
-from core.ui.boundary import fragment
-from core.ui.resources import allowed, jobs
-from core.ui.widgets import work
+from blindspot.jobs.queue import Job, JobState
+from blindspot.ui.boundary import fragment
+from blindspot.ui.resources import allowed, jobs
+from blindspot.ui.widgets import work
 
 SHOWN = 12  # waiting jobs; each has four buttons
 IDLE_REFRESH_SECONDS = 2.0  # so that jobs of other sessions appear

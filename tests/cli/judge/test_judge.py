@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.files.typed_tables import TableFormat
-from core.settings import Settings
-from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle
-from core.studies.judgement.store import Judgements
+from blindspot.files.typed_tables import TableFormat
+from blindspot.settings import Settings
+from blindspot.studies.judgement import bundles
+from blindspot.studies.judgement.bundles import Bundle
+from blindspot.studies.judgement.store import Judgements
 from tests.support.commands import Command
 from tests.support.judgement_samples import comparative_set, intruder_set, votes
 

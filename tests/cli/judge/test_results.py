@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from core.datasets.published.pairs import pair_set
-from core.settings import Settings
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Ballot, ItemSet, Task
-from core.types import Variant
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.settings import Settings
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, ItemSet, Task
+from blindspot.types import Variant
 from tests.support.commands import Command
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros.definition import ENTRY
-from core.numerics.ranking.problem import TAU
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.diagnostics.heros.definition import ENTRY
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.names import Kind
-from core.store.repository import Repository
+from blindspot.names import Kind
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 from tests.support.store_samples import pair_set, store_run

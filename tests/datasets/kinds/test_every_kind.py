@@ -6,16 +6,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.datasets.published.pairs import pair_set
-from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
-from core.datasets.published.scored_pairs import scored_pairs
-from core.datasets.published.word_relations import Question, analogies, categories
-from core.store.repository import Repository, store_dataset
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.scored_pairs import scored_pairs
+from blindspot.datasets.published.word_relations import Question, analogies, categories
+from blindspot.store.repository import Repository, store_dataset
 
 SAMPLES: tuple[Dataset, ...] = (
     pair_set("pairs", [("a", "b"), ("b", "c"), ("a", "b")], ["d"]),

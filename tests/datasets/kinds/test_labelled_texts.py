@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.labelled_texts import (
+from blindspot.datasets.kinds.labelled_texts import (
     DEV,
     TEST,
     TRAIN,
@@ -21,10 +21,10 @@ from core.datasets.kinds.labelled_texts import (
     LabelledTexts,
     same_examples,
 )
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.diagnostic import DiagnosticResult
-from core.runs import pipeline
-from core.texts import same_text
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.diagnostic import DiagnosticResult
+from blindspot.runs import pipeline
+from blindspot.texts import same_text
 
 CLASSES = ("p", "q", "r")
 TEXTS = st.sampled_from(["a", "A", " a ", "a  b", "A B", "b", "ß", "SS", "\u00e9", "E\u0301"])

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 
 Judged = dict[tuple[str, str], int]
 

@@ -6,13 +6,13 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from core.datasets.kinds.base import Dataset, Rows
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledRow
-from core.datasets.kinds.pairs import PairCounts, PairSet
-from core.datasets.published import pairs as loaders
-from core.datasets.published import scored_pairs
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.datasets.published.word_relations import Question, analogies, categories
+from blindspot.datasets.kinds.base import Dataset, Rows
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledRow
+from blindspot.datasets.kinds.pairs import PairCounts, PairSet
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published import scored_pairs
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.word_relations import Question, analogies, categories
 from tests.support.small_world import SMALL_PAIRS
 
 REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.own_columns import EMPTY, OwnColumn
-from core.datasets.own import attributes
-from core.datasets.own import files as own
-from core.datasets.own.columns import GROUPS, UNUSED
-from core.settings import Settings
-from core.store.purging import purge
-from core.store.repository import Repository, store_dataset
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
+from blindspot.datasets.own import attributes
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.columns import GROUPS, UNUSED
+from blindspot.settings import Settings
+from blindspot.store.purging import purge
+from blindspot.store.repository import Repository, store_dataset
 
 HOSTILE = "<b>x</b> [a](javascript:b) $`"
 N = 24

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds import KINDS
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own.kinds import OWN_KINDS
-from core.datasets.own.reference import ROLES
-from core.errors import InputError
-from core.settings import Settings
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.reference import ROLES
+from blindspot.errors import InputError
+from blindspot.settings import Settings
 from tests.support.own_files import ENDINGS, read_as, write
 
 N = 24

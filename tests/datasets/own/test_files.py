@@ -14,16 +14,16 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, canonical_dataset, find_dataset
-from core.datasets.own import files as own
-from core.datasets.own import guess as own_guess
-from core.datasets.own.columns import MATE, QUERY, UNUSED
-from core.datasets.own.pairs import OwnPairs
-from core.errors import InputError
-from core.files import tables as own_files
-from core.files.tables import ColumnKind
-from core.settings import ASSETS, Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own import guess as own_guess
+from blindspot.datasets.own.columns import MATE, QUERY, UNUSED
+from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.errors import InputError
+from blindspot.files import tables as own_files
+from blindspot.files.tables import ColumnKind
+from blindspot.settings import ASSETS, Settings
 from tests.support.own_files import ENDINGS, Maker, check_refused, given_text, read_as, table, text, write
 
 PAIRS = (("A dog runs.", "A dog is running."), ("He said “no”, twice", "No, he said"), ("1984", "a novel"))

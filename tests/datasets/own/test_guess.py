@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own import guess as own_guess
-from core.datasets.own.columns import GROUPS, LABEL, MATE, QUERY, SCORE, TEXT, UNUSED, OwnFile, UnclearColumns
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own import guess as own_guess
+from blindspot.datasets.own.columns import GROUPS, LABEL, MATE, QUERY, SCORE, TEXT, UNUSED, OwnFile, UnclearColumns
 
 ROWS = 30
 QUESTIONS = [f"How do I change setting number {row} of my plan?" for row in range(ROWS)]

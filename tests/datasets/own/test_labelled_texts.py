@@ -10,16 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
-from core.datasets.own import files as own
-from core.datasets.own.columns import FIRST, GROUPS, LABEL, SECOND, SPLIT, TEXT, UNUSED
-from core.datasets.own.labelled_texts import MIN_ROWS, TOO_MANY_CLASSES, OwnLabelledTexts
-from core.datasets.published.labelled_texts import Example
-from core.errors import InputError
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.columns import FIRST, GROUPS, LABEL, SECOND, SPLIT, TEXT, UNUSED
+from blindspot.datasets.own.labelled_texts import MIN_ROWS, TOO_MANY_CLASSES, OwnLabelledTexts
+from blindspot.datasets.published.labelled_texts import Example
+from blindspot.errors import InputError
+from blindspot.settings import Settings
 from tests.support.own_files import check_refused, read_as
 
 N = 24

@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own import minimal_pairs as own_minimal
-from core.datasets.own.minimal_pairs import OwnMinimalPairs
-from core.datasets.own.pairs import OwnPairs
-from core.datasets.published.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
-from core.diagnostics.heros.definition import ENTRY
-from core.errors import InputError
-from core.settings import ASSETS, Settings
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own import minimal_pairs as own_minimal
+from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs
+from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.datasets.published.minimal_pairs import NEGATIONS, ORIGINAL, SUBSETS
+from blindspot.diagnostics.heros.definition import ENTRY
+from blindspot.errors import InputError
+from blindspot.settings import ASSETS, Settings
 from tests.conftest import make_settings
 from tests.support.demo_rules import read_rows
 from tests.support.own_files import ENDINGS, check_refused, read_as, table, text, write

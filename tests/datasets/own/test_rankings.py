@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.catalog import DATASETS
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.own import rankings
-from core.errors import InputError
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.own import rankings
+from blindspot.errors import InputError
 
 SCORES = {"q02": {"d03": 0.5, "d01": -1.5e-3}, "q01": {"d60": 7.0}}
 ROWS = [(0, 59, 7.0), (1, 0, -1.5e-3), (1, 2, 0.5)]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets.catalog import canonical_dataset, find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own.reference import NamedColumns, OwnReference, with_columns
-from core.errors import InputError
+from blindspot.datasets.catalog import canonical_dataset, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.reference import NamedColumns, OwnReference, with_columns
+from blindspot.errors import InputError
 
 CELLS = {
     "a b": "a text",

@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.own import files as own
-from core.datasets.own.pairs import OwnPairs
-from core.datasets.own.retrieval import OwnRetrieval
-from core.errors import InputError
-from core.runs import pipeline
-from core.settings import Settings
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.datasets.own.retrieval import OwnRetrieval
+from blindspot.errors import InputError
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
 from tests.support.own_files import check_refused, text, write
 
 Judged = dict[tuple[str, str], int]
@@ -80,7 +80,7 @@ def test_a_column_may_hold_a_text_or_a_list(tmp_path: Path) -> None:
 
 
 def test_parquet_with_large_lists_in_many_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.files.tables.ROWS_PER_BATCH", 3)
+    monkeypatch.setattr("blindspot.files.tables.ROWS_PER_BATCH", 3)
     lists = [[f"d{n}", f"e{n % 3}"] for n in range(10)]
     table = pa.table({"query": [f"q{n}" for n in range(10)], "positives": pa.array(lists, pa.large_list(pa.string()))})
     parquet.write_table(table, tmp_path / "a.parquet")
@@ -92,7 +92,7 @@ def test_lists_in_parquet_that_unpack_to_gigabytes_are_refused(tmp_path: Path, m
     table = pa.table({"query": ["q"] * 4, "positives": [["x" * 1_000] * 1_000] * 4})
     parquet.write_table(table, tmp_path / "a.parquet", compression="zstd")
     assert (tmp_path / "a.parquet").stat().st_size < 10_000
-    monkeypatch.setattr("core.files.tables.MAX_BYTES", 1_000_000)
+    monkeypatch.setattr("blindspot.files.tables.MAX_BYTES", 1_000_000)
     check_refused(tmp_path / "a.parquet", "unpacks to more than")
     null = pa.table({"query": ["q"], "positives": pa.array([[None] * 1_000_000], pa.list_(pa.string()))})
     parquet.write_table(null, tmp_path / "a.parquet")

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from core import policy
-from core.cli import main
-from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, canonical_dataset, find_dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.own.reference import NamedColumns, OwnReference, with_columns
-from core.datasets.own.retrieval_folder import FolderOptions, OwnRetrievalFolder
-from core.errors import InputError
-from core.names import name_of_dataset
-from core.runs import manifests
-from core.settings import ROOT, Mode, Settings
+from blindspot import policy
+from blindspot.cli import main
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.own.reference import NamedColumns, OwnReference, with_columns
+from blindspot.datasets.own.retrieval_folder import FolderOptions, OwnRetrievalFolder
+from blindspot.errors import InputError
+from blindspot.names import name_of_dataset
+from blindspot.runs import manifests
+from blindspot.settings import ROOT, Mode, Settings
 from tests.support.retrieval_folders import BEIR, TREC, Files, folder
 
 

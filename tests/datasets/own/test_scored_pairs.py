@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.own import files as own
-from core.datasets.own.columns import FIRST, SCORE, SECOND
-from core.datasets.own.scored_pairs import OwnScoredPairs
-from core.errors import InputError
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.columns import FIRST, SCORE, SECOND
+from blindspot.datasets.own.scored_pairs import OwnScoredPairs
+from blindspot.errors import InputError
+from blindspot.settings import Settings
 from tests.support.own_files import check_refused, read_as
 
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
-from core.datasets.published import labelled_texts as read
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.datasets.published.transfer_tasks import LABELLED
-from core.errors import DataCorrupt
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
+from blindspot.datasets.published import labelled_texts as read
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.transfer_tasks import LABELLED
+from blindspot.errors import DataCorrupt
+from blindspot.settings import Settings
 
 Reader = Callable[[Path, int], list[Example]]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.catalog import find_dataset
-from core.datasets.published import pairs as loaders
-from core.datasets.published.minimal_pairs import load_table, minimal_pair_set
-from core.errors import DataCorrupt, InputError
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published.minimal_pairs import load_table, minimal_pair_set
+from blindspot.errors import DataCorrupt, InputError
 from tests.support.heros_table import AS_PUBLISHED, DEMO, MAIN_LAST, ROWS, check_is_demo, write
 
 # What each of the seven columns holds; the two negations in either order.

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.published import pairs as loaders
-from core.datasets.published.pairs import DEMO_REWRITES, pair_set
-from core.errors import DataCorrupt
-from core.settings import ASSETS, Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published.pairs import DEMO_REWRITES, pair_set
+from blindspot.errors import DataCorrupt
+from blindspot.settings import ASSETS, Settings
 from tests.support.small_world import text_pairs
 
 DEMO = ASSETS / "demo" / "minimal_pairs.tsv"

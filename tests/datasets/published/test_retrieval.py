@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.datasets.published import retrieval
-from core.errors import DataCorrupt
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.published import retrieval
+from blindspot.errors import DataCorrupt
+from blindspot.settings import Settings
 
 ABSTRACTS = """.I 1
 .T

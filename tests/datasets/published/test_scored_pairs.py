@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published.scored_pairs import (
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published.scored_pairs import (
     scored_pairs,
     semantic_relatedness,
     sick,
@@ -19,8 +19,8 @@ from core.datasets.published.scored_pairs import (
     sts_year,
     word_similarity,
 )
-from core.errors import DataCorrupt
-from core.settings import Settings
+from blindspot.errors import DataCorrupt
+from blindspot.settings import Settings
 
 TASKS = {name: entry for name, entry in DATASETS.items() if entry.kind is DatasetKind.SCORED_PAIRS}
 

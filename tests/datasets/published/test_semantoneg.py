@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published import semantoneg
-from core.datasets.published.minimal_pairs import words
-from core.errors import DataCorrupt
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published import semantoneg
+from blindspot.datasets.published.minimal_pairs import words
+from blindspot.errors import DataCorrupt
+from blindspot.settings import Settings
 
 ITEM = {"idx": 0, "label": 2, "input": "It is bad.", "sentences": ["It is good.", "It is not bad.", "It is not good."]}
 OTHER = {"idx": 1, "label": 2, "input": "I am not ill.", "sentences": ["I am not well.", "I am ill.", "I am well."]}

@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.own import files as own
-from core.datasets.own.columns import COUNT
-from core.datasets.own.vocabulary import OwnVocabulary
-from core.datasets.published import vocabularies
-from core.errors import DataCorrupt, InputError
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.columns import COUNT
+from blindspot.datasets.own.vocabulary import OwnVocabulary
+from blindspot.datasets.published import vocabularies
+from blindspot.errors import DataCorrupt, InputError
+from blindspot.settings import Settings
 from tests.support.own_files import read_as
 
 CONTENT = b"word,count,pos\nthe,1000,D\ncat,20.5,N\nTiger,1e1,N\n"

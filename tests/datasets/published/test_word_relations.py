@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.kinds.relations import Analogies, Categories
-from core.datasets.published.word_relations import (
+from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.published.word_relations import (
     Question,
     analogies,
     categories,
@@ -16,8 +16,8 @@ from core.datasets.published.word_relations import (
     read_pairs,
     read_questions,
 )
-from core.errors import DataCorrupt
-from core.types import Bool
+from blindspot.errors import DataCorrupt
+from blindspot.types import Bool
 
 OSLO = Question("capital", "semantic", "Rome", "Italy", "Oslo", "Norway")
 PLURAL = Question("gram8-plural", "syntactic", "dog", "dogs", "cat", "cats")

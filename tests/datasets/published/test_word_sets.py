@@ -12,13 +12,13 @@ from importlib import metadata
 import numpy as np
 import pytest
 
-from core.datasets import fetch, packaged
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import most_similar_quarter, scored_words
-from core.diagnostics.evalrank.definition import ceilings
-from core.errors import BlindspotError, DataCorrupt
-from core.settings import ROOT, Settings
+from blindspot.datasets import fetch, packaged
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import most_similar_quarter, scored_words
+from blindspot.diagnostics.evalrank.definition import ceilings
+from blindspot.errors import BlindspotError, DataCorrupt
+from blindspot.settings import ROOT, Settings
 from tests.support.small_world import text_pairs
 
 DEMO_DIGEST = "40b3fa431308b10380b91153ea90783dbe9d5dad91dcf378d115ff2e650652b9"
@@ -115,7 +115,7 @@ def test_the_entry_names_the_versions_that_are_installed() -> None:
 def test_making_it_runs_nothing_of_gensim() -> None:
     program = (
         "import sys\n"
-        "from core.datasets.catalog import DATASETS\n"
+        "from blindspot.datasets.catalog import DATASETS\n"
         "assert not {'gensim', 'wordfreq'} & set(sys.modules)\n"
         "DATASETS['demo-words'].load('demo-words', ())\n"
         "assert not {'gensim', 'scipy'} & set(sys.modules)\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 

@@ -11,14 +11,14 @@ import pyarrow.csv
 import pyarrow.parquet
 import pytest
 
-from core.datasets.word_frequency import zipf_of
-from core.diagnostics.evalrank import browsing as pair_browsing
-from core.diagnostics.evalrank.browsing import NEED_B, Compared, Which
-from core.diagnostics.evalrank.pairs import PairTable
-from core.files.export import as_file
-from core.numerics.ranking.ranks import expected_reciprocal_rank
-from core.texts import lexical_overlap
-from core.types import Variant
+from blindspot.datasets.word_frequency import zipf_of
+from blindspot.diagnostics.evalrank import browsing as pair_browsing
+from blindspot.diagnostics.evalrank.browsing import NEED_B, Compared, Which
+from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.files.export import as_file
+from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
+from blindspot.texts import lexical_overlap
+from blindspot.types import Variant
 
 RUNS = ("aa", "bb", "cc")
 WORDS = "the a dog cat runs sleeps Dog not".split()

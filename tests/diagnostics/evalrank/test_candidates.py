@@ -11,21 +11,21 @@ from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import pair_set
-from core.diagnostics.evalrank import uncertainty, what_if
-from core.diagnostics.evalrank.definition import ENTRY, compute
-from core.diagnostics.evalrank.outranking import Pairs, first_ranked, only_queries, queries_above
-from core.diagnostics.evalrank.pairs import Relation, around_mate, pair_table, rows_of_runs
-from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
-from core.diagnostics.evalrank.trust import other_candidates, other_protocol, with_first_items
-from core.encoders.cache import EmbeddingCache
-from core.errors import InputError
-from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.types import CancelToken, Float32, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.diagnostics.evalrank import uncertainty, what_if
+from blindspot.diagnostics.evalrank.definition import ENTRY, compute
+from blindspot.diagnostics.evalrank.outranking import Pairs, first_ranked, only_queries, queries_above
+from blindspot.diagnostics.evalrank.pairs import Relation, around_mate, pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from blindspot.diagnostics.evalrank.trust import other_candidates, other_protocol, with_first_items
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import InputError
+from blindspot.numerics.ranking.ranks import Exclusions
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.commands import Command
 from tests.support.question_passages import PAIRS, write
@@ -251,8 +251,8 @@ def test_other_queries_above_are_counted_as_a_loop_counts_them(world: World, que
 
 def test_many_pairs_are_sampled_evenly(world: World, questions: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = world.run("evalrank", "trigrams", questions)
-    monkeypatch.setattr("core.diagnostics.evalrank.outranking.PRODUCTS", 1)
-    monkeypatch.setattr("core.diagnostics.evalrank.outranking.FEWEST", 4)
+    monkeypatch.setattr("blindspot.diagnostics.evalrank.outranking.PRODUCTS", 1)
+    monkeypatch.setattr("blindspot.diagnostics.evalrank.outranking.FEWEST", 4)
     frame = pair_table(ENTRY, [run.run_id], world.repository).frame
     numbers = (frame[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
     assert queries_above(run, *numbers, world.settings, world.repository).pairs == 4

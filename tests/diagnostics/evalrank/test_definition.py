@@ -13,13 +13,13 @@ from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import pair_set
-from core.diagnostic import DiagnosticResult
-from core.diagnostics.evalrank.definition import ENTRY, HITS_AT, ceilings, compute, exclusions_of
-from core.errors import InputError
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.diagnostic import DiagnosticResult
+from blindspot.diagnostics.evalrank.definition import ENTRY, HITS_AT, ceilings, compute, exclusions_of
+from blindspot.errors import InputError
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 
 TextPairs = Sequence[tuple[str, str]]

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.diagnostics.evalrank import findings as evalrank
-from core.diagnostics.evalrank import outranking, training_overlap
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.findings import Axis, Ranked, axes_of
-from core.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
-from core.diagnostics.evalrank.pairs import RunRows, around_mate
-from core.numerics.ranking.problem import RankCounts, Relation
-from core.runs.findings import Finding, Level, Material
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Float64, Int64
+from blindspot.diagnostics.evalrank import findings as evalrank
+from blindspot.diagnostics.evalrank import outranking, training_overlap
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.findings import Axis, Ranked, axes_of
+from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
+from blindspot.diagnostics.evalrank.pairs import RunRows, around_mate
+from blindspot.numerics.ranking.problem import RankCounts, Relation
+from blindspot.runs.findings import Finding, Level, Material
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Float64, Int64
 from tests.conftest import make_settings
 from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.small_world import SMALL_PAIRS, GramEncoder

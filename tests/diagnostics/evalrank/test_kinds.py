@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets.published.scored_pairs import scored_pairs
-from core.datasets.word_frequency import band_scores
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Kind, by_bands, grouping, scores_by_kind
-from core.diagnostics.evalrank.pairs import MeanScore, RunRows, pair_table, rows_of_runs
-from core.diagnostics.evalrank.sources import find_sources
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.statistics.groups import Grouping
-from core.numerics.statistics.pairs import Dependence, share
-from core.texts import length
+from blindspot.datasets.published.scored_pairs import scored_pairs
+from blindspot.datasets.word_frequency import band_scores
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Kind, by_bands, grouping, scores_by_kind
+from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.sources import find_sources
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.statistics.groups import Grouping
+from blindspot.numerics.statistics.pairs import Dependence, share
+from blindspot.texts import length
 from tests.support.commands import Command
 from tests.support.world import World
 

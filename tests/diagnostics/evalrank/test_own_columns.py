@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.kinds.own_columns import EMPTY, OwnColumn
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.findings import axes_of, of_run, read
-from core.diagnostics.evalrank.kinds import choices_of, gains, grouping_of
-from core.diagnostics.evalrank.pairs import rows_of_runs
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.groups import FEW
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings import Material
-from core.types import Float64
+from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.findings import axes_of, of_run, read
+from blindspot.diagnostics.evalrank.kinds import choices_of, gains, grouping_of
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.groups import FEW
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings import Material
+from blindspot.types import Float64
 from tests.support.pages import OpenApp, chart, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -9,17 +9,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core import cli
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank.pairs import RankedItem, around_mate, pair_table
-from core.errors import BlindspotError
-from core.numerics.ranking.problem import TAU, Relation
-from core.runs import pipeline
-from core.runs.embeddings import EmbeddingsGone
-from core.store.records import RunRecord
+from blindspot import cli
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank.pairs import RankedItem, around_mate, pair_table
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.problem import TAU, Relation
+from blindspot.runs import pipeline
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.store.records import RunRecord
 from tests.support.small_world import CAT, DOG, DOG_IS, DOG_THE, SMALL_PAIRS
 from tests.support.world import World
 

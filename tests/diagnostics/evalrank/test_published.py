@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from core.datasets.catalog import DATASETS
-from core.diagnostics.evalrank import published as reference
-from core.numerics.similarity import Similarity
+from blindspot.datasets.catalog import DATASETS
+from blindspot.diagnostics.evalrank import published as reference
+from blindspot.numerics.similarity import Similarity
 
 # Percent, as the tables print them: (source, model, post-processing, similarity) and the three scores.
 COPIED = [

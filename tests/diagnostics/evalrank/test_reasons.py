@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostics.evalrank import reasons as hubs
-from core.diagnostics.evalrank.reasons import Occurrences, occurrences, reasons
-from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs.embeddings import EmbeddingsGone
+from blindspot.diagnostics.evalrank import reasons as hubs
+from blindspot.diagnostics.evalrank.reasons import Occurrences, occurrences, reasons
+from blindspot.numerics.similarity import Similarity, similarity_to_all
+from blindspot.runs.embeddings import EmbeddingsGone
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 

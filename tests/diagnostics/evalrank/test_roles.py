@@ -11,18 +11,18 @@ from hypothesis import assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published.pairs import pair_set
-from core.diagnostics.evalrank import reasons, what_if
-from core.diagnostics.evalrank.definition import ENTRY, candidates_of, compute, exclusions_of, rank
-from core.diagnostics.evalrank.outranking import Pairs, first_ranked, queries_above
-from core.diagnostics.evalrank.pairs import around_mate, rows_of_runs
-from core.diagnostics.evalrank.trust import with_first_items
-from core.numerics.ranking.gpu import rank_pairs_on
-from core.numerics.similarity import Similarity
-from core.runs.embeddings import embedded_of
-from core.store.records import RunRecord
-from core.types import CancelToken, Float32, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published.pairs import pair_set
+from blindspot.diagnostics.evalrank import reasons, what_if
+from blindspot.diagnostics.evalrank.definition import ENTRY, candidates_of, compute, exclusions_of, rank
+from blindspot.diagnostics.evalrank.outranking import Pairs, first_ranked, queries_above
+from blindspot.diagnostics.evalrank.pairs import around_mate, rows_of_runs
+from blindspot.diagnostics.evalrank.trust import with_first_items
+from blindspot.numerics.ranking.gpu import rank_pairs_on
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.embeddings import embedded_of
+from blindspot.store.records import RunRecord
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.asking import ASK, TELL, AskingEncoder
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
@@ -226,7 +226,7 @@ def test_a_part_of_the_texts_keeps_both_roles(world: World, transform: str) -> N
     """Beside a model that lacks some texts."""
     world.add(SMALL_PAIRS, AskingEncoder(), GramEncoder("partial", 2, lacks=lambda text: "sofa" in text.casefold()))
     request = replace(world.request("evalrank", f"asking~{transform}", SMALL_PAIRS.id), support=("partial",))
-    from core.runs import pipeline
+    from blindspot.runs import pipeline
 
     run = pipeline.run(request, world.settings, world.repository).record
     kept = [i for i, text in enumerate(SMALL_PAIRS.items) if "sofa" not in text.casefold()]

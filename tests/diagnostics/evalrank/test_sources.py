@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import SOURCES, find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published.scored_pairs import scored_pairs
-from core.diagnostics.evalrank.sources import SourceScore, find_sources
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import SOURCES, find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published.scored_pairs import scored_pairs
+from blindspot.diagnostics.evalrank.sources import SourceScore, find_sources
+from blindspot.settings import Settings
 
 SETS = scored_pairs(
     "sets",

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
-from core.errors import Cancelled
-from core.numerics.ranking.ranks import Exclusions
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Int32, no_progress
+from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from blindspot.errors import Cancelled
+from blindspot.numerics.ranking.ranks import Exclusions
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Int32, no_progress
 
 NOTHING = Exclusions(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
 

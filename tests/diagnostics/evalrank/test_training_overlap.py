@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets import fetch
-from core.datasets.catalog import SOURCES, find_dataset
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostics.evalrank import training_overlap
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.pairs import rows_of_runs
-from core.diagnostics.evalrank.training_overlap import overlap, parse, read_file, training_set
-from core.errors import InputError
-from core.files import tables
-from core.settings import Settings
-from core.texts import near_duplicate_key
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import SOURCES, find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.diagnostics.evalrank.training_overlap import overlap, parse, read_file, training_set
+from blindspot.errors import InputError
+from blindspot.files import tables
+from blindspot.settings import Settings
+from blindspot.texts import near_duplicate_key
 from tests.support.commands import Command
 from tests.support.small_world import CAT, DOG, DOG_IS
 from tests.support.world import World

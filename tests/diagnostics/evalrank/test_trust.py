@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.kinds.pairs import PairSet
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.pairs import pair_table, rows_of_runs
-from core.diagnostics.evalrank.trust import (
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
+from blindspot.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,
     choices,
@@ -21,14 +21,14 @@ from core.diagnostics.evalrank.trust import (
     score_of_run,
     with_first_items,
 )
-from core.encoders.cache import EmbeddingCache
-from core.numerics.ranking.problem import TAU
-from core.runs import pipeline
-from core.runs.embeddings import EmbeddingsGone
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import near_duplicate_key
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.runs import pipeline
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import near_duplicate_key
 from tests.conftest import make_settings
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published import pairs as loaders
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank import uncertainty as numbers
-from core.diagnostics.evalrank.pairs import pair_table
-from core.diagnostics.evalrank.uncertainty import COMPARED, TESTED, WITH_INTERVAL, Contrast, Sample, Verdict
-from core.errors import InputError
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics import resampling
-from core.numerics.statistics.estimate import Unit
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published import pairs as loaders
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank import uncertainty as numbers
+from blindspot.diagnostics.evalrank.pairs import pair_table
+from blindspot.diagnostics.evalrank.uncertainty import COMPARED, TESTED, WITH_INTERVAL, Contrast, Sample, Verdict
+from blindspot.errors import InputError
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics import resampling
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from tests.support.animals import write_vectors
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder

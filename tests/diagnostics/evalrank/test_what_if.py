@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank import uncertainty, what_if
-from core.diagnostics.evalrank.definition import scores
-from core.diagnostics.evalrank.pairs import pair_table
-from core.diagnostics.evalrank.what_if import Basis, Slider, basis
-from core.errors import InputError
-from core.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
-from core.numerics.similarity import Similarity
-from core.numerics.statistics.pairs import Dependence, difference
-from core.runs import pipeline
-from core.runs.embeddings import EmbeddingsGone
-from core.store.records import RunRecord
-from core.transforms.chain import TransformChain
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank import uncertainty, what_if
+from blindspot.diagnostics.evalrank.definition import scores
+from blindspot.diagnostics.evalrank.pairs import pair_table
+from blindspot.diagnostics.evalrank.what_if import Basis, Slider, basis
+from blindspot.errors import InputError
+from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.pairs import Dependence, difference
+from blindspot.runs import pipeline
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import TransformChain
 from tests.support.animals import ANIMALS, write_vectors
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

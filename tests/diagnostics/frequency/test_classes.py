@@ -11,9 +11,9 @@ from scipy.stats import binom
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from core.diagnostics.frequency import classes
-from core.errors import BlindspotError, Cancelled
-from core.types import Bool, CancelToken, Float64
+from blindspot.diagnostics.frequency import classes
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.types import Bool, CancelToken, Float64
 
 
 def planted(n: int, strength: float, seed: int = 1) -> tuple[Float64, Float64]:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from core.diagnostics.frequency import corpus_ranks
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity
+from blindspot.diagnostics.frequency import corpus_ranks
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
 
 N = 1_000
 

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published import vocabularies
-from core.diagnostic import find_diagnostic
-from core.diagnostics.frequency import classes as frequency_classes
-from core.diagnostics.frequency import corpus_ranks, definition
-from core.errors import BlindspotError, InputError
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import CancelToken, Float32
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published import vocabularies
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.frequency import classes as frequency_classes
+from blindspot.diagnostics.frequency import corpus_ranks, definition
+from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float32
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
@@ -198,7 +198,7 @@ def test_the_command_line_says_what_is_covered(blindspot: Command) -> None:
 def test_real_word_vectors_tell_frequent_from_rare(
     shared_settings: Settings, path: str, words_with_vectors: int
 ) -> None:
-    from core.encoders.catalog import resolve_encoder
+    from blindspot.encoders.catalog import resolve_encoder
 
     vocabulary = fetch.load(find_dataset("vocab-wiki"), shared_settings)
     assert isinstance(vocabulary, Vocabulary)

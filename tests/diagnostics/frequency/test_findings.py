@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.frequency.classes import Design, Threshold, classify
-from core.diagnostics.frequency.definition import ENTRY
-from core.diagnostics.frequency.findings import findings
-from core.numerics.statistics.association import spearman
-from core.runs.findings import Level
+from blindspot.diagnostics.frequency.classes import Design, Threshold, classify
+from blindspot.diagnostics.frequency.definition import ENTRY
+from blindspot.diagnostics.frequency.findings import findings
+from blindspot.numerics.statistics.association import spearman
+from blindspot.runs.findings import Level
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 WORDS = 250  # of each class

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostics.frequency import hubness
-from core.diagnostics.frequency.hubness import (
+from blindspot.diagnostics.frequency import hubness
+from blindspot.diagnostics.frequency.hubness import (
     ALIKE,
     Lists,
     NoNeighbours,
@@ -15,14 +15,14 @@ from core.diagnostics.frequency.hubness import (
     nearest_lists,
     requests_of,
 )
-from core.errors import Cancelled
-from core.jobs.queue import JobQueue, JobState
-from core.numerics.neighbours.occurrences import k_occurrence
-from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Variant
+from blindspot.errors import Cancelled
+from blindspot.jobs.queue import JobQueue, JobState
+from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.similarity import Similarity, similarity_to_all
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Variant
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
 from tests.support.world import World

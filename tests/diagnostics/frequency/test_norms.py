@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from core.diagnostics.frequency import norms
-from core.diagnostics.frequency.norms import against_frequency, sample
+from blindspot.diagnostics.frequency import norms
+from blindspot.diagnostics.frequency.norms import against_frequency, sample
 
 
 def test_lengths_and_their_correlation_are_those_of_a_loop() -> None:

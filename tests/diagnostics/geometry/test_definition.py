@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.published import pairs as loaders
-from core.diagnostics.geometry import definition as geometry
-from core.diagnostics.geometry.definition import ENTRY, MOST, SEED
-from core.errors import BlindspotError
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float32, Float64, no_progress
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.published import pairs as loaders
+from blindspot.diagnostics.geometry import definition as geometry
+from blindspot.diagnostics.geometry.definition import ENTRY, MOST, SEED
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float32, Float64, no_progress
 
 
 def cosine(x: Float64, y: Float64) -> float:

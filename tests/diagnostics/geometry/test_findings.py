@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.geometry.definition import ENTRY
-from core.diagnostics.geometry.findings import findings
-from core.runs.findings import Level
-from core.types import Float64
+from blindspot.diagnostics.geometry.definition import ENTRY
+from blindspot.diagnostics.geometry.findings import findings
+from blindspot.runs.findings import Level
+from blindspot.types import Float64
 from tests.support.made_up_store import MadeUp, shown
 
 N = 120

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.diagnostics.heros import browsing
-from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
-from core.files.export import as_file
-from core.numerics.ranking.problem import TAU
-from core.types import Variant
+from blindspot.diagnostics.heros import browsing
+from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
+from blindspot.files.export import as_file
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.types import Variant
 
 SUBSETS = ("synonym", "of <my> own", "no")
 WORDS = "the a dog cat runs sleeps Dog not".split()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.diagnostics.heros.definition import (
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.diagnostics.heros.definition import (
     ENTRY,
     FEWEST_ORIGINALS,
     ORDERINGS,
@@ -22,10 +22,10 @@ from core.diagnostics.heros.definition import (
     ordering_outcomes,
     picks,
 )
-from core.errors import BlindspotError
-from core.numerics.ranking.problem import TAU
-from core.numerics.statistics.intervals import wilson_interval
-from core.types import CancelToken, Float64, no_progress
+from blindspot.errors import BlindspotError
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.types import CancelToken, Float64, no_progress
 
 
 def minimal_pairs(n: int, subsets: tuple[str, ...] = tuple(SUBSETS)) -> MinimalPairSet:

@@ -11,14 +11,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.heros import findings as heros
-from core.diagnostics.heros.orderings import Cosines, Ordering
-from core.numerics.statistics.intervals import p_of_more
-from core.runs.findings import Finding, Level, Material
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.types import Float64
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.heros import findings as heros
+from blindspot.diagnostics.heros.orderings import Cosines, Ordering
+from blindspot.numerics.statistics.intervals import p_of_more
+from blindspot.runs.findings import Finding, Level, Material
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.types import Float64
 from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.heros_world import HerosWorld, heros_world
 from tests.support.pages import OpenApp

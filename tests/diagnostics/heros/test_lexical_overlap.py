@@ -12,15 +12,23 @@ from hypothesis import example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, levenshtein, mean_of, of_subsets, overlap, rouge
-from core.encoders.transformer.word_pieces import bert_uncased
-from core.errors import Cancelled
-from core.settings import Settings
-from core.types import CancelToken
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.diagnostics.heros.lexical_overlap import (
+    PUBLISHED,
+    Overlap,
+    levenshtein,
+    mean_of,
+    of_subsets,
+    overlap,
+    rouge,
+)
+from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.errors import Cancelled
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 

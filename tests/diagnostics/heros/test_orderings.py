@@ -17,13 +17,13 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from core.diagnostics.heros import comparison, orderings
-from core.diagnostics.heros.definition import ORDERINGS, SUBSETS, Meaning, meaning_of
-from core.diagnostics.heros.orderings import Cosines, Ordering, Reading, listed_orderings
-from core.errors import BlindspotError
-from core.numerics.statistics.intervals import mcnemar
-from core.texts import percent
-from core.types import Float64
+from blindspot.diagnostics.heros import comparison, orderings
+from blindspot.diagnostics.heros.definition import ORDERINGS, SUBSETS, Meaning, meaning_of
+from blindspot.diagnostics.heros.orderings import Cosines, Ordering, Reading, listed_orderings
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.intervals import mcnemar
+from blindspot.texts import percent
+from blindspot.types import Float64
 
 
 def cosines(**columns: list[float]) -> Cosines:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.own import files as own
-from core.datasets.own.minimal_pairs import OwnMinimalPairs
-from core.datasets.published.minimal_pairs import SUBSETS
-from core.diagnostics.heros.definition import ENTRY, ORDERINGS
-from core.settings import ASSETS, Settings
-from core.store.repository import Repository
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs
+from blindspot.datasets.published.minimal_pairs import SUBSETS
+from blindspot.diagnostics.heros.definition import ENTRY, ORDERINGS
+from blindspot.settings import ASSETS, Settings
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.heros_table import FIRST_ROWS, demo_file
 from tests.support.heros_world import run_heros

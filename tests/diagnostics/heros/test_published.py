@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from core.datasets.published.minimal_pairs import SUBSETS
-from core.diagnostics.heros.published import GROUPS, blocks, heros_profiles
-from core.diagnostics.heros.published import SUBSETS as PUBLISHED_SUBSETS
+from blindspot.datasets.published.minimal_pairs import SUBSETS
+from blindspot.diagnostics.heros.published import GROUPS, blocks, heros_profiles
+from blindspot.diagnostics.heros.published import SUBSETS as PUBLISHED_SUBSETS
 
 PROFILES = {profile.model: profile for profile in heros_profiles()}
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.diagnostics.heros import resemblance as r
-from core.diagnostics.heros.published import SUBSETS, PublishedProfile, heros_profiles
-from core.diagnostics.heros.resemblance import Accuracy, Vote
+from blindspot.diagnostics.heros import resemblance as r
+from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile, heros_profiles
+from blindspot.diagnostics.heros.resemblance import Accuracy, Vote
 
 BASE = heros_profiles()[0]
 

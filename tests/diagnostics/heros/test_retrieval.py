@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros import retrieval
-from core.diagnostics.heros.definition import ENTRY
-from core.diagnostics.heros.retrieval import RewriteRank, neighbours, rank_of
-from core.encoders.cache import EmbeddingCache
-from core.numerics.ranking.problem import TAU, Relation
-from core.runs.embeddings import EmbeddingsGone
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.transforms.chain import TransformChain
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.diagnostics.heros import retrieval
+from blindspot.diagnostics.heros.definition import ENTRY
+from blindspot.diagnostics.heros.retrieval import RewriteRank, neighbours, rank_of
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.numerics.ranking.problem import TAU, Relation
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import TransformChain
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros.definition import ENTRY
-from core.diagnostics.heros.retrieval import cosines_to_all
-from core.types import CancelToken, Float32
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.diagnostics.heros.definition import ENTRY
+from blindspot.diagnostics.heros.retrieval import cosines_to_all
+from blindspot.types import CancelToken, Float32
 from tests.support.asking import ASK, TELL, AskingEncoder
 from tests.support.heros_world import ORIGINALS, SIX
 from tests.support.world import World

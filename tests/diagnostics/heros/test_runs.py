@@ -14,21 +14,21 @@ from pyarrow import parquet
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published.minimal_pairs import SUBSETS, minimal_pair_set
-from core.diagnostics.heros import comparison
-from core.diagnostics.heros.definition import ENTRY, ORDERINGS
-from core.diagnostics.heros.orderings import Ordering
-from core.encoders.cache import EmbeddingCache
-from core.errors import InputError
-from core.numerics.statistics.intervals import McNemar
-from core.runs import pipeline
-from core.runs.comparison import entry_of_both
-from core.settings import Settings
-from core.store.records import RunState
-from core.store.repository import Repository
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published.minimal_pairs import SUBSETS, minimal_pair_set
+from blindspot.diagnostics.heros import comparison
+from blindspot.diagnostics.heros.definition import ENTRY, ORDERINGS
+from blindspot.diagnostics.heros.orderings import Ordering
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import McNemar
+from blindspot.runs import pipeline
+from blindspot.runs.comparison import entry_of_both
+from blindspot.settings import Settings
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.heros_world import run_heros
 from tests.support.small_world import SMALL_PAIRS, register_dataset

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets.published.minimal_pairs import minimal_pair_set
-from core.diagnostics.heros import transforms
-from core.diagnostics.heros.definition import ENTRY
-from core.diagnostics.heros.orderings import Cosines
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.diagnostics.heros import transforms
+from blindspot.diagnostics.heros.definition import ENTRY
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import TransformChain
 from tests.support.commands import Command
 from tests.support.heros_world import run_heros, run_small
 from tests.support.small_world import register_dataset

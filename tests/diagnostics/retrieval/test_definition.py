@@ -10,15 +10,15 @@ import bm25s
 import numpy as np
 import pytest
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import DiagnosticResult
-from core.diagnostics.retrieval.definition import BM25, ENTRY, column_of
-from core.encoders.rankings import bm25
-from core.errors import BlindspotError, InputError
-from core.numerics.ranking import graded
-from core.numerics.ranking.graded import NAMES
-from core.numerics.ranking.judged import Judged, Places
-from core.types import CancelToken, Float32, Float64, no_progress
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import DiagnosticResult
+from blindspot.diagnostics.retrieval.definition import BM25, ENTRY, column_of
+from blindspot.encoders.rankings import bm25
+from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.ranking import graded
+from blindspot.numerics.ranking.graded import NAMES
+from blindspot.numerics.ranking.judged import Judged, Places
+from blindspot.types import CancelToken, Float32, Float64, no_progress
 from tests.support import retrieval_world as toy
 from tests.support.retrieval_world import by_trec_eval
 

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
-from core.diagnostics.retrieval import exports
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.exports import hard_negatives, outranking, trec_run
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, lost, query_table
-from core.errors import InputError
-from core.settings import Settings
+from blindspot.diagnostics.retrieval import exports
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.exports import hard_negatives, outranking, trec_run
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, lost, query_table
+from blindspot.errors import InputError
+from blindspot.settings import Settings
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
 from tests.support.pages import OpenApp

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.kinds import (
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.kinds import (
     MEASURES,
     NEGATED,
     PLAIN,
@@ -23,9 +23,9 @@ from core.diagnostics.retrieval.kinds import (
     grouping_of,
     scores_by_kind,
 )
-from core.diagnostics.retrieval.outcomes import Side, query_table
-from core.numerics.statistics.groups import Grouping
-from core.texts import is_negated
+from blindspot.diagnostics.retrieval.outcomes import Side, query_table
+from blindspot.numerics.statistics.groups import Grouping
+from blindspot.texts import is_negated
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table

@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core.diagnostics.retrieval.comparison import compare
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.findings import findings
-from core.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
-from core.diagnostics.retrieval.versus import changed, difference
-from core.errors import InputError
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.outcomes import Outcome
-from core.numerics.statistics.pairs import Dependence
-from core.numerics.statistics.resampling import sign_flip_p_values
-from core.runs.findings import Level, Material
-from core.store.records import RunRecord
+from blindspot.diagnostics.retrieval.comparison import compare
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.findings import findings
+from blindspot.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
+from blindspot.diagnostics.retrieval.versus import changed, difference
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.resampling import sign_flip_p_values
+from blindspot.runs.findings import Level, Material
+from blindspot.store.records import RunRecord
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world

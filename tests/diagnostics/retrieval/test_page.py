@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.diagnostics.retrieval.comparison import compare
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.figures import KEYWORDS
-from core.diagnostics.retrieval.outcomes import Side, query_table
-from core.errors import InputError
-from core.numerics.statistics import pairs as statistics
-from core.texts import p_in_words, percent
+from blindspot.diagnostics.retrieval.comparison import compare
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.figures import KEYWORDS
+from blindspot.diagnostics.retrieval.outcomes import Side, query_table
+from blindspot.errors import InputError
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.texts import p_in_words, percent
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder

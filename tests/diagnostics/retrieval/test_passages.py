@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets.kinds.passages import Cut
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.outcomes import Side, query_table
-from core.encoders.catalog import resolve_encoder
-from core.encoders.references import Passages
-from core.encoders.transformer.passages import TokenCutter
-from core.errors import InputError
-from core.runs import pipeline
-from core.runs.manifests import truncation_warnings
-from core.store.records import RunRecord
-from core.types import CancelToken, Float64
+from blindspot.datasets.kinds.passages import Cut
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.outcomes import Side, query_table
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.references import Passages
+from blindspot.encoders.transformer.passages import TokenCutter
+from blindspot.errors import InputError
+from blindspot.runs import pipeline
+from blindspot.runs.manifests import truncation_warnings
+from blindspot.store.records import RunRecord
+from blindspot.types import CancelToken, Float64
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp
 from tests.support.small_world import SMALL_PAIRS, GramEncoder

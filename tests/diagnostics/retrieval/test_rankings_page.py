@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.exports import trec_run
-from core.diagnostics.retrieval.figures import KEYWORDS
-from core.diagnostics.retrieval.findings import findings
-from core.diagnostics.retrieval.outcomes import Side, query_table
-from core.runs.findings import Material
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.exports import trec_run
+from blindspot.diagnostics.retrieval.figures import KEYWORDS
+from blindspot.diagnostics.retrieval.findings import findings
+from blindspot.diagnostics.retrieval.outcomes import Side, query_table
+from blindspot.runs.findings import Material
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import GramEncoder

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval.definition import BM25, ENTRY
-from core.encoders.rankings import bm25
-from core.runs import pipeline
-from core.runs.embeddings import embedded_of
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, no_progress
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval.definition import BM25, ENTRY
+from blindspot.encoders.rankings import bm25
+from blindspot.runs import pipeline
+from blindspot.runs.embeddings import embedded_of
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, no_progress
 from tests.support.retrieval_world import by_trec_eval
 
 pytestmark = pytest.mark.realdata

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.retrieval.definition import ENTRY
-from core.diagnostics.retrieval.exports import outranking
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from core.diagnostics.retrieval.reasons import TopTens, in_words
+from blindspot.diagnostics.retrieval.definition import ENTRY
+from blindspot.diagnostics.retrieval.exports import outranking
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from blindspot.diagnostics.retrieval.reasons import TopTens, in_words
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp
 from tests.support.small_world import GramEncoder

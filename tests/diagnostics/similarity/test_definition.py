@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published import scored_pairs
-from core.diagnostic import find_diagnostic
-from core.diagnostics.similarity import definition as similarity
-from core.errors import BlindspotError
-from core.store.records import RunRecord
-from core.types import CancelToken, Float32, no_progress
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published import scored_pairs
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.similarity import definition as similarity
+from blindspot.errors import BlindspotError
+from blindspot.store.records import RunRecord
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.similarity import figures
-from core.figures.dots import dots
-from core.figures.theme import Scheme, styles
-from core.types import Variant
+from blindspot.diagnostics.similarity import figures
+from blindspot.figures.dots import dots
+from blindspot.figures.theme import Scheme, styles
+from blindspot.types import Variant
 
 A, B = Variant("a<b>", "none"), Variant("b", "center")
 SCHEMES = pytest.mark.parametrize("scheme", Scheme)

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.similarity.definition import ENTRY
-from core.diagnostics.similarity.findings import findings
-from core.runs.findings import Finding, Level
-from core.types import Float64
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.findings import findings
+from blindspot.runs.findings import Finding, Level
+from blindspot.types import Float64
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 N = 200

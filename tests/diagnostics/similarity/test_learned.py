@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.datasets.published import scored_pairs
-from core.diagnostics.similarity import learned
-from core.diagnostics.similarity.learned import DEV, PENALTIES, TEST, TRAIN, LearnRequest, Part
-from core.errors import BlindspotError, Cancelled
-from core.jobs.queue import JobQueue, JobState
-from core.runs.spaces import NotEncoded
-from core.settings import Settings
-from core.types import CancelToken, Variant, no_progress
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.published import scored_pairs
+from blindspot.diagnostics.similarity import learned
+from blindspot.diagnostics.similarity.learned import DEV, PENALTIES, TEST, TRAIN, LearnRequest, Part
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.jobs.queue import JobQueue, JobState
+from blindspot.runs.spaces import NotEncoded
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Variant, no_progress
 from tests.support.small_world import GramEncoder, wait_until
 from tests.support.world import World
 

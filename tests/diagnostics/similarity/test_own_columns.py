@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.kinds.own_columns import EMPTY
-from core.diagnostics.similarity.definition import ENTRY
-from core.diagnostics.similarity.pairs import scored_table
+from blindspot.datasets.kinds.own_columns import EMPTY
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.pairs import scored_table
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import uploads
-from core.datasets.own import files as own
-from core.datasets.published import scored_pairs
-from core.diagnostics.similarity import bands, learned
-from core.diagnostics.similarity.learned import LearnRequest
-from core.types import Variant
+from blindspot.datasets import uploads
+from blindspot.datasets.own import files as own
+from blindspot.datasets.published import scored_pairs
+from blindspot.diagnostics.similarity import bands, learned
+from blindspot.diagnostics.similarity.learned import LearnRequest
+from blindspot.types import Variant
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 
 pytestmark = pytest.mark.realdata
 

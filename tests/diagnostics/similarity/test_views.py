@@ -7,15 +7,24 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from core.diagnostics.similarity import intervals, pairs
-from core.diagnostics.similarity.bands import BANDS, QUANTILES, draw, in_bands
-from core.diagnostics.similarity.intervals import ALL, MEAN
-from core.diagnostics.similarity.pairs import DISAGREEMENT, PAIR, Fit, Order, ScoredTable, described, fitted, ordered
-from core.numerics.statistics.correlations import KINDS, correlations, influences
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Interval
-from core.numerics.statistics.pairs import Dependence, correlation
-from core.types import Float64
+from blindspot.diagnostics.similarity import intervals, pairs
+from blindspot.diagnostics.similarity.bands import BANDS, QUANTILES, draw, in_bands
+from blindspot.diagnostics.similarity.intervals import ALL, MEAN
+from blindspot.diagnostics.similarity.pairs import (
+    DISAGREEMENT,
+    PAIR,
+    Fit,
+    Order,
+    ScoredTable,
+    described,
+    fitted,
+    ordered,
+)
+from blindspot.numerics.statistics.correlations import KINDS, correlations, influences
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence, correlation
+from blindspot.types import Float64
 
 ENDS = np.arange(4), 4 + np.arange(4)
 

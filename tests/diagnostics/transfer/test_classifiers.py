@@ -10,10 +10,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from core.diagnostics.transfer import classifiers
-from core.diagnostics.transfer.classifiers import STRENGTHS, Answers, Examples, logistic_regression, perceptron
-from core.errors import Cancelled
-from core.types import CancelToken, Float32
+from blindspot.diagnostics.transfer import classifiers
+from blindspot.diagnostics.transfer.classifiers import STRENGTHS, Answers, Examples, logistic_regression, perceptron
+from blindspot.errors import Cancelled
+from blindspot.types import CancelToken, Float32
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
-from core.datasets.published.labelled_texts import Example, labelled_texts
-from core.diagnostic import find_diagnostic
-from core.diagnostics.transfer import classifiers
-from core.diagnostics.transfer.definition import CLASSIFIERS, check_classes, compute
-from core.errors import BlindspotError, Cancelled, InputError
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.texts import same_text
-from core.types import CancelToken, Float32, no_progress
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
+from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.transfer import classifiers
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS, check_classes, compute
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.texts import same_text
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.preprocessing import StandardScaler
 
-from core.diagnostics.transfer.features import Scaling, features
-from core.types import Float32
+from blindspot.diagnostics.transfer.features import Scaling, features
+from blindspot.types import Float32
 
 NONE = np.empty(0, dtype=np.int32)
 
@@ -67,7 +67,7 @@ def test_one_number_for_all_leaves_proportions_alone() -> None:
 def test_it_is_fitted_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     rows, training = some(3), np.arange(1, 40)
     whole = Scaling.fit(rows, training, each=True)
-    monkeypatch.setattr("core.diagnostics.transfer.features._ROWS", 7)
+    monkeypatch.setattr("blindspot.diagnostics.transfer.features._ROWS", 7)
     sliced = Scaling.fit(rows, training, each=True)
     np.testing.assert_allclose(whole.mean, sliced.mean, rtol=1e-12)
     np.testing.assert_allclose(whole.spread, sliced.spread, rtol=1e-12)

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.transfer import figures
-from core.figures import theme
-from core.figures.theme import Scheme
-from core.types import Variant
+from blindspot.diagnostics.transfer import figures
+from blindspot.figures import theme
+from blindspot.figures.theme import Scheme
+from blindspot.types import Variant
 
 ONE, TWO = Variant("one", "none"), Variant("two", "none")
 

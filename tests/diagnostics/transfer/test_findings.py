@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.findings import findings
-from core.diagnostics.transfer.tasks import DEMO
-from core.numerics.statistics.confusion import estimates
-from core.runs.findings import Finding, Level
+from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostics.transfer.findings import findings
+from blindspot.diagnostics.transfer.tasks import DEMO
+from blindspot.numerics.statistics.confusion import estimates
+from blindspot.runs.findings import Finding, Level
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 N = 300

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.datasets.kinds.labelled_texts import TEST
-from core.diagnostic import find_diagnostic
-from core.diagnostics.transfer import outcomes as examples
-from core.diagnostics.transfer import tasks
-from core.diagnostics.transfer.comparison import Paired
-from core.diagnostics.transfer.outcomes import Measure, Order, Outcomes, Which, outcomes
-from core.errors import BlindspotError
-from core.numerics.statistics import confusion
-from core.numerics.statistics.confusion import macro_f1
-from core.numerics.statistics.outcomes import Outcome
-from core.types import Variant
+from blindspot.datasets.kinds.labelled_texts import TEST
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.transfer import outcomes as examples
+from blindspot.diagnostics.transfer import tasks
+from blindspot.diagnostics.transfer.comparison import Paired
+from blindspot.diagnostics.transfer.outcomes import Measure, Order, Outcomes, Which, outcomes
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics import confusion
+from blindspot.numerics.statistics.confusion import macro_f1
+from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.types import Variant
 from tests.support import transfer_world as toy
 from tests.support.world import World
 

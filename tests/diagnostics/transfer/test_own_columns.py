@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import outcomes
+from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostics.transfer.outcomes import outcomes
 from tests.support.pages import OpenApp, table
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

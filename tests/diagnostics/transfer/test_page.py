@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import uploads
-from core.datasets.own.files import tabulate
-from core.runs import estimates
+from blindspot.datasets import uploads
+from blindspot.datasets.own.files import tabulate
+from blindspot.runs import estimates
 from tests.conftest import make_settings
 from tests.support import transfer_world as toy
 from tests.support.gone_world import OWN

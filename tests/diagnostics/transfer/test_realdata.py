@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from core.encoders.catalog import resolve_encoder
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Float32
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float32
 
 pytestmark = pytest.mark.realdata
 WITHIN = 0.015

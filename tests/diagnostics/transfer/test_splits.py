@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedGroupKFold
 
-from core.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
-from core.diagnostics.transfer.splits import folds, grouped_folds, prescribed
-from core.types import Int32, Int64
+from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.diagnostics.transfer.splits import folds, grouped_folds, prescribed
+from blindspot.types import Int32, Int64
 
 # Of each example its class and its group; groups of several classes and numbers with gaps among them.
 EXAMPLES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 15)), min_size=3, max_size=60).filter(

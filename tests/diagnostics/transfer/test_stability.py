@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, spearmanr
 
-from core.diagnostics.transfer import stability
-from core.diagnostics.transfer.outcomes import Measure, Outcomes
-from core.diagnostics.transfer.stability import Turned
-from core.numerics.statistics.confusion import confusion, macro_f1, macro_f1_influence
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Interval
-from core.numerics.statistics.pairs import Dependence, change
+from blindspot.diagnostics.transfer import stability
+from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
+from blindspot.diagnostics.transfer.stability import Turned
+from blindspot.numerics.statistics.confusion import confusion, macro_f1, macro_f1_influence
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence, change
 
 
 def test_agreement_is_the_mean_over_pairs_of_classifiers() -> None:

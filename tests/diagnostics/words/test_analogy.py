@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.diagnostics.words import analogy as analogies
-from core.diagnostics.words.analogy import EPSILON, Rule, answer
-from core.numerics.ranking.problem import TAU
-from core.types import CancelToken, Float64, Int32, no_progress
+from blindspot.diagnostics.words import analogy as analogies
+from blindspot.diagnostics.words.analogy import EPSILON, Rule, answer
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.types import CancelToken, Float64, Int32, no_progress
 
 
 def reference(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.diagnostics.words.categorization import categorise, counts, order_clusters, purity, shares
-from core.types import Bool, CancelToken, Int32, no_progress
+from blindspot.diagnostics.words.categorization import categorise, counts, order_clusters, purity, shares
+from blindspot.types import Bool, CancelToken, Int32, no_progress
 
 
 def member(classes: list[list[int]], k: int) -> Bool:

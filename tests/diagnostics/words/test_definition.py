@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.datasets.published.word_relations import Question, analogies, categories
-from core.diagnostics.words import analogy, categorization
-from core.errors import BlindspotError, InputError
-from core.runs import pipeline
-from core.types import CancelToken, no_progress
+from blindspot.datasets.published.word_relations import Question, analogies, categories
+from blindspot.diagnostics.words import analogy, categorization
+from blindspot.errors import BlindspotError, InputError
+from blindspot.runs import pipeline
+from blindspot.types import CancelToken, no_progress
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostics.words import figures as words
-from core.diagnostics.words.categorization import shares
-from core.figures.theme import Scheme, styles
-from core.types import Variant
+from blindspot.diagnostics.words import figures as words
+from blindspot.diagnostics.words.categorization import shares
+from blindspot.figures.theme import Scheme, styles
+from blindspot.types import Variant
 
 A, B = Variant("one<b>", "none"), Variant("two", "center")
 SCHEMES = pytest.mark.parametrize("scheme", list(Scheme))

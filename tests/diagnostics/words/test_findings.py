@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.words import analogy, categorization
-from core.diagnostics.words.findings import of_analogies, of_categories
-from core.runs.findings import Level
+from blindspot.diagnostics.words import analogy, categorization
+from blindspot.diagnostics.words.findings import of_analogies, of_categories
+from blindspot.runs.findings import Level
 from tests.support.made_up_store import MadeUp, false_alarms, shown
 
 PAIRS = {"capital": 12, "opposite": 12, "plural": 12}

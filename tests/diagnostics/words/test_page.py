@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.published.word_relations import Question, analogies, categories
-from core.diagnostics.words.analogy import ENTRY
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.texts import percent
+from blindspot.datasets.published.word_relations import Question, analogies, categories
+from blindspot.diagnostics.words.analogy import ENTRY
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.texts import percent
 from tests.support.pages import OpenApp, chart, table, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.datasets.catalog import DATASETS
-from core.diagnostic import all_diagnostics
-from core.diagnostics.words import schnabel_table as benchmarks
-from core.diagnostics.words.schnabel_table import NOT_COMPARABLE, TASKS, published
+from blindspot.datasets.catalog import DATASETS
+from blindspot.diagnostic import all_diagnostics
+from blindspot.diagnostics.words import schnabel_table as benchmarks
+from blindspot.diagnostics.words.schnabel_table import NOT_COMPARABLE, TASKS, published
 
 
 def test_every_task_can_be_run_and_has_its_score() -> None:

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.encoders.base import EncoderIdentity, EncoderInfo
-from core.encoders.rankings.base import Way, WithoutModels, info_of
-from core.encoders.rankings.bm25 import KeywordRanking
-from core.encoders.rankings.fusion import Fusion, first_ranks
-from core.numerics.ranking.judged import order_of_ids
-from core.types import Float64, Int64
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo
+from blindspot.encoders.rankings.base import Way, WithoutModels, info_of
+from blindspot.encoders.rankings.bm25 import KeywordRanking
+from blindspot.encoders.rankings.fusion import Fusion, first_ranks
+from blindspot.numerics.ranking.judged import order_of_ids
+from blindspot.types import Float64, Int64
 from tests.support import retrieval_world as toy
 
 NONE = -np.inf

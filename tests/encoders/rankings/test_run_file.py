@@ -11,12 +11,12 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostic import DiagnosticResult
-from core.diagnostics.retrieval.definition import ENTRY, column_of
-from core.encoders.rankings.run_file import RunFile
-from core.errors import InputError
-from core.types import CancelToken, no_progress
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostic import DiagnosticResult
+from blindspot.diagnostics.retrieval.definition import ENTRY, column_of
+from blindspot.encoders.rankings.run_file import RunFile
+from blindspot.errors import InputError
+from blindspot.types import CancelToken, no_progress
 from tests.support import retrieval_world as toy
 from tests.support.retrieval_world import TREC
 

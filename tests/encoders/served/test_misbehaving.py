@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.encoders.served.encoder import ServedEncoder
-from core.encoders.served.refusals import TRIES
-from core.errors import BlindspotError
-from core.settings import Settings
-from core.types import CancelToken, no_progress
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.served.encoder import ServedEncoder
+from blindspot.encoders.served.refusals import TRIES
+from blindspot.errors import BlindspotError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, no_progress
 from tests.support.embedding_server import Change, EmbeddingSite, Reply, Request, embedding_server, hash_vectors
 from tests.support.loopback import free_port
 

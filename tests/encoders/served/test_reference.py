@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.encoders.served.reference import ServedReference, Style
-from core.errors import BlindspotError, InputError
-from core.names import name_of_model, version_of
-from core.settings import Settings
-from core.types import Variant
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.served.reference import ServedReference, Style
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import name_of_model, version_of
+from blindspot.settings import Settings
+from blindspot.types import Variant
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_how_it_is_asked_is_no_part_of_what_it_is() -> None:
 def test_a_demo_refuses_served_models(settings: Settings) -> None:
     from dataclasses import replace
 
-    from core.settings import Mode
+    from blindspot.settings import Mode
 
     with pytest.raises(BlindspotError):
         resolve_encoder("api:http://localhost/v1#m", replace(settings, mode=Mode.DEMO))

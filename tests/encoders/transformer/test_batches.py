@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer import batches as token_batches
-from core.encoders.transformer.batches import Tokens, batches_by_tokens, tokenize
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import Cancelled
-from core.settings import Settings
-from core.types import CancelToken
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer import batches as token_batches
+from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, tokenize
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import Cancelled
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
 
 PAD = 7
 # Per text its tokens, and of each whether it was added; few values, so that some texts are the same.

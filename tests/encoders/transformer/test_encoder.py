@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer.encoder import TOKENS_PER_BATCH, SentenceTransformerEncoder
-from core.errors import BlindspotError, Cancelled, DataCorrupt
-from core.settings import Settings
-from core.types import CancelToken, Float32
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer.encoder import TOKENS_PER_BATCH, SentenceTransformerEncoder
+from blindspot.errors import BlindspotError, Cancelled, DataCorrupt
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32
 from tests.support.odd_texts import ODD_TEXTS
 
 

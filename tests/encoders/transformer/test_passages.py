@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.datasets.kinds.passages import Cut
-from core.encoders.catalog import canonical_encoder, passages_of, resolve_encoder
-from core.encoders.references import Passages
-from core.encoders.transformer.passages import TokenCutter, windows
-from core.errors import InputError
-from core.settings import Settings
+from blindspot.datasets.kinds.passages import Cut
+from blindspot.encoders.catalog import canonical_encoder, passages_of, resolve_encoder
+from blindspot.encoders.references import Passages
+from blindspot.encoders.transformer.passages import TokenCutter, windows
+from blindspot.errors import InputError
+from blindspot.settings import Settings
 
 TEXT = "Boundary-layer transition: unbelievably thin wings aren't re-entering naïve flows — or so they say (1958)."
 

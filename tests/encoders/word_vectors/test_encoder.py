@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.encoders import source_files
-from core.encoders.base import Encoder, VocabularyEncoder
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.encoders.word_vectors import words as vector_words
-from core.encoders.word_vectors.encoder import WordVectors
-from core.errors import Cancelled, InputError
-from core.settings import Settings
-from core.types import CancelToken, Float32, digest_of_strings, no_progress
+from blindspot.encoders import source_files
+from blindspot.encoders.base import Encoder, VocabularyEncoder
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.encoders.word_vectors import words as vector_words
+from blindspot.encoders.word_vectors.encoder import WordVectors
+from blindspot.errors import Cancelled, InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken, Float32, digest_of_strings, no_progress
 
 FILE = """Paris 1 0
 the 2 0
@@ -265,8 +265,8 @@ def mirror(shared_settings: Settings) -> Path:
 
 def coverage(encoder: Encoder, shared_settings: Settings) -> tuple[int, int, int]:
     """Items, items with a vector, and pairs of which both have one, of the EvalRank words."""
-    from core.datasets import fetch
-    from core.datasets.catalog import find_dataset
+    from blindspot.datasets import fetch
+    from blindspot.datasets.catalog import find_dataset
 
     words = fetch.load(find_dataset("evalrank-word"), shared_settings)
     vectors = encoder.encode(words.items, CancelToken())

@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders.word_vectors import text as vector_text
-from core.encoders.word_vectors.encoder import WordVectors
-from core.encoders.word_vectors.files import peek, read
-from core.encoders.word_vectors.words import VectorFormat
-from core.errors import InputError
-from core.settings import ROOT
-from core.types import Float32
+from blindspot.encoders.word_vectors import text as vector_text
+from blindspot.encoders.word_vectors.encoder import WordVectors
+from blindspot.encoders.word_vectors.files import peek, read
+from blindspot.encoders.word_vectors.words import VectorFormat
+from blindspot.errors import InputError
+from blindspot.settings import ROOT
+from blindspot.types import Float32
 
 WORDS = ("the", "Paris", "paris", "größe", "日本", "1990", "n't", "</s>", "0.5", "e-mail", ",", "\u00a0nbsp")
 DIMENSION = 7
@@ -314,10 +314,10 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 MEMORY_OF = r"""
 import re, sys
 from pathlib import Path
-from core.encoders.word_vectors import binary as vector_binary
-from core.encoders.word_vectors import text as vector_text
-from core.encoders.word_vectors.encoder import WordVectors
-from core.errors import InputError
+from blindspot.encoders.word_vectors import binary as vector_binary
+from blindspot.encoders.word_vectors import text as vector_text
+from blindspot.encoders.word_vectors.encoder import WordVectors
+from blindspot.errors import InputError
 import gensim.models.fasttext
 vector_text.BLOCK = 2**20
 def peak():  # the system's own maxrss begins with that of the parent

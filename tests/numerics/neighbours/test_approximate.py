@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.numerics.neighbours import approximate
-from core.numerics.neighbours.approximate import ApproximateIndex, quality
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity, similarity_to_all
+from blindspot.numerics.neighbours import approximate
+from blindspot.numerics.neighbours.approximate import ApproximateIndex, quality
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity, similarity_to_all
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import torch  # noqa: F401 - products of codes are asked for where it is there
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.numerics import coarse
-from core.numerics.neighbours import exact as nearest
-from core.numerics.neighbours.exact import SLACK, ExactIndex
-from core.numerics.similarity import Similarity, similarity_to_all
+from blindspot.numerics import coarse
+from blindspot.numerics.neighbours import exact as nearest
+from blindspot.numerics.neighbours.exact import SLACK, ExactIndex
+from blindspot.numerics.similarity import Similarity, similarity_to_all
 
 
 def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Similarity, own: int | None) -> list[int]:

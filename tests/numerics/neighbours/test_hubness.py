@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, skew
 
-from core.numerics.neighbours.hubness import HUB, Hubness, by_chance, occurrences, skewness, tail
+from blindspot.numerics.neighbours.hubness import HUB, Hubness, by_chance, occurrences, skewness, tail
 
 
 def test_skewness_by_hand() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.numerics.neighbours import occurrences as neighbors
-from core.numerics.neighbours.occurrences import k_occurrence
-from core.numerics.similarity import Similarity, similarity_to_all
+from blindspot.numerics.neighbours import occurrences as neighbors
+from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.similarity import Similarity, similarity_to_all
 
 
 def loop(matrix: np.ndarray, queries: np.ndarray, k: int, metric: Similarity) -> list[int]:

@@ -9,8 +9,14 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.numerics.neighbours import overlap
-from core.numerics.neighbours.overlap import in_how_many, jaccard, linear_cka, rank_biased_overlap, shared_at_depths
+from blindspot.numerics.neighbours import overlap
+from blindspot.numerics.neighbours.overlap import (
+    in_how_many,
+    jaccard,
+    linear_cka,
+    rank_biased_overlap,
+    shared_at_depths,
+)
 
 
 def agreement(a: list[int], b: list[int], depth: int) -> float:

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.errors import BlindspotError, Cancelled
-from core.numerics.ranking import gpu as gpu_ranking
-from core.numerics.ranking import problem as rank_problem
-from core.numerics.ranking.gpu import PRECISIONS, Precision, rank_pairs_on, slack_of
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.ranking.ranks import rank_pairs
-from core.numerics.similarity import Similarity, row_norms, similarity_of_pairs
-from core.types import CancelToken, Float32, no_progress
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.numerics.ranking import gpu as gpu_ranking
+from blindspot.numerics.ranking import problem as rank_problem
+from blindspot.numerics.ranking.gpu import PRECISIONS, Precision, rank_pairs_on, slack_of
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.ranking.ranks import rank_pairs
+from blindspot.numerics.similarity import Similarity, row_norms, similarity_of_pairs
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.ranking import Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
 
 DEVICE = "cuda:0" if torch.cuda.is_available() else "cpu"

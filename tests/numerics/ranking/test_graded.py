@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.errors import Cancelled
-from core.numerics.ranking import judged as judged_module
-from core.numerics.ranking.graded import NAMES, score
-from core.numerics.ranking.judged import (
+from blindspot.errors import Cancelled
+from blindspot.numerics.ranking import judged as judged_module
+from blindspot.numerics.ranking.graded import NAMES, score
+from blindspot.numerics.ranking.judged import (
     Judged,
     condensed,
     order_of_ids,
@@ -27,9 +27,9 @@ from core.numerics.ranking.judged import (
     search,
     top,
 )
-from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, Float64, no_progress
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, Float64, no_progress
 from tests.support.retrieval_world import TREC
 
 

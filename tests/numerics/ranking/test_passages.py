@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.errors import Cancelled
-from core.numerics.ranking import passages as module
-from core.numerics.ranking.judged import Judged, rank_by_scores, search
-from core.numerics.ranking.passages import best_passages, similarities
-from core.numerics.ranking.problem import TAU
-from core.numerics.similarity import Similarity
-from core.types import CancelToken, no_progress
+from blindspot.errors import Cancelled
+from blindspot.numerics.ranking import passages as module
+from blindspot.numerics.ranking.judged import Judged, rank_by_scores, search
+from blindspot.numerics.ranking.passages import best_passages, similarities
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.similarity import Similarity
+from blindspot.types import CancelToken, no_progress
 
 
 def similarity(x: Any, y: Any, metric: Similarity) -> float:

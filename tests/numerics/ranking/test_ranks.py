@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, assume, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from core.errors import BlindspotError, Cancelled
-from core.numerics import coarse
-from core.numerics.ranking import problem as rank_problem
-from core.numerics.ranking import ranks as ranking
-from core.numerics.ranking import tiles as rank_tiles
-from core.numerics.ranking.problem import TAU, RankCounts
-from core.numerics.ranking.ranks import (
+from blindspot.errors import BlindspotError, Cancelled
+from blindspot.numerics import coarse
+from blindspot.numerics.ranking import problem as rank_problem
+from blindspot.numerics.ranking import ranks as ranking
+from blindspot.numerics.ranking import tiles as rank_tiles
+from blindspot.numerics.ranking.problem import TAU, RankCounts
+from blindspot.numerics.ranking.ranks import (
     Exclusions,
     expected_hit,
     expected_reciprocal_rank,
@@ -31,9 +31,9 @@ from core.numerics.ranking.ranks import (
     rank_pairs,
     without,
 )
-from core.numerics.similarity import Similarity, row_norms, similarity_of_pairs
-from core.settings import ROOT
-from core.types import CancelToken, Float32, no_progress
+from blindspot.numerics.similarity import Similarity, row_norms, similarity_of_pairs
+from blindspot.settings import ROOT
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.ranking import SIZES, Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
 
@@ -509,9 +509,9 @@ MEASURE_MEMORY = """
 import json, resource, sys
 from pathlib import Path
 import numpy as np, psutil
-from core.diagnostics.evalrank import definition as evalrank
-from core.datasets.kinds.pairs import PairSet
-from core.types import CancelToken, no_progress
+from blindspot.diagnostics.evalrank import definition as evalrank
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.types import CancelToken, no_progress
 
 def peak_bytes():
     if sys.platform != "linux":

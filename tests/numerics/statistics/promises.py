@@ -13,9 +13,9 @@ from functools import cache
 import numpy as np
 from scipy.stats import norm
 
-from core.numerics.statistics.correlations import correlations, influences
-from core.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
-from core.types import Float64, Int64
+from blindspot.numerics.statistics.correlations import correlations, influences
+from blindspot.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
+from blindspot.types import Float64, Int64
 from tests.support.pair_graphs import random_graph, stars
 
 COVERAGE, FALSE, POWER = "coverage", "false verdicts", "power"

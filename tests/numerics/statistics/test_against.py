@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.numerics.statistics.against import (
+from blindspot.numerics.statistics.against import (
     bounded_against,
     change_against,
     correlation_against,
@@ -14,10 +14,10 @@ from core.numerics.statistics.against import (
     share_against,
     stored_against,
 )
-from core.numerics.statistics.correlations import correlations, influences
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import wilson_interval
-from core.numerics.statistics.pairs import Dependence, change, correlation, share
+from blindspot.numerics.statistics.correlations import correlations, influences
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.numerics.statistics.pairs import Dependence, change, correlation, share
 
 RNG = np.random.default_rng(0)
 GROUPS = Dependence.of_groups(RNG.integers(0, 40, 200), Unit.EXAMPLES)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from core.numerics.statistics.association import binned_medians, median_interval, spearman
+from blindspot.numerics.statistics.association import binned_medians, median_interval, spearman
 
 
 @settings(max_examples=60, deadline=None)

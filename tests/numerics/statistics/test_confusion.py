@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.stats import t
 from sklearn.metrics import confusion_matrix, f1_score
 
-from core.numerics.statistics import confusion as tables
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import wilson_interval
-from core.types import Int32
+from blindspot.numerics.statistics import confusion as tables
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.types import Int32
 
 K = 3
 

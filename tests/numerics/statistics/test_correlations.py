@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.numerics.statistics import correlations as module
-from core.numerics.statistics.correlations import KINDS, correlations, influences
-from core.numerics.statistics.pairs import Dependence, correlation
-from core.types import Float64
+from blindspot.numerics.statistics import correlations as module
+from blindspot.numerics.statistics.correlations import KINDS, correlations, influences
+from blindspot.numerics.statistics.pairs import Dependence, correlation
+from blindspot.types import Float64
 
 
 def slow_pearson(x: Float64, y: Float64) -> float:

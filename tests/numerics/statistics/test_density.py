@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.numerics.statistics.density import GRID, NARROWEST, REACH, Quantiles, bandwidth, density
+from blindspot.numerics.statistics.density import GRID, NARROWEST, REACH, Quantiles, bandwidth, density
 
 
 def test_a_density_is_a_sum_of_kernels() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval
 
 
 def test_the_ends_are_those_of_the_interval() -> None:

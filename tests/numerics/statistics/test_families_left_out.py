@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.families import (
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.families import (
     FEWEST_FAMILIES,
     estimate_of_difference,
     estimate_of_rho,
@@ -17,7 +17,7 @@ from core.numerics.statistics.families import (
     spearman,
     spearman_without_each,
 )
-from core.types import Float64, Int64
+from blindspot.types import Float64, Int64
 
 NAN = float("nan")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.groups import FEW, SHARES, Group, Grouping, binned, gains, scores, up_to, whole
-from core.numerics.statistics.intervals import holm
-from core.numerics.statistics.pairs import Dependence, p_values, share
-from core.types import Bool
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.groups import FEW, SHARES, Group, Grouping, binned, gains, scores, up_to, whole
+from blindspot.numerics.statistics.intervals import holm
+from blindspot.numerics.statistics.pairs import Dependence, p_values, share
+from blindspot.types import Bool
 
 
 def labels(values: list[float], bins: object) -> list[str | None]:

@@ -11,7 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from core.numerics.statistics.intervals import (
+from blindspot.numerics.statistics.intervals import (
     McNemar,
     benjamini_hochberg,
     holm,

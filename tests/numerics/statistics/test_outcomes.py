@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.numerics.statistics.outcomes import Leads, Outcome, Outcomes
+from blindspot.numerics.statistics.outcomes import Leads, Outcome, Outcomes
 
 _SCORE = st.one_of(st.sampled_from([0.0, 0.5, 1.0, math.nan]), st.floats(0, 1))
 

@@ -14,10 +14,10 @@ from scipy.stats import binom
 from scipy.stats import t as student
 from statsmodels.stats.proportion import proportion_confint
 
-from core.numerics.statistics import pairs as module
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import wilson_interval
-from core.numerics.statistics.pairs import (
+from blindspot.numerics.statistics import pairs as module
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.numerics.statistics.pairs import (
     FEWEST,
     Dependence,
     difference,
@@ -27,8 +27,8 @@ from core.numerics.statistics.pairs import (
     smallest_detectable,
     worth,
 )
-from core.numerics.statistics.resampling import sign_flip_p_values
-from core.types import Float64, Int64
+from blindspot.numerics.statistics.resampling import sign_flip_p_values
+from blindspot.types import Float64, Int64
 from tests.support.pair_graphs import FEW_TEXTS, ends, random_graph, stars
 
 

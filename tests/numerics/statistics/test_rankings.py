@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from scipy import stats
 
-from core.numerics.statistics import rankings
-from core.types import Float64
+from blindspot.numerics.statistics import rankings
+from blindspot.types import Float64
 
 NAN = float("nan")
 TABLES = arrays.arrays(

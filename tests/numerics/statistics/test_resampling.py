@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from scipy.stats import kstest, norm
 
-from core.numerics.statistics import resampling
-from core.numerics.statistics.resampling import bootstrap_medians, components, sign_flip_p_values, sums_within, units
-from core.types import Int64
+from blindspot.numerics.statistics import resampling
+from blindspot.numerics.statistics.resampling import (
+    bootstrap_medians,
+    components,
+    sign_flip_p_values,
+    sums_within,
+    units,
+)
+from blindspot.types import Int64
 from tests.support.pair_graphs import FEW_TEXTS, ends, random_graph
 
 # --- what belongs together

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.pairs import Dependence
-from core.numerics.statistics.tolerance import Decision, Drop, drop
-from core.types import Float64
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
+from blindspot.types import Float64
 
 RETRAININGS = 500
 ALPHA = 0.05

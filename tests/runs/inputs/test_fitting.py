@@ -8,19 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.published import pairs as loaders
-from core.diagnostic import find_diagnostic, in_words
-from core.diagnostics.evalrank import pairs as explore
-from core.doctor.results import command
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import resolve_encoder
-from core.errors import BlindspotError, InputError
-from core.runs import pipeline, sweeps
-from core.runs.requests import RunRequest
-from core.settings import Settings
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
-from core.types import CancelToken
+from blindspot.datasets.published import pairs as loaders
+from blindspot.diagnostic import find_diagnostic, in_words
+from blindspot.diagnostics.evalrank import pairs as explore
+from blindspot.doctor.results import command
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.runs import pipeline, sweeps
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 

@@ -10,24 +10,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.own import rankings
-from core.diagnostic import all_diagnostics
-from core.diagnostics.retrieval.comparison import compare
-from core.diagnostics.retrieval.definition import ENTRY, column_of
-from core.diagnostics.retrieval.exports import trec_run
-from core.diagnostics.retrieval.outcomes import Side, lost, query_table
-from core.encoders.cache import EmbeddingCache
-from core.encoders.catalog import canonical_encoder, resolve_encoder
-from core.errors import InputError
-from core.names import fused, name_of_model
-from core.numerics.ranking.graded import NAMES
-from core.policy import check_encoder
-from core.runs import encoders_here, estimates, pipeline, sweeps
-from core.runs.manifests import ranking_notes
-from core.settings import Mode
-from core.store.records import RunRecord
-from core.transforms.chain import TransformChain
-from core.types import Variant
+from blindspot.datasets.own import rankings
+from blindspot.diagnostic import all_diagnostics
+from blindspot.diagnostics.retrieval.comparison import compare
+from blindspot.diagnostics.retrieval.definition import ENTRY, column_of
+from blindspot.diagnostics.retrieval.exports import trec_run
+from blindspot.diagnostics.retrieval.outcomes import Side, lost, query_table
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.errors import InputError
+from blindspot.names import fused, name_of_model
+from blindspot.numerics.ranking.graded import NAMES
+from blindspot.policy import check_encoder
+from blindspot.runs import encoders_here, estimates, pipeline, sweeps
+from blindspot.runs.manifests import ranking_notes
+from blindspot.settings import Mode
+from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
 from tests.support.world import World, small_world

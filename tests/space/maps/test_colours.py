@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.kinds.own_columns import EMPTY, OwnColumn
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published import pairs as loaders
-from core.datasets.published import scored_pairs
-from core.diagnostic import find_diagnostic
-from core.runs import pipeline
-from core.settings import Settings
-from core.space.maps import colours as map_colours
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published import scored_pairs
+from blindspot.diagnostic import find_diagnostic
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.space.maps import colours as map_colours
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_dataset, register_encoder
 
 PARAMS = {"metric": "cos", "protocol": "definition"}

@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.theme import Scheme
-from core.space.maps.colours import Groups, Numbers
-from core.space.maps.figures import Dots, Tie, hover_text, map_figure
+from blindspot.figures.theme import Scheme
+from blindspot.space.maps.colours import Groups, Numbers
+from blindspot.space.maps.figures import Dots, Tie, hover_text, map_figure
 
 ITEMS = np.array([3, 5, 8, 9])
 PLACES = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])

@@ -16,20 +16,20 @@ import pandas as pd
 import psutil
 import pytest
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.published import pairs as loaders
-from core.errors import BlindspotError, Cancelled, InputError
-from core.jobs.queue import JobQueue, JobState
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space, open_spaces
-from core.settings import ROOT, Settings
-from core.space.maps import maps
-from core.space.maps.child import fit_in_child
-from core.space.maps.maps import MapRequest, Method, NoMap
-from core.space.maps.projection import as_compared, quality
-from core.space.maps.worker import ABANDONED
-from core.store.repository import Repository
-from core.types import CancelToken, Variant, no_progress
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.published import pairs as loaders
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.jobs.queue import JobQueue, JobState
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import ROOT, Settings
+from blindspot.space.maps import maps
+from blindspot.space.maps.child import fit_in_child
+from blindspot.space.maps.maps import MapRequest, Method, NoMap
+from blindspot.space.maps.projection import as_compared, quality
+from blindspot.space.maps.worker import ABANDONED
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Variant, no_progress
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, wait_until
 from tests.support.world import World
@@ -134,7 +134,7 @@ def children() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            if "core.space.maps.worker" in process.cmdline():
+            if "blindspot.space.maps.worker" in process.cmdline():
                 found.append(process)
     return found
 
@@ -166,7 +166,7 @@ def test_a_child_ends_when_its_parent_is_gone(tmp_path: Path, numba_cache: None)
     parameters = {"metric": "cos", "n_neighbors": 5, "min_dist": 0.1, "seed": 0}
     (tmp_path / "parameters.json").write_text(json.dumps(parameters), "utf-8")
     child = subprocess.Popen(
-        [sys.executable, "-m", "core.space.maps.worker", str(tmp_path)],
+        [sys.executable, "-m", "blindspot.space.maps.worker", str(tmp_path)],
         cwd=ROOT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

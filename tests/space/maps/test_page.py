@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.published import pairs as loaders
-from core.space.maps import maps
-from core.space.maps import page as map_view
-from core.space.maps.maps import MapRequest, Method
-from core.space.maps.projection import Quality
-from core.types import Variant
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.published import pairs as loaders
+from blindspot.space.maps import maps
+from blindspot.space.maps import page as map_view
+from blindspot.space.maps.maps import MapRequest, Method
+from blindspot.space.maps.projection import Quality
+from blindspot.types import Variant
 from tests.support.pages import OpenApp, charts, values, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

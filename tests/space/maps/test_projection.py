@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness
 
-from core.numerics.similarity import Similarity
-from core.space.maps.projection import are_constant, as_compared, clusters, principal_plane, quality
-from core.types import Float32, Float64
+from blindspot.numerics.similarity import Similarity
+from blindspot.space.maps.projection import are_constant, as_compared, clusters, principal_plane, quality
+from blindspot.types import Float32, Float64
 
 
 def vectors(n: int, d: int, seed: int = 0) -> Float32:

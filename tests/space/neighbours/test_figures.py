@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from core.figures.html_tables import ranks_table
-from core.figures.theme import Scheme
-from core.space.neighbours.figures import encoder_matrix, overlap_boxes
+from blindspot.figures.html_tables import ranks_table
+from blindspot.figures.theme import Scheme
+from blindspot.space.neighbours.figures import encoder_matrix, overlap_boxes
 
 
 @pytest.mark.parametrize("scheme", Scheme)

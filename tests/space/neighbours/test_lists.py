@@ -8,22 +8,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published import pairs as loaders
-from core.encoders import resident
-from core.encoders.catalog import resolve_encoder
-from core.encoders.word_vectors.encoder import WordVectors
-from core.errors import InputError
-from core.numerics.similarity import Similarity, similarity_to_all
-from core.runs import pipeline
-from core.runs.requests import EncodeRequest
-from core.runs.spaces import Space, open_spaces
-from core.settings import Settings
-from core.space.neighbours import free_text
-from core.space.neighbours import lists as neighbours
-from core.store.repository import Repository
-from core.transforms.chain import TransformChain
-from core.types import CancelToken, Variant
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published import pairs as loaders
+from blindspot.encoders import resident
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.word_vectors.encoder import WordVectors
+from blindspot.errors import InputError
+from blindspot.numerics.similarity import Similarity, similarity_to_all
+from blindspot.runs import pipeline
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.settings import Settings
+from blindspot.space.neighbours import free_text
+from blindspot.space.neighbours import lists as neighbours
+from blindspot.store.repository import Repository
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import CancelToken, Variant
 from tests.support.small_world import DOG, DOG_IS, DOG_THE, SMALL_PAIRS, GramEncoder, register_encoder
 from tests.support.world import World
 

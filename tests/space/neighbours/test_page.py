@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.published import pairs as loaders
-from core.numerics.similarity import Similarity
-from core.runs.spaces import open_spaces
-from core.space.neighbours import lists as neighbours
-from core.space.neighbours.page import lists as neighbours_lists
-from core.types import Variant
-from core.ui.widgets.item_search import NOTHING
+from blindspot.datasets.published import pairs as loaders
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import open_spaces
+from blindspot.space.neighbours import lists as neighbours
+from blindspot.space.neighbours.page import lists as neighbours_lists
+from blindspot.types import Variant
+from blindspot.ui.widgets.item_search import NOTHING
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder
@@ -175,7 +175,7 @@ def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
 def test_without_picks_the_first_four_that_are_encoded(
     open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.space.page.MOST_SIDE_BY_SIDE", 3)
+    monkeypatch.setattr("blindspot.space.page.MOST_SIDE_BY_SIDE", 3)
     app = open_app(world, "neighbours", **SMALL)
     assert not app.exception
     assert len(lists(app)) == 3

@@ -39,8 +39,8 @@ ENCODER = "random-projection-64"
 # Runs the command line of that version; "killed": until it would store, then kill -9.
 COMMAND = """
 import os, signal, sys
-from core import cli
-from core.store.repository import Repository
+from blindspot import cli
+from blindspot.store.repository import Repository
 if sys.argv[1] == "killed":
     Repository.finish = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
 sys.exit(cli.main(sys.argv[2:]))
@@ -48,14 +48,14 @@ sys.exit(cli.main(sys.argv[2:]))
 REFERENCE = """
 import sys
 from pathlib import Path
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 Repository.at(Path(sys.argv[1])).remember_reference("vectors:/nowhere/words.txt", {"dimension": 8})
 """
 JUDGED = """
 import sys
 from pathlib import Path
-from core.studies.judgement.types import Ballot, Task
-from core.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, Task
+from blindspot.studies.judgement.store import Judgements
 from tests.support.judgement_samples import intruder_set
 items, store = intruder_set(), Judgements.at(Path(sys.argv[1]))
 store.add_set(items)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.settings import Settings
-from core.types import Variant
+from blindspot.settings import Settings
+from blindspot.types import Variant
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 

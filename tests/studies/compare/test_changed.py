@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostic import named_function
-from core.runs.comparison import Changes, Difference
-from core.store.records import RunRecord
-from core.studies.compare.changed import Changed, changed, in_words
-from core.studies.compare.rows import Row
+from blindspot.diagnostic import named_function
+from blindspot.runs.comparison import Changes, Difference
+from blindspot.store.records import RunRecord
+from blindspot.studies.compare.changed import Changed, changed, in_words
+from blindspot.studies.compare.rows import Row
 from tests.support.made_rows import MadeRows
 
 PAIRS = np.arange(4), np.arange(4) + 4

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from core.encoders.base import STATIC_POOLING
-from core.encoders.catalog import ENCODERS, resolve_encoder
-from core.encoders.transformer.encoder import SentenceTransformerEncoder
-from core.runs.encoders_here import read_library
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
+from blindspot.encoders.base import STATIC_POOLING
+from blindspot.encoders.catalog import ENCODERS, resolve_encoder
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.runs.encoders_here import read_library
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
 from tests.conftest import make_settings
 
 

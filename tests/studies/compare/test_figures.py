@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core.figures.theme import Scheme, styles
-from core.numerics.statistics.intervals import Interval
-from core.runs.comparison import Difference
-from core.studies.compare.figures import NAME_WIDTH, SIDE_LINE, forest
-from core.studies.compare.rows import Row
+from blindspot.figures.theme import Scheme, styles
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.comparison import Difference
+from blindspot.studies.compare.figures import NAME_WIDTH, SIDE_LINE, forest
+from blindspot.studies.compare.rows import Row
 from tests.support.finding_runs import run_record
 
 LONG = "a-model-with-a-name-longer-than-a-line + whiten 64 + all-but-the-top 3 + center"

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.figures.theme import Scheme, looks
-from core.studies.compare import figures
-from core.studies.compare.rows import Verdict, compare, headline
-from core.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.figures.theme import Scheme, looks
+from blindspot.studies.compare import figures
+from blindspot.studies.compare.rows import Verdict, compare, headline
+from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.studies.compare.conftest import A, B, C
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, values, written

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from core.diagnostic import named_function
-from core.errors import InputError
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.intervals import ALPHA, Interval
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.studies.compare.rows import Comparison, Row, Verdict, Why, compare, compare_all, corrected, headline
-from core.types import Variant
+from blindspot.diagnostic import named_function
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.studies.compare.rows import Comparison, Row, Verdict, Why, compare, compare_all, corrected, headline
+from blindspot.types import Variant
 from tests.studies.compare.conftest import COMPUTED, A, B, C
 from tests.support.finding_runs import run_record
 from tests.support.made_rows import MadeRows

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.numerics.statistics.intervals import Interval
-from core.runs.comparison import Difference
-from core.studies.compare.costs import Cost, CostKind
-from core.studies.compare.rows import Row
-from core.studies.compare.several import ByPair, front, points, scored, wins
-from core.types import Variant
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.comparison import Difference
+from blindspot.studies.compare.costs import Cost, CostKind
+from blindspot.studies.compare.rows import Row
+from blindspot.studies.compare.several import ByPair, front, points, scored, wins
+from blindspot.types import Variant
 from tests.support.finding_runs import run_record
 
 A, B, C = (Variant(name, "none") for name in "abc")

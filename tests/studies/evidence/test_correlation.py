@@ -9,9 +9,9 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.studies.evidence.correlation import Comparison, compare, correlations, in_words, without_each_family
-from core.studies.evidence.scores import Measure, ScoreTable
-from core.types import Float64, Variant
+from blindspot.studies.evidence.correlation import Comparison, compare, correlations, in_words, without_each_family
+from blindspot.studies.evidence.scores import Measure, ScoreTable
+from blindspot.types import Float64, Variant
 
 NAN = float("nan")
 FIRST = Measure("evalrank", "demo-pairs", "mrr", "EvalRank MRR", 1, "sentence")

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from core.figures.theme import Scheme, looks, styles
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import Interval
-from core.studies.evidence import figures
-from core.studies.evidence.correlation import Cell, Comparison
-from core.studies.evidence.figures import Axis, Column, Line, MapRow, Point, bump_chart, published_map
-from core.studies.evidence.scores import Measure
-from core.types import Variant
+from blindspot.figures.theme import Scheme, looks, styles
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.studies.evidence import figures
+from blindspot.studies.evidence.correlation import Cell, Comparison
+from blindspot.studies.evidence.figures import Axis, Column, Line, MapRow, Point, bump_chart, published_map
+from blindspot.studies.evidence.scores import Measure
+from blindspot.types import Variant
 
 
 def cell(evaluator: str, task: str, rho: float | None = 0.5, *ends: float, why: str = "") -> Cell:

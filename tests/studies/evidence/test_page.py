@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.vector_sources import VECTOR_FILES
-from core.encoders.catalog import ENCODERS
-from core.runs import sweeps
-from core.runs.findings.parts import ci, number
-from core.runs.sweeps import EVIDENCE_TRANSFORMS, Sweep
-from core.store.repository import Repository
-from core.studies.evidence.correlation import compare, correlations, in_words
-from core.studies.evidence.page.correlations import cell_in_words, headline_in_words
-from core.studies.evidence.page.ranks import short_name
-from core.studies.evidence.scores import Level, ScoreTable, score_table
-from core.types import Variant
-from core.ui.markdown import as_text
+from blindspot.datasets.vector_sources import VECTOR_FILES
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.runs import sweeps
+from blindspot.runs.findings.parts import ci, number
+from blindspot.runs.sweeps import EVIDENCE_TRANSFORMS, Sweep
+from blindspot.store.repository import Repository
+from blindspot.studies.evidence.correlation import compare, correlations, in_words
+from blindspot.studies.evidence.page.correlations import cell_in_words, headline_in_words
+from blindspot.studies.evidence.page.ranks import short_name
+from blindspot.studies.evidence.scores import Level, ScoreTable, score_table
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
 from tests.conftest import make_settings
 from tests.support.evidence_world import Made, many_models, store
 from tests.support.pages import OpenApp, charts, table, written

@@ -15,12 +15,12 @@ from statistics import fmean
 
 import pytest
 
-from core.datasets.catalog import DATASETS
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import all_diagnostics
-from core.diagnostics.words.schnabel_table import table_1
-from core.studies.evidence import published
-from core.studies.evidence.published import PublishedCorrelation
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import all_diagnostics
+from blindspot.diagnostics.words.schnabel_table import table_1
+from blindspot.studies.evidence import published
+from blindspot.studies.evidence.published import PublishedCorrelation
 
 WANG, SCHNABEL = "wang2022_evalrank.md", "schnabel2015_evaluation_methods.md"
 TABLES = (3, 6, 7, 11)

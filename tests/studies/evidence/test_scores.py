@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.encoders.catalog import ENCODERS
-from core.errors import InputError
-from core.store.repository import Repository
-from core.studies.evidence.scores import (
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.errors import InputError
+from blindspot.store.repository import Repository
+from blindspot.studies.evidence.scores import (
     Downstream,
     Level,
     Measure,
@@ -18,9 +18,9 @@ from core.studies.evidence.scores import (
     family_of,
     score_table,
 )
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Task
-from core.types import Variant
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Task
+from blindspot.types import Variant
 from tests.support.evidence_world import Made, many_models, store
 from tests.support.judgement_samples import A, B, intruder_set, votes
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from core.diagnostic import find_diagnostic
-from core.encoders.transformer.word_pieces import bert_uncased
-from core.numerics.statistics.intervals import Interval
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.studies.findings import among
-from core.studies.findings.general import cut_off, listed, names
-from core.types import Variant
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.findings import among
+from blindspot.studies.findings.general import cut_off, listed, names
+from blindspot.types import Variant
 from tests.support.finding_runs import run_record
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

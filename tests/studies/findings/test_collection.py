@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from core.diagnostic import all_diagnostics
-from core.errors import BlindspotError
-from core.runs.findings import Finding, Level, Material
-from core.store.records import RunRecord
-from core.studies.findings import collection, general
-from core.studies.findings.collection import RunsOf, Selection, collect, discoveries, select
-from core.types import Variant
+from blindspot.diagnostic import all_diagnostics
+from blindspot.errors import BlindspotError
+from blindspot.runs.findings import Finding, Level, Material
+from blindspot.store.records import RunRecord
+from blindspot.studies.findings import collection, general
+from blindspot.studies.findings.collection import RunsOf, Selection, collect, discoveries, select
+from blindspot.types import Variant
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 

@@ -12,26 +12,26 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 
-from core.diagnostics.evalrank import findings as evalrank
-from core.diagnostics.evalrank.findings import Ranked, axes_of
-from core.diagnostics.evalrank.outranking import FirstRanked, Pairs
-from core.diagnostics.evalrank.pairs import RunRows
-from core.diagnostics.frequency.definition import ENTRY as FREQUENCY
-from core.diagnostics.frequency.findings import findings as of_frequency
-from core.diagnostics.geometry.definition import ENTRY as GEOMETRY
-from core.diagnostics.geometry.findings import findings as of_geometry
-from core.diagnostics.heros import findings as heros
-from core.diagnostics.heros.orderings import Cosines
-from core.diagnostics.similarity.definition import ENTRY as SIMILARITY
-from core.diagnostics.similarity.findings import findings as of_similarity
-from core.diagnostics.transfer.definition import ENTRY as TRANSFER
-from core.diagnostics.transfer.findings import findings as of_transfer
-from core.diagnostics.words import analogy, categorization
-from core.diagnostics.words.findings import of_analogies, of_categories
-from core.numerics.ranking.problem import RankCounts
-from core.numerics.statistics.confusion import estimates
-from core.runs.findings import Finding, Level
-from core.studies.findings.collection import discoveries
+from blindspot.diagnostics.evalrank import findings as evalrank
+from blindspot.diagnostics.evalrank.findings import Ranked, axes_of
+from blindspot.diagnostics.evalrank.outranking import FirstRanked, Pairs
+from blindspot.diagnostics.evalrank.pairs import RunRows
+from blindspot.diagnostics.frequency.definition import ENTRY as FREQUENCY
+from blindspot.diagnostics.frequency.findings import findings as of_frequency
+from blindspot.diagnostics.geometry.definition import ENTRY as GEOMETRY
+from blindspot.diagnostics.geometry.findings import findings as of_geometry
+from blindspot.diagnostics.heros import findings as heros
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.diagnostics.similarity.definition import ENTRY as SIMILARITY
+from blindspot.diagnostics.similarity.findings import findings as of_similarity
+from blindspot.diagnostics.transfer.definition import ENTRY as TRANSFER
+from blindspot.diagnostics.transfer.findings import findings as of_transfer
+from blindspot.diagnostics.words import analogy, categorization
+from blindspot.diagnostics.words.findings import of_analogies, of_categories
+from blindspot.numerics.ranking.problem import RankCounts
+from blindspot.numerics.statistics.confusion import estimates
+from blindspot.runs.findings import Finding, Level
+from blindspot.studies.findings.collection import discoveries
 from tests.support.finding_runs import run_record
 from tests.support.made_up_store import MadeUp
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import cli
-from core.runs.findings import Example, Finding, Level, Material
-from core.store.repository import Repository
-from core.studies.findings import collection
-from core.studies.findings.page import SHOWN, at_first
+from blindspot import cli
+from blindspot.runs.findings import Example, Finding, Level, Material
+from blindspot.store.repository import Repository
+from blindspot.studies.findings import collection
+from blindspot.studies.findings.page import SHOWN, at_first
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.datasets.kinds.pairs import PairSet
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostics.evalrank.training_overlap import training_set
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.pairs import Dependence
-from core.studies.gate.audit import CHANGING, EASY, Reached, Row, audited, rows_of, visible_drops
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostics.evalrank.training_overlap import training_set
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.studies.gate.audit import CHANGING, EASY, Reached, Row, audited, rows_of, visible_drops
 
 ITEMS = ("A cat sleeps.", "a cat sleeps", "A dog barks.", "It rains.", "It snows.", "The sun shines.")
 NUMBERS = np.array([0, 1, 2], dtype=np.int32)

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import all_diagnostics, find_diagnostic
-from core.errors import InputError
-from core.numerics.statistics.correlations import spearman_influences
-from core.runs.comparison import declared
-from core.store.records import RunRecord
-from core.studies.gate import sides
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.correlations import spearman_influences
+from blindspot.runs.comparison import declared
+from blindspot.store.records import RunRecord
+from blindspot.studies.gate import sides
 from tests.support.world import World
 
 RUNS = {

@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from core.errors import InputError
-from core.numerics.statistics.estimate import Unit
-from core.numerics.statistics.pairs import Dependence
-from core.runs.comparison import ItemScores
-from core.studies.gate.sides import Recorded
-from core.studies.gate.verdict import SHOWN, Outcome, Verdict, judge
-from core.studies.gate.written import as_junit, as_markdown
-from core.types import Float64
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import ItemScores
+from blindspot.studies.gate.sides import Recorded
+from blindspot.studies.gate.verdict import SHOWN, Outcome, Verdict, judge
+from blindspot.studies.gate.written import as_junit, as_markdown
+from blindspot.types import Float64
 
 SCORE = "hits@1"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.studies.judgement.store import Judgements
+from blindspot.studies.judgement.store import Judgements
 
 
 @pytest.fixture

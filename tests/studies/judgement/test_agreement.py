@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from core.studies.judgement.agreement import agreement
-from core.studies.judgement.tallies import Tally, tally
-from core.studies.judgement.types import Item, Query, Task
+from blindspot.studies.judgement.agreement import agreement
+from blindspot.studies.judgement.tallies import Tally, tally
+from blindspot.studies.judgement.types import Item, Query, Task
 from tests.support.judgement_samples import A, comparative_set, intruder_set, random_tally, votes
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.datasets.published import pairs as loaders
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space
-from core.studies.judgement.automatic import answer, similarities, vote_of
-from core.studies.judgement.types import Item, ItemSet, Query, Task
-from core.types import Variant
+from blindspot.datasets.published import pairs as loaders
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.studies.judgement.automatic import answer, similarities, vote_of
+from blindspot.studies.judgement.types import Item, ItemSet, Query, Task
+from blindspot.types import Variant
 from tests.support.judgement_samples import MADE_AT, MANIFEST, A, B, comparative_set, intruder_set
 
 REFERENCE = Variant("ref", "none")

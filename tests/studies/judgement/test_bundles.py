@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from core.errors import InputError
-from core.files.typed_tables import TableFormat
-from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle, Part
-from core.studies.judgement.store import Judgements, Merged
-from core.studies.judgement.types import NOT_ASKED, Ballot, Item, ItemSet, Query, Task, Vote
-from core.types import Variant
+from blindspot.errors import InputError
+from blindspot.files.typed_tables import TableFormat
+from blindspot.studies.judgement import bundles
+from blindspot.studies.judgement.bundles import Bundle, Part
+from blindspot.studies.judgement.store import Judgements, Merged
+from blindspot.studies.judgement.types import NOT_ASKED, Ballot, Item, ItemSet, Query, Task, Vote
+from blindspot.types import Variant
 from tests.support.bundle_files import SAMPLE, described, edited, members, sample, swapped, zipped
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
 

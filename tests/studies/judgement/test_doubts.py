@@ -7,9 +7,9 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, doubts
-from core.studies.judgement.raters import option_order
-from core.studies.judgement.types import Ballot, Vote
+from blindspot.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, doubts
+from blindspot.studies.judgement.raters import option_order
+from blindspot.studies.judgement.types import Ballot, Vote
 from tests.support.judgement_samples import MADE_AT, intruder_set
 
 ITEMS = intruder_set(queries=20)

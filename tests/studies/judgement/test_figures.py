@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.theme import Scheme, styles
-from core.studies.judgement.figures import own_votes
-from core.studies.judgement.types import Task
-from core.types import Variant
+from blindspot.figures.theme import Scheme, styles
+from blindspot.studies.judgement.figures import own_votes
+from blindspot.studies.judgement.types import Task
+from blindspot.types import Variant
 
 ONE, OTHER = Variant("a", "none"), Variant("<i>b</i>", "center")
 STYLES = styles([ONE, OTHER], Scheme.LIGHT)

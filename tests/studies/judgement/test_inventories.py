@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.published import pairs as loaders
-from core.datasets.published import simlex
-from core.errors import DataCorrupt, InputError
-from core.settings import Settings
-from core.studies.judgement import inventories
-from core.studies.judgement.inventories import RARE, Inventory
-from core.studies.judgement.types import Query
-from core.texts import near_duplicate_key
-from core.types import Int64
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published import simlex
+from blindspot.errors import DataCorrupt, InputError
+from blindspot.settings import Settings
+from blindspot.studies.judgement import inventories
+from blindspot.studies.judgement.inventories import RARE, Inventory
+from blindspot.studies.judgement.types import Query
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Int64
 
 PAIRS = loaders.pair_set(
     "texts",

@@ -8,22 +8,22 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from core.encoders.cache import EmbeddingCache
-from core.errors import BlindspotError, Cancelled, InputError
-from core.numerics.similarity import Similarity
-from core.runs import pipeline
-from core.runs.requests import EncodeRequest
-from core.runs.spaces import open_spaces
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.judgement import making
-from core.studies.judgement.inventories import Inventory, Ready
-from core.studies.judgement.making import ItemsRequest, make
-from core.studies.judgement.rules import Closeness, Quartet, Reason, Rule
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import NOT_ASKED, Item, Query, Task
-from core.texts import near_duplicate_key
-from core.types import CancelToken
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import open_spaces
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement import making
+from blindspot.studies.judgement.inventories import Inventory, Ready
+from blindspot.studies.judgement.making import ItemsRequest, make
+from blindspot.studies.judgement.rules import Closeness, Quartet, Reason, Rule
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import NOT_ASKED, Item, Query, Task
+from blindspot.texts import near_duplicate_key
+from blindspot.types import CancelToken
 from tests.support.judgement_slow import Slow
 from tests.support.making_world import CENTERED, COUNTS, NEITHER, OWN, WORDS, WORDS_300, A, B, register
 from tests.support.small_world import SMALL_PAIRS, register_dataset

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.errors import InputError
-from core.studies.judgement import own_queries
-from core.studies.judgement.own_queries import LONGEST, MAX_BYTES, MAX_ROWS
-from core.studies.judgement.types import Query
+from blindspot.errors import InputError
+from blindspot.studies.judgement import own_queries
+from blindspot.studies.judgement.own_queries import LONGEST, MAX_BYTES, MAX_ROWS
+from blindspot.studies.judgement.types import Query
 
 
 def test_a_list_has_one_query_a_line() -> None:

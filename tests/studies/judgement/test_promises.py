@@ -15,14 +15,14 @@ import pytest
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from core.numerics.statistics import votes as voting
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.votes import FEWEST_VOTES, Population
-from core.studies.judgement.scoring import pair_tests
-from core.studies.judgement.tallies import Tally
-from core.studies.judgement.types import NOT_ASKED, Item, Query, Task
-from core.types import Float64, Variant
+from blindspot.numerics.statistics import votes as voting
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.votes import FEWEST_VOTES, Population
+from blindspot.studies.judgement.scoring import pair_tests
+from blindspot.studies.judgement.tallies import Tally
+from blindspot.studies.judgement.types import NOT_ASKED, Item, Query, Task
+from blindspot.types import Float64, Variant
 
 NORMAL = norm.ppf((np.arange(4_001) + 0.5) / 4_001)  # a standard normal, as equally likely values
 FEW_NORMAL = norm.ppf((np.arange(201) + 0.5) / 201)

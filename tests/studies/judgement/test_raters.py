@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from core.errors import InputError
-from core.studies.judgement.raters import item_order, nickname, option_order, rater_key
-from core.studies.judgement.types import Ballot, Item, Query
+from blindspot.errors import InputError
+from blindspot.studies.judgement.raters import item_order, nickname, option_order, rater_key
+from blindspot.studies.judgement.types import Ballot, Item, Query
 from tests.support.judgement_samples import comparative_set, intruder_set
 
 

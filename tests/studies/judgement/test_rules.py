@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import InputError
-from core.studies.judgement import rules
-from core.studies.judgement.rules import Asked, Closeness, Made, Pool, Quartet, Reason, Rule
-from core.studies.judgement.types import NOT_ASKED, Query
-from core.texts import near_duplicate_key
-from core.types import Int64
+from blindspot.errors import InputError
+from blindspot.studies.judgement import rules
+from blindspot.studies.judgement.rules import Asked, Closeness, Made, Pool, Quartet, Reason, Rule
+from blindspot.studies.judgement.types import NOT_ASKED, Query
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Int64
 from tests.support.judgement_slow import Slow
 
 LOG10, COUNT, NARROW = Rule.of(Closeness.LOG10), Rule.of(Closeness.COUNT), Rule(Closeness.LOG10, 0.02)

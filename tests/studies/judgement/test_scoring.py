@@ -12,13 +12,13 @@ from scipy.stats import kstest
 from scipy.stats import t as student
 from statsmodels.stats.multitest import multipletests
 
-from core.errors import InputError
-from core.numerics.statistics.intervals import Z_95
-from core.numerics.statistics.votes import FEWEST_QUERIES, Population
-from core.studies.judgement.scoring import By, breakdown, groups, most_missed, pair_tests, scores
-from core.studies.judgement.tallies import NO_VOTE, Tally, tally
-from core.studies.judgement.types import NOT_ASKED, Item, Query, Task
-from core.types import Variant
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import Z_95
+from blindspot.numerics.statistics.votes import FEWEST_QUERIES, Population
+from blindspot.studies.judgement.scoring import By, breakdown, groups, most_missed, pair_tests, scores
+from blindspot.studies.judgement.tallies import NO_VOTE, Tally, tally
+from blindspot.studies.judgement.types import NOT_ASKED, Item, Query, Task
+from blindspot.types import Variant
 from tests.support.judgement_samples import A, comparative_set, intruder_set, random_tally, votes
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from core.errors import InputError
-from core.settings import ROOT
-from core.store import db
-from core.store.db import migrate, migrations
-from core.store.repository import Repository
-from core.studies.judgement import store as judgements_module
-from core.studies.judgement.store import LISTED, Judgements, Merged
-from core.studies.judgement.types import Ballot, ItemSet, Recorded, Task, Vote
+from blindspot.errors import InputError
+from blindspot.settings import ROOT
+from blindspot.store import db
+from blindspot.store.db import migrate, migrations
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement import store as judgements_module
+from blindspot.studies.judgement.store import LISTED, Judgements, Merged
+from blindspot.studies.judgement.types import Ballot, ItemSet, Recorded, Task, Vote
 from tests.support import store_samples
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
 from tests.support.judgement_samples import votes as sample_votes
@@ -41,8 +41,8 @@ def ballot(items: ItemSet, rater: str = "Anna", session: str = "") -> Ballot:
 def program(text: str, *arguments: object) -> subprocess.Popen[str]:
     """A process of its own that runs ``text`` with these arguments; ``store`` is open on the first."""
     head = (
-        "import sys\nfrom pathlib import Path\nfrom core.studies.judgement.types import Ballot\n"
-        "from core.studies.judgement.store import Judgements\nstore = Judgements.at(Path(sys.argv[1]))\n"
+        "import sys\nfrom pathlib import Path\nfrom blindspot.studies.judgement.types import Ballot\n"
+        "from blindspot.studies.judgement.store import Judgements\nstore = Judgements.at(Path(sys.argv[1]))\n"
     )
     return subprocess.Popen(
         [sys.executable, "-c", head + text, *map(str, arguments)],

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import InputError
-from core.studies.judgement.types import session_name
+from blindspot.errors import InputError
+from blindspot.studies.judgement.types import session_name
 
 PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.numerics.statistics.intervals import Interval
-from core.studies.judgement import verdict
-from core.studies.judgement.agreement import Agreement, agreement
-from core.studies.judgement.scoring import pair_tests, scores
-from core.studies.judgement.tallies import Tally, tally
-from core.studies.judgement.types import NOT_ASKED, Item, Query, Task
-from core.types import Variant
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.studies.judgement import verdict
+from blindspot.studies.judgement.agreement import Agreement, agreement
+from blindspot.studies.judgement.scoring import pair_tests, scores
+from blindspot.studies.judgement.tallies import Tally, tally
+from blindspot.studies.judgement.types import NOT_ASKED, Item, Query, Task
+from blindspot.types import Variant
 from tests.support.judgement_samples import comparative_set, intruder_set, votes
 
 

@@ -8,16 +8,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.datasets.published import pairs as loaders
-from core.errors import InputError
-from core.jobs.queue import JobQueue
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.store.repository import Repository
-from core.studies.lab import grid
-from core.studies.lab.grid import Grid, Reading, Setting, Task, cannot_be, headlines, readings, requests, usual_tasks
-from core.studies.lab.verdicts import Knob, contexts
-from core.types import Variant
+from blindspot.datasets.published import pairs as loaders
+from blindspot.errors import InputError
+from blindspot.jobs.queue import JobQueue
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.store.repository import Repository
+from blindspot.studies.lab import grid
+from blindspot.studies.lab.grid import (
+    Grid,
+    Reading,
+    Setting,
+    Task,
+    cannot_be,
+    headlines,
+    readings,
+    requests,
+    usual_tasks,
+)
+from blindspot.studies.lab.verdicts import Knob, contexts
+from blindspot.types import Variant
 from tests.conftest import make_settings
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until
 from tests.support.world import World

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from streamlit.testing.v1.element_tree import Block
 
-from core.datasets.catalog import title_of
-from core.numerics.statistics.intervals import Interval
-from core.runs import pipeline
-from core.runs.comparison import Difference
-from core.runs.requests import EncodeRequest
-from core.store.repository import Repository
-from core.studies.lab.grid import Grid, Reading, Scores, Task, changes, requests, score_cells, stored_runs
-from core.studies.lab.page.headline import sure
-from core.studies.lab.verdicts import effects, in_words, verdicts
-from core.ui import resources
-from core.ui.markdown import as_text
+from blindspot.datasets.catalog import title_of
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs import pipeline
+from blindspot.runs.comparison import Difference
+from blindspot.runs.requests import EncodeRequest
+from blindspot.store.repository import Repository
+from blindspot.studies.lab.grid import Grid, Reading, Scores, Task, changes, requests, score_cells, stored_runs
+from blindspot.studies.lab.page.headline import sure
+from blindspot.studies.lab.verdicts import effects, in_words, verdicts
+from blindspot.ui import resources
+from blindspot.ui.markdown import as_text
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, charts, written
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, register_encoder, wait_until

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.studies.lab.grid import Reading, Scores, Setting, Task
-from core.studies.lab.verdicts import Knob, contexts, effects, in_words, verdicts
+from blindspot.studies.lab.grid import Reading, Scores, Setting, Task
+from blindspot.studies.lab.verdicts import Knob, contexts, effects, in_words, verdicts
 
 NAN = float("nan")
 MRR, HITS = (Reading(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))

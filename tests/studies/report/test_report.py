@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core import cli
-from core.errors import InputError
-from core.runs.findings import Example, Finding, Level
-from core.studies.findings.collection import RunsOf, Selection
-from core.studies.report import manifest
-from core.studies.report.content import Report, gather, stars
-from core.studies.report.making import FORMATS, as_html, as_latex, as_markdown
-from core.studies.report.tables import Table, latex_text, to_html, to_latex, to_markdown
-from core.types import Variant
+from blindspot import cli
+from blindspot.errors import InputError
+from blindspot.runs.findings import Example, Finding, Level
+from blindspot.studies.findings.collection import RunsOf, Selection
+from blindspot.studies.report import manifest
+from blindspot.studies.report.content import Report, gather, stars
+from blindspot.studies.report.making import FORMATS, as_html, as_latex, as_markdown
+from blindspot.studies.report.tables import Table, latex_text, to_html, to_latex, to_markdown
+from blindspot.types import Variant
 from tests.support.pages import OpenApp
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World

@@ -8,9 +8,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.theme import Scheme, styles
-from core.studies.report.figures import score_dots
-from core.types import Variant
+from blindspot.figures.theme import Scheme, styles
+from blindspot.studies.report.figures import score_dots
+from blindspot.types import Variant
 
 A, B, C = Variant("a", "none"), Variant("a", "center"), Variant("b", "none")
 DATASETS = ["demo-pairs", "evalrank-sent"]

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer.layers import Reading
-from core.settings import Settings
-from core.studies.setup_check.checking import check
-from core.studies.setup_check.models import Batch, Reference, model_of, reference_of
-from core.studies.setup_check.results import TITLES, Report, Verdict
-from core.types import CancelToken, Float32
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer.layers import Reading
+from blindspot.settings import Settings
+from blindspot.studies.setup_check.checking import check
+from blindspot.studies.setup_check.models import Batch, Reference, model_of, reference_of
+from blindspot.studies.setup_check.results import TITLES, Report, Verdict
+from blindspot.types import CancelToken, Float32
 from tests.support.embedding_server import embedding_server
 from tests.support.faulty_models import FAULTS, HEALTHY, OTHER_FAULTS, MiniLM, Way
 

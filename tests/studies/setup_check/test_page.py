@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from core.files.writing import write_atomically
-from core.studies.setup_check.results import Report, Result, Verdict
-from core.studies.setup_check.task import SetupCheck, find, path_of
-from core.ui.resources import jobs
+from blindspot.files.writing import write_atomically
+from blindspot.studies.setup_check.results import Report, Result, Verdict
+from blindspot.studies.setup_check.task import SetupCheck, find, path_of
+from blindspot.ui.resources import jobs
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp
 

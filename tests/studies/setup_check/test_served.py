@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli.studies import check as command
-from core.settings import Settings
-from core.studies.setup_check import task
-from core.studies.setup_check.results import Verdict
-from core.studies.setup_check.task import SetupCheck, find, make
-from core.types import CancelToken, Float32, no_progress
+from blindspot.cli.studies import check as command
+from blindspot.settings import Settings
+from blindspot.studies.setup_check import task
+from blindspot.studies.setup_check.results import Verdict
+from blindspot.studies.setup_check.task import SetupCheck, find, make
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.commands import Command
 from tests.support.embedding_server import Reply, Request, embedding_server
 from tests.support.faulty_models import FAULTS, MiniLM

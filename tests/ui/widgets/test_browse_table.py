@@ -9,7 +9,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
-from core.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 
 ROWS = 25
 ORDER = [number * 7 % ROWS for number in range(ROWS)]  # of the numbers in the table; 7 and 25 share no factor
@@ -19,7 +19,7 @@ def page_with_a_table(rows: int, missing: int, dataset: str) -> None:
     import pandas as pd
     import streamlit as st
 
-    from core.ui.widgets.browse_table import BrowseTable
+    from blindspot.ui.widgets.browse_table import BrowseTable
 
     table = BrowseTable("things", key="thing", unit="thing", number="no.")
     numbers = [number * 7 % rows for number in range(rows)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.texts import same_text
-from core.ui.widgets import item_search
-from core.ui.widgets.item_search import Found, Way, find_items
+from blindspot.texts import same_text
+from blindspot.ui.widgets import item_search
+from blindspot.ui.widgets.item_search import Found, Way, find_items
 
 WORDS = ["elephants", "Elephant", "the elephant", "elegant", "rain", "a  Rainy\nday", "caf\u00e9"]
 SENTENCES = ["A dog runs in the park, far from here.", "An elephant sleeps under the old tree.", "Rain falls on us."]

@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 from tests.conftest import make_settings
 
 
 def offers(dataset: str, variants: tuple[str, ...]) -> None:
     import streamlit as st
 
-    from core.diagnostic import find_diagnostic
-    from core.types import Variant
-    from core.ui.pickers import Picks
-    from core.ui.widgets import missing_runs
+    from blindspot.diagnostic import find_diagnostic
+    from blindspot.types import Variant
+    from blindspot.ui.pickers import Picks
+    from blindspot.ui.widgets import missing_runs
 
     entry = find_diagnostic("evalrank")
     picks = Picks(dataset, "cos", "definition", tuple(Variant.parse(name) for name in variants))

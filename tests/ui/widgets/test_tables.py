@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostic import find_diagnostic
-from core.ui.widgets import tables
+from blindspot.diagnostic import find_diagnostic
+from blindspot.ui.widgets import tables
 
 ENTRY = find_diagnostic("evalrank")
 COLUMNS = {"mrr": "MRR", "mean_rank": "mean rank", "tied_pairs": "tied pairs"}  # more, less, and neither is better
@@ -72,7 +72,7 @@ def _drawn() -> None:
     import pandas as pd
     import streamlit as st
 
-    from core.ui.widgets import tables
+    from blindspot.ui.widgets import tables
 
     frame = pd.DataFrame({"model": ["a", "b"], "difference": [-4.5, 12.75], "n": [-1, 2], "score": [0.5, 0.25]})
     number = st.column_config.NumberColumn

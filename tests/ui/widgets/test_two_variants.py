@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.store.repository import Repository
+from blindspot.store.repository import Repository
 from tests.support.store_samples import pair_set, store_run
 
 NAMES = ("x~none", "y~none", "z~none")
@@ -16,7 +16,7 @@ NAMES = ("x~none", "y~none", "z~none")
 def choice(names: tuple[str, ...], b_at_first: bool) -> None:
     import streamlit as st
 
-    from core.ui.widgets.two_variants import two_names
+    from blindspot.ui.widgets.two_variants import two_names
 
     a, b = two_names(names, ("left", "right"), b_at_first=b_at_first)
     st.text(f"{a} {b}")
@@ -117,7 +117,7 @@ def test_b_may_be_nobody() -> None:
 def runs_compared(runs: list) -> None:
     import streamlit as st
 
-    from core.ui.widgets.two_variants import two_variants
+    from blindspot.ui.widgets.two_variants import two_variants
 
     sides = two_variants(runs, ("left", "right"))
     st.session_state["compared"] = list(sides.by_letter.values())

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import uploads
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
 from tests.conftest import make_settings
 from tests.support.data_page import keep, picker, rows, upload
 from tests.support.pages import OpenApp, written

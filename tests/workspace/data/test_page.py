@@ -10,18 +10,18 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import uploads
-from core.datasets.catalog import DATASETS, SourceFile, find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.own import files as own
-from core.datasets.own import guess
-from core.datasets.published.pairs import evalrank
-from core.runs import pipeline
-from core.settings import ASSETS, Settings
-from core.store.repository import Repository
-from core.types import digest_of_strings
-from core.ui.resources import jobs
-from core.workspace.data.datasets import NOT_KNOWN
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import DATASETS, SourceFile, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own import files as own
+from blindspot.datasets.own import guess
+from blindspot.datasets.published.pairs import evalrank
+from blindspot.runs import pipeline
+from blindspot.settings import ASSETS, Settings
+from blindspot.store.repository import Repository
+from blindspot.types import digest_of_strings
+from blindspot.ui.resources import jobs
+from blindspot.workspace.data.datasets import NOT_KNOWN
 from tests.conftest import make_settings
 from tests.support.data_page import keep, listed, picker, rows, upload
 from tests.support.pages import OpenApp, written

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.datasets import uploads
-from core.datasets.catalog import DATASETS, find_dataset
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets import uploads
+from blindspot.datasets.catalog import DATASETS, find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from tests.conftest import make_settings
 from tests.support.data_page import keep, rows, upload
 from tests.support.pages import OpenApp, written

@@ -8,12 +8,12 @@ from typing import Any, cast
 
 import pytest
 
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.numerics.statistics.intervals import Interval
-from core.runs.comparison import Difference
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.workspace.overview.best import Best, best_of, cost, verdict
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.comparison import Difference
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.workspace.overview.best import Best, best_of, cost, verdict
 from tests.support.finding_runs import run_record
 
 P: dict[str, float] = {}  # by variant, of the made-up test against the best

@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
-from core.figures.theme import Scheme, styles
-from core.types import Variant
-from core.workspace.overview.figures import score_dots
+from blindspot.figures.theme import Scheme, styles
+from blindspot.types import Variant
+from blindspot.workspace.overview.figures import score_dots
 
 A, B, C = Variant("a", "none"), Variant("a", "center"), Variant("b", "none")
 AXIS = "MRR, raw ranks"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.benchmarks import app_store
-from core.diagnostic import all_diagnostics, find_diagnostic, named_function
-from core.store.repository import Repository
-from core.types import no_progress
-from core.workspace import overview
+from blindspot.benchmarks import app_store
+from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
+from blindspot.store.repository import Repository
+from blindspot.types import no_progress
+from blindspot.workspace import overview
 from tests.support.pages import OpenApp, chart, values, written
 
 

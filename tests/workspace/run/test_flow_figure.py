@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.figures.theme import Scheme
-from core.workspace.run.flow_figure import likelihood
+from blindspot.figures.theme import Scheme
+from blindspot.workspace.run.flow_figure import likelihood
 
 
 def test_both_curves_and_where_the_flow_is_kept() -> None:

@@ -11,12 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button, ButtonGroup
 
-from core.diagnostic import find_diagnostic, parameters
-from core.diagnostics.evalrank.definition import ENTRY
-from core.store.records import RunState
-from core.store.repository import Repository
-from core.ui import resources
-from core.workspace.run import history
+from blindspot.diagnostic import find_diagnostic, parameters
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.store.records import RunState
+from blindspot.store.repository import Repository
+from blindspot.ui import resources
+from blindspot.workspace.run import history
 from tests.support.pages import OpenApp, table, written
 from tests.support.run_history import choose_rows
 from tests.support.small_world import wait_until

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from core.diagnostics.evalrank.trust import Choice
-from core.figures.html_tables import Column, Html, html_table, quiet
-from core.figures.theme import Scheme
-from core.texts import with_minus
+from blindspot.diagnostics.evalrank.trust import Choice
+from blindspot.figures.html_tables import Column, Html, html_table, quiet
+from blindspot.figures.theme import Scheme
+from blindspot.texts import with_minus
 
 
 def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:

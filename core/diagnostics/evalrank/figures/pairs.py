@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, apply_layout, ink
-from core.types import Bool, Float64, Int64, Variant
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.types import Bool, Float64, Int64, Variant
 
 HEIGHT = 400
 SMALLEST, LARGEST = 7, 30  # pixels of a dot

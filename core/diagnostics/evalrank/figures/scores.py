@@ -11,9 +11,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.figures.labels import wrapped
-from core.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, text_on
-from core.types import Variant
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, text_on
+from blindspot.types import Variant
 
 FIGURE_HEIGHT = 330
 MOST_BARS = 10  # models; more are dots

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, apply_layout, ink
-from core.types import Float64, Int64
+from blindspot.figures.theme import Scheme, apply_layout, ink
+from blindspot.types import Float64, Int64
 
 FIGURE_HEIGHT = 390
 UP, SAME, DOWN = "moves up", "stays", "moves down"

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import ui
-from core.datasets.catalog import find_dataset
-from core.diagnostic import DiagnosticEntry, find_diagnostic
-from core.diagnostics.evalrank.definition import CANDIDATES
-from core.diagnostics.evalrank.figures.scores import MOST_BARS, SCORES, rank_curve, score_bars
-from core.diagnostics.evalrank.page import (
+from blindspot import ui
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostics.evalrank.definition import CANDIDATES
+from blindspot.diagnostics.evalrank.figures.scores import MOST_BARS, SCORES, rank_curve, score_bars
+from blindspot.diagnostics.evalrank.page import (
     comparability,
     kinds,
     other_queries,
@@ -25,14 +25,14 @@ from core.diagnostics.evalrank.page import (
     uncertainty,
     what_if,
 )
-from core.diagnostics.evalrank.page.shown import EvalRankView, choose_candidates, choose_filtered, pairs_of
-from core.diagnostics.evalrank.uncertainty import Sample
-from core.errors import BlindspotError
-from core.store.records import RunRecord
-from core.texts import counted
-from core.ui.pickers import Picks
-from core.ui.widgets import missing_runs, tables
-from core.ui.widgets.views import View, choose_view
+from blindspot.diagnostics.evalrank.page.shown import EvalRankView, choose_candidates, choose_filtered, pairs_of
+from blindspot.diagnostics.evalrank.uncertainty import Sample
+from blindspot.errors import BlindspotError
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.ui.pickers import Picks
+from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets.views import View, choose_view
 
 MAX_SHOWN = 20
 FEW_RIVALS = 10  # ranks

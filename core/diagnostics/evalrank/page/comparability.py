@@ -6,22 +6,22 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import training_overlap
-from core.diagnostics.evalrank.page.shown import button_for
-from core.diagnostics.evalrank.trust import as_toolkit, other_protocol
-from core.errors import BlindspotError
-from core.runs import manifests, pipeline
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.pickers import DEFAULT_PROTOCOL, Picks
-from core.ui.resources import repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.diagnostics.evalrank.page.shown import button_for
+from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
+from blindspot.errors import BlindspotError
+from blindspot.runs import manifests, pipeline
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
+from blindspot.ui.resources import repository, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import run_button
 
 
 def on_one_support(runs: Sequence[RunRecord], picks: Picks) -> list[RunRecord]:

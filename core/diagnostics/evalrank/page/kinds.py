@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.kinds.own_columns import OwnColumn
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.kinds import (
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank.kinds import (
     MEASURES,
     Kind,
     choices_of,
@@ -20,19 +20,19 @@ from core.diagnostics.evalrank.kinds import (
     grouping_of,
     scores_by_kind,
 )
-from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
-from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
-from core.diagnostics.evalrank.sources import PairSources
-from core.figures.groups import group_lines
-from core.numerics.statistics.groups import FEW, Gains, Grouping
-from core.texts import are_words
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository
-from core.ui.widgets import dataset_offer
-from core.ui.widgets.addressed import tab_named
-from core.ui.widgets.two_variants import two_variants
-from core.ui.widgets.versus import kinds as versus
+from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView, sources_of
+from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from blindspot.diagnostics.evalrank.sources import PairSources
+from blindspot.figures.groups import group_lines
+from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
+from blindspot.texts import are_words
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import dataset_offer
+from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets.two_variants import two_variants
+from blindspot.ui.widgets.versus import kinds as versus
 
 QUESTIONS = {
     Kind.OVERLAP: "lexical overlap",

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
-from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
-from core.diagnostics.evalrank.pairs import PairTable
-from core.runs.embeddings import EmbeddingsGone
-from core.store.records import RunRecord
-from core.texts import percent
-from core.types import Int64
-from core.ui import headline
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import cached, repository, settings
+from blindspot.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
+from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.store.records import RunRecord
+from blindspot.texts import percent
+from blindspot.types import Int64
+from blindspot.ui import headline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_PROTOCOL
+from blindspot.ui.resources import cached, repository, settings
 
 
 def note(shown: EvalRankView) -> None:

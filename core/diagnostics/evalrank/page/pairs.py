@@ -14,36 +14,36 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from core.datasets.kinds.own_columns import OwnColumn, choices_of
-from core.diagnostics.evalrank import browsing
-from core.diagnostics.evalrank.browsing import MEANING, NEED_B, Compared, Which
-from core.diagnostics.evalrank.figures.pairs import rank_scatter
-from core.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
-from core.diagnostics.evalrank.pairs import RankedItem, around_mate
-from core.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
-from core.figures.html_tables import TableRow, is_long, ranking_table
-from core.figures.theme import MANY_VARIANTS
-from core.numerics.neighbours.hubness import HUB
-from core.numerics.ranking.problem import Relation
-from core.numerics.statistics.outcomes import Leads
-from core.runs.embeddings import EmbeddingsGone
-from core.runs.why_similar import PairOfTexts
-from core.store.records import RunRecord
-from core.texts import from_change
-from core.types import Bool, Int64
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import cached, jobs, repository, scheme, settings
-from core.ui.widgets import dataset_offer, downloads, own_columns
-from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
-from core.ui.widgets.own_columns import ADDED
-from core.ui.widgets.texts import long_texts, why_similar
-from core.ui.widgets.two_variants import Sides, two_variants
-from core.ui.widgets.versus.selection import Dots, Selection
-from core.ui.widgets.work import has_changed, rerun_button
+from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.diagnostics.evalrank import browsing
+from blindspot.diagnostics.evalrank.browsing import MEANING, NEED_B, Compared, Which
+from blindspot.diagnostics.evalrank.figures.pairs import rank_scatter
+from blindspot.diagnostics.evalrank.page.shown import EvalRankView, features, sources_of
+from blindspot.diagnostics.evalrank.pairs import RankedItem, around_mate
+from blindspot.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
+from blindspot.figures.html_tables import TableRow, is_long, ranking_table
+from blindspot.figures.theme import MANY_VARIANTS
+from blindspot.numerics.neighbours.hubness import HUB
+from blindspot.numerics.ranking.problem import Relation
+from blindspot.numerics.statistics.outcomes import Leads
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.store.records import RunRecord
+from blindspot.texts import from_change
+from blindspot.types import Bool, Int64
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_PROTOCOL
+from blindspot.ui.resources import cached, jobs, repository, scheme, settings
+from blindspot.ui.widgets import dataset_offer, downloads, own_columns
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from blindspot.ui.widgets.own_columns import ADDED
+from blindspot.ui.widgets.texts import long_texts, why_similar
+from blindspot.ui.widgets.two_variants import Sides, two_variants
+from blindspot.ui.widgets.versus.selection import Dots, Selection
+from blindspot.ui.widgets.work import has_changed, rerun_button
 
 TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
 SELECTION = Selection(

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.evalrank import published as reference
-from core.diagnostics.evalrank.figures.scores import PANELS, Dot, published_dots
-from core.diagnostics.evalrank.published import PublishedScore
-from core.store.records import RunRecord
-from core.ui.pickers import DEFAULT_PROTOCOL, Picks
-from core.ui.resources import scheme
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.choices import one_of
+from blindspot.diagnostics.evalrank import published as reference
+from blindspot.diagnostics.evalrank.figures.scores import PANELS, Dot, published_dots
+from blindspot.diagnostics.evalrank.published import PublishedScore
+from blindspot.store.records import RunRecord
+from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
+from blindspot.ui.resources import scheme
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.choices import one_of
 
 ALL = "all"
 

@@ -8,24 +8,24 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import DatasetEntry
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank.browsing import text_features
-from core.diagnostics.evalrank.definition import CANDIDATES, MATES
-from core.diagnostics.evalrank.pairs import PairTable, pair_table
-from core.diagnostics.evalrank.sources import PairSources, find_sources
-from core.errors import BlindspotError
-from core.figures.theme import Scheme, Style
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import Picks
-from core.ui.resources import Keys, cached, repository, settings
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.dataset_offer import scored_pairs
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import DatasetEntry
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank.browsing import text_features
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
+from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
+from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme, Style
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import Keys, cached, repository, settings
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.dataset_offer import scored_pairs
+from blindspot.ui.widgets.work import run_button
 
 BY_RUNS: Keys = {PairTable: lambda pairs: pairs.run_ids}  # a finished run never changes
 

@@ -10,18 +10,18 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core.datasets.catalog import DATASETS, DatasetEntry
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import training_overlap
-from core.diagnostics.evalrank.definition import CANDIDATES
-from core.diagnostics.evalrank.figures.choices import choices_table
-from core.diagnostics.evalrank.page import comparability
-from core.diagnostics.evalrank.page.pairs import encode_again
-from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
-from core.diagnostics.evalrank.pairs import MeanScore, PairTable, rows_of_runs
-from core.diagnostics.evalrank.training_overlap import Overlap, TrainingSet, overlap
-from core.diagnostics.evalrank.trust import (
+from blindspot.datasets.catalog import DATASETS, DatasetEntry
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.diagnostics.evalrank.definition import CANDIDATES
+from blindspot.diagnostics.evalrank.figures.choices import choices_table
+from blindspot.diagnostics.evalrank.page import comparability
+from blindspot.diagnostics.evalrank.page.pairs import encode_again
+from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from blindspot.diagnostics.evalrank.pairs import MeanScore, PairTable, rows_of_runs
+from blindspot.diagnostics.evalrank.training_overlap import Overlap, TrainingSet, overlap
+from blindspot.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,
     choices,
@@ -33,17 +33,17 @@ from core.diagnostics.evalrank.trust import (
     with_first_items,
     with_other_candidates,
 )
-from core.errors import BlindspotError
-from core.files.tables import MAX_ROWS
-from core.runs import pipeline
-from core.runs.embeddings import EmbeddingsGone
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
-from core.ui.resources import allowed, cached, on_disk, repository, scheme, settings
-from core.ui.widgets import dataset_offer, tables
-from core.ui.widgets.work import run_button
+from blindspot.errors import BlindspotError
+from blindspot.files.tables import MAX_ROWS
+from blindspot.runs import pipeline
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
+from blindspot.ui.resources import allowed, cached, on_disk, repository, scheme, settings
+from blindspot.ui.widgets import dataset_offer, tables
+from blindspot.ui.widgets.work import run_button
 
 TOOLKIT = PROTOCOLS[1]
 AMONG_MATCHES = "among matches only, without other queries and background as candidates"

@@ -8,20 +8,20 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import uncertainty as numbers
-from core.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
-from core.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
-from core.diagnostics.evalrank.pairs import PairTable, pair_table
-from core.diagnostics.evalrank.uncertainty import Difference, Sample, Verdict
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.resampling import FLIPS
-from core.store.records import RunRecord
-from core.ui import headline
-from core.ui.headline import Rival, in_percent
-from core.ui.markdown import as_text
-from core.ui.resources import Keys, cached, repository
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank import uncertainty as numbers
+from blindspot.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
+from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
+from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
+from blindspot.diagnostics.evalrank.uncertainty import Difference, Sample, Verdict
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.resampling import FLIPS
+from blindspot.store.records import RunRecord
+from blindspot.ui import headline
+from blindspot.ui.headline import Rival, in_percent
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import Keys, cached, repository
 
 NAMES = {**SCORES, "mean_rank": "mean rank", "median_rank": "median rank"}
 _KEYS: Keys = {Sample: lambda sample: (sample.run_ids, sample.metrics)}  # from one table of pairs each

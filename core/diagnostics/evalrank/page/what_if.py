@@ -7,31 +7,31 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.evalrank import uncertainty, what_if
-from core.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
-from core.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
-from core.diagnostics.evalrank.page.shown import EvalRankView, button_for
-from core.diagnostics.evalrank.pairs import around_mate
-from core.diagnostics.evalrank.what_if import Basis, Comparison, WhatIf
-from core.errors import BlindspotError
-from core.numerics.similarity import Similarity
-from core.numerics.statistics.pairs import Dependence
-from core.runs.embeddings import EmbeddingsGone
-from core.store.records import RunRecord
-from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
-from core.transforms.trained_flows import NotTrained
-from core.types import Variant
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import cached, jobs, repository, scheme, settings
-from core.ui.turns import turn
-from core.ui.widgets import tables
-from core.ui.widgets.addressed import names_of_variants, one_named
-from core.ui.widgets.browse_table import choose_row
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import has_changed
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.evalrank import uncertainty, what_if
+from blindspot.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
+from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
+from blindspot.diagnostics.evalrank.page.shown import EvalRankView, button_for
+from blindspot.diagnostics.evalrank.pairs import around_mate
+from blindspot.diagnostics.evalrank.what_if import Basis, Comparison, WhatIf
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.store.records import RunRecord
+from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
+from blindspot.transforms.trained_flows import NotTrained
+from blindspot.types import Variant
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_PROTOCOL
+from blindspot.ui.resources import cached, jobs, repository, scheme, settings
+from blindspot.ui.turns import turn
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.ui.widgets.browse_table import choose_row
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import has_changed
 
 DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
 AS_PICKED = "as stored"

@@ -8,7 +8,7 @@ from math import isnan
 
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, apply_layout, ink, shade, text_on
+from blindspot.figures.theme import Scheme, apply_layout, ink, shade, text_on
 
 HEIGHT = 330
 # Viridis: it differs in lightness too, and has no gray, which is for cells of few pairs.

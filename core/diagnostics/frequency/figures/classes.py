@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, apply_layout, ink, log_axis
-from core.types import Variant
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink, log_axis
+from blindspot.types import Variant
 
 BAND_OPACITY = 0.16
 CHANCE = 0.5

@@ -8,9 +8,9 @@ from html import escape
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, apply_layout, ink
-from core.numerics.neighbours.hubness import Tail
-from core.types import Variant
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.numerics.neighbours.hubness import Tail
+from blindspot.types import Variant
 
 HEIGHT = 420
 NAME_HEIGHT = 20  # of the legend, per name on a narrow screen

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import plotly.graph_objects as go
 
-from core.figures.theme import Scheme, Style, apply_layout, ink
-from core.numerics.statistics.association import Medians
-from core.types import Float64, Int64
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.numerics.statistics.association import Medians
+from blindspot.types import Float64, Int64
 
 HEIGHT = 340
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core import ui
-from core.diagnostic import find_diagnostic
-from core.diagnostics.frequency.page import bands, hubs, information, neighbours, norms
-from core.diagnostics.frequency.page.shown import FrequencyView, gather
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.frequency.page import bands, hubs, information, neighbours, norms
+from blindspot.diagnostics.frequency.page.shown import FrequencyView, gather
+from blindspot.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.
 VIEWS: Mapping[str, View[FrequencyView]] = {

@@ -9,25 +9,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import DATASETS
-from core.datasets.kinds.base import DatasetKind
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN, Bands, by_bands, scores_by_kind
-from core.diagnostics.evalrank.page import comparability
-from core.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
-from core.diagnostics.evalrank.pairs import PairTable, rows_of_runs
-from core.diagnostics.frequency.figures.bands import Cell, band_matrix
-from core.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
-from core.errors import BlindspotError
-from core.figures.groups import group_lines
-from core.numerics.statistics.groups import FEW
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank.kinds import LABELS, MEASURES, UNKNOWN, Bands, by_bands, scores_by_kind
+from blindspot.diagnostics.evalrank.page import comparability
+from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, choose_filtered, pairs_of
+from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
+from blindspot.diagnostics.frequency.figures.bands import Cell, band_matrix
+from blindspot.diagnostics.frequency.page.shown import MOST_VARIANTS, FrequencyView
+from blindspot.errors import BlindspotError
+from blindspot.figures.groups import group_lines
+from blindspot.numerics.statistics.groups import FEW
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.work import run_button
 
 MEASURE = "mrr"
 ENTRY = find_diagnostic("evalrank")

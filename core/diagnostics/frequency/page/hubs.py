@@ -9,22 +9,22 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.frequency import hubness
-from core.diagnostics.frequency.figures.hubs import occurrence_tails
-from core.diagnostics.frequency.hubness import Lists, NoNeighbours
-from core.diagnostics.frequency.page.shown import FrequencyView
-from core.errors import BlindspotError
-from core.numerics.neighbours.hubness import HUB, tail
-from core.numerics.similarity import Similarity
-from core.numerics.statistics.association import spearman
-from core.runs.spaces import Space
-from core.types import Int64, Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, settings
-from core.ui.widgets.addressed import names_of_variants, one_named
-from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import duration, task_button
+from blindspot.diagnostics.frequency import hubness
+from blindspot.diagnostics.frequency.figures.hubs import occurrence_tails
+from blindspot.diagnostics.frequency.hubness import Lists, NoNeighbours
+from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.errors import BlindspotError
+from blindspot.numerics.neighbours.hubness import HUB, tail
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.association import spearman
+from blindspot.runs.spaces import Space
+from blindspot.types import Int64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, settings
+from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import duration, task_button
 
 KS = (1, 2, 3, 5, 10, 15, 20, 30, 50)
 DEFAULT_K = 10

@@ -8,23 +8,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.word_frequency import Frequencies
-from core.diagnostics.frequency import classes
-from core.diagnostics.frequency.classes import Accuracy
-from core.diagnostics.frequency.definition import ENTRY, rows_of
-from core.diagnostics.frequency.figures import classes as figures
-from core.diagnostics.frequency.figures.classes import CHANCE
-from core.diagnostics.frequency.page.shown import FrequencyView
-from core.errors import BlindspotError
-from core.runs import pipeline
-from core.runs.spaces import Space
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import pick_dataset
-from core.ui.resources import cached, repository, settings
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import title_of
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.word_frequency import Frequencies
+from blindspot.diagnostics.frequency import classes
+from blindspot.diagnostics.frequency.classes import Accuracy
+from blindspot.diagnostics.frequency.definition import ENTRY, rows_of
+from blindspot.diagnostics.frequency.figures import classes as figures
+from blindspot.diagnostics.frequency.figures.classes import CHANCE
+from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.errors import BlindspotError
+from blindspot.runs import pipeline
+from blindspot.runs.spaces import Space
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import pick_dataset
+from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.widgets.work import run_button
 
 CLEARLY = 0.05  # accuracy above the control: more than a control of a few hundred items strays
 

@@ -8,19 +8,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.published import vocabularies
-from core.diagnostics.frequency import corpus_ranks
-from core.diagnostics.frequency.classes import all_alike
-from core.diagnostics.frequency.corpus_ranks import Curve, PowerLaw, Queries
-from core.diagnostics.frequency.figures import classes as figures
-from core.diagnostics.frequency.page.shown import FrequencyView
-from core.numerics.neighbours.exact import ExactIndex
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space
-from core.settings import prepare_runtime
-from core.types import Float64, Int64, Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, settings
+from blindspot.datasets.published import vocabularies
+from blindspot.diagnostics.frequency import corpus_ranks
+from blindspot.diagnostics.frequency.classes import all_alike
+from blindspot.diagnostics.frequency.corpus_ranks import Curve, PowerLaw, Queries
+from blindspot.diagnostics.frequency.figures import classes as figures
+from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.settings import prepare_runtime
+from blindspot.types import Float64, Int64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, settings
 
 
 @dataclass(frozen=True, eq=False)

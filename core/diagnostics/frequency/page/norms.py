@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.word_frequency import Frequencies
-from core.diagnostics.frequency import norms
-from core.diagnostics.frequency.figures.norms import norm_scatter
-from core.diagnostics.frequency.norms import Norms
-from core.diagnostics.frequency.page.shown import FrequencyView
-from core.runs.spaces import Space
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached
+from blindspot.datasets.word_frequency import Frequencies
+from blindspot.diagnostics.frequency import norms
+from blindspot.diagnostics.frequency.figures.norms import norm_scatter
+from blindspot.diagnostics.frequency.norms import Norms
+from blindspot.diagnostics.frequency.page.shown import FrequencyView
+from blindspot.runs.spaces import Space
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
 
 MOST_CHARTS = 8  # a browser drops older WebGL charts beyond some sixteen
 LISTED = 25

@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.datasets import fetch, uploads
-from core.datasets.catalog import DATASETS, DatasetEntry, find_dataset, title_of
-from core.datasets.kinds.base import Dataset, DatasetKind
-from core.datasets.kinds.vocabulary import Vocabulary
-from core.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabulary, by_wordfreq, of_vocabulary
-from core.errors import BlindspotError
-from core.figures.theme import Scheme, Style
-from core.runs.spaces import NotEncoded, Space, open_spaces
-from core.transforms.chain import TransformChain
-from core.types import Variant
-from core.ui import gone
-from core.ui.markdown import as_text
-from core.ui.options import asked_for, options
-from core.ui.pickers import Picks
-from core.ui.resources import cached, load, repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.addressed import one_named
-from core.ui.widgets.work import encode_button, fetch_button
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import DATASETS, DatasetEntry, find_dataset, title_of
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.word_frequency import WORDFREQ, Frequencies, by_vocabulary, by_wordfreq, of_vocabulary
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme, Style
+from blindspot.runs.spaces import NotEncoded, Space, open_spaces
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
+from blindspot.ui import gone
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import asked_for, options
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import cached, load, repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.work import encode_button, fetch_button
 
 MOST_VARIANTS = 4  # where none are picked
 FIRST_VARIANT = Variant("minilm", "none")  # offered to an empty store

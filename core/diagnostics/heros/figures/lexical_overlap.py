@@ -7,8 +7,8 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from core.diagnostics.heros.lexical_overlap import Overlap
-from core.figures.theme import Scheme, apply_layout, ink
+from blindspot.diagnostics.heros.lexical_overlap import Overlap
+from blindspot.figures.theme import Scheme, apply_layout, ink
 
 ROW_HEIGHT = 30
 # Per measure its name, meaning and symbol, and its colors on light and on dark.

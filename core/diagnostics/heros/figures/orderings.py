@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.figures.dots import dots
-from core.figures.grids import heatmap
-from core.figures.labels import LABEL_WIDTH, wrapped
-from core.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink
-from core.texts import percent, with_minus
-from core.types import Float64, Variant
+from blindspot.figures.dots import dots
+from blindspot.figures.grids import heatmap
+from blindspot.figures.labels import LABEL_WIDTH, wrapped
+from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink
+from blindspot.texts import percent, with_minus
+from blindspot.types import Float64, Variant
 
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign
 CELL_HEIGHT = 44

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from core.datasets.kinds.minimal_pairs import subset_in_words
-from core.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
-from core.types import Variant
+from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
+from blindspot.types import Variant
 
 ROW_HEIGHT = 46
 ROW_HEIGHT_INTERVALS = 72

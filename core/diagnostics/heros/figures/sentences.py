@@ -14,12 +14,12 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from core.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
-from core.figures.html_tables import LINE, Column, Html, html_table, quiet
-from core.figures.labels import wrapped
-from core.figures.theme import Scheme, Style, apply_layout
-from core.texts import Change, Segment
-from core.types import Variant
+from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
+from blindspot.figures.html_tables import LINE, Column, Html, html_table, quiet
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.texts import Change, Segment
+from blindspot.types import Variant
 
 ROW_HEIGHT = 40
 HOVER_WIDTH = 60  # letters in a line

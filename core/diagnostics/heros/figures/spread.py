@@ -10,13 +10,13 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
-from core.diagnostics.heros.transforms import ChainProfile
-from core.figures.labels import wrapped
-from core.figures.theme import Scheme, Style, apply_layout, ink
-from core.numerics.statistics.density import Density, Quantiles
-from core.texts import percent
-from core.types import Float64, Variant
+from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT, label
+from blindspot.diagnostics.heros.transforms import ChainProfile
+from blindspot.figures.labels import wrapped
+from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.numerics.statistics.density import Density, Quantiles
+from blindspot.texts import percent
+from blindspot.types import Float64, Variant
 
 RIDGE_HEIGHT = 30  # pixels
 SUBSET_MARGIN = 16  # pixels between two subsets

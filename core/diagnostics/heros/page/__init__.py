@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core import ui
-from core.diagnostic import find_diagnostic
-from core.diagnostics.heros.page import lexical_overlap, orderings, profile, published, sentences, spread
-from core.diagnostics.heros.page import shown as runs
-from core.diagnostics.heros.page.shown import HerosView
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.heros.page import lexical_overlap, orderings, profile, published, sentences, spread
+from blindspot.diagnostics.heros.page import shown as runs
+from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.ui.widgets.views import View, choose_view
 
 # By their names, which are also in the address; the first is the default.
 VIEWS: Mapping[str, View[HerosView]] = {

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from core.datasets.published.similarity_sets import SIMILARITY
-from core.diagnostics.heros.figures import lexical_overlap as figures
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean_of, overlap
-from core.diagnostics.heros.page.shown import HerosView
-from core.encoders.transformer.word_pieces import bert_uncased
-from core.ui.markdown import as_text
-from core.ui.widgets import dataset_offer
+from blindspot.datasets.published.similarity_sets import SIMILARITY
+from blindspot.diagnostics.heros.figures import lexical_overlap as figures
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean_of, overlap
+from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets import dataset_offer
 
 KEPT = 64  # results in memory, each of a few numbers
 OTHERS = {"stsb-test": "STS-B", "sick-test": "SICK-R"}  # datasets of scored pairs, and their names in the paper

@@ -8,23 +8,23 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.heros import comparison, orderings
-from core.diagnostics.heros.definition import MEANINGS, Meaning
-from core.diagnostics.heros.figures import orderings as figures
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.orderings import Cosines, Ordering
-from core.diagnostics.heros.page.shown import HerosView, cosines, named, subset_in_words
-from core.errors import BlindspotError
-from core.figures.dots import dot
-from core.numerics.statistics.intervals import ALPHA
-from core.runs.comparison import entry_of_both
-from core.store.records import RunRecord
-from core.texts import p_in_words, percent
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.tables import draw
-from core.ui.widgets.two_variants import Sides, two_variants
+from blindspot.diagnostics.heros import comparison, orderings
+from blindspot.diagnostics.heros.definition import MEANINGS, Meaning
+from blindspot.diagnostics.heros.figures import orderings as figures
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.orderings import Cosines, Ordering
+from blindspot.diagnostics.heros.page.shown import HerosView, cosines, named, subset_in_words
+from blindspot.errors import BlindspotError
+from blindspot.figures.dots import dot
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.comparison import entry_of_both
+from blindspot.store.records import RunRecord
+from blindspot.texts import p_in_words, percent
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.tables import draw
+from blindspot.ui.widgets.two_variants import Sides, two_variants
 
 DIFFERENCE = "A minus B"
 

@@ -7,18 +7,18 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.heros import orderings
-from core.diagnostics.heros.definition import ACCURACY
-from core.diagnostics.heros.figures import profile as figures
-from core.diagnostics.heros.orderings import Contrast, Finding
-from core.diagnostics.heros.page import published
-from core.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, subset_in_words
-from core.errors import BlindspotError
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.resources import cached
+from blindspot.diagnostics.heros import orderings
+from blindspot.diagnostics.heros.definition import ACCURACY
+from blindspot.diagnostics.heros.figures import profile as figures
+from blindspot.diagnostics.heros.orderings import Contrast, Finding
+from blindspot.diagnostics.heros.page import published
+from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, subset_in_words
+from blindspot.errors import BlindspotError
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.resources import cached
 
 
 def show(shown: HerosView) -> None:

@@ -8,21 +8,21 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import DATASETS
-from core.diagnostics.heros import resemblance
-from core.diagnostics.heros.figures import published as figures
-from core.diagnostics.heros.figures.profile import PublishedRow, label
-from core.diagnostics.heros.page.shown import HerosView
-from core.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
-from core.diagnostics.heros.resemblance import Resemblance
-from core.errors import BlindspotError
-from core.types import Float64, Variant
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.pickers import pick_dataset
-from core.ui.resources import repository
-from core.ui.widgets import dataset_offer
-from core.ui.widgets.work import fetch_button
+from blindspot.datasets.catalog import DATASETS
+from blindspot.diagnostics.heros import resemblance
+from blindspot.diagnostics.heros.figures import published as figures
+from blindspot.diagnostics.heros.figures.profile import PublishedRow, label
+from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.diagnostics.heros.published import SOURCE, SUBSETS, PublishedProfile, blocks, heros_profiles
+from blindspot.diagnostics.heros.resemblance import Resemblance
+from blindspot.errors import BlindspotError
+from blindspot.types import Float64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.pickers import pick_dataset
+from blindspot.ui.resources import repository
+from blindspot.ui.widgets import dataset_offer
+from blindspot.ui.widgets.work import fetch_button
 
 HOVER_WIDTH = 60
 ROOM_BELOW = 0.2  # of the scale, as a share of what the values span

@@ -8,23 +8,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.heros import browsing, retrieval
-from core.diagnostics.heros.browsing import Sentences
-from core.diagnostics.heros.figures import sentences as figures
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.page.shown import HerosView
-from core.figures.html_tables import TableRow, ranking_table
-from core.numerics.ranking.problem import Relation
-from core.runs.embeddings import EmbeddingsGone
-from core.runs.why_similar import PairOfTexts
-from core.store.records import RunRecord
-from core.texts import word_changes
-from core.types import Float64, Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, jobs, repository, settings
-from core.ui.widgets.texts import why_similar
-from core.ui.widgets.two_variants import Sides
-from core.ui.widgets.work import has_changed, rerun_button
+from blindspot.diagnostics.heros import browsing, retrieval
+from blindspot.diagnostics.heros.browsing import Sentences
+from blindspot.diagnostics.heros.figures import sentences as figures
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.page.shown import HerosView
+from blindspot.figures.html_tables import TableRow, ranking_table
+from blindspot.numerics.ranking.problem import Relation
+from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.store.records import RunRecord
+from blindspot.texts import word_changes
+from blindspot.types import Float64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, jobs, repository, settings
+from blindspot.ui.widgets.texts import why_similar
+from blindspot.ui.widgets.two_variants import Sides
+from blindspot.ui.widgets.work import has_changed, rerun_button
 
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
 

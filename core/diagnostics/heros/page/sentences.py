@@ -10,24 +10,24 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from core.diagnostics.heros import browsing
-from core.diagnostics.heros.browsing import Above, Filter, Sentences, Where
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.findings import tested
-from core.diagnostics.heros.page import sentence_drill
-from core.diagnostics.heros.page.shown import BY_RUNS, HerosView
-from core.numerics.statistics.outcomes import Leads
-from core.types import Bool
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets import downloads, own_columns
-from core.ui.widgets.addressed import some_named
-from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.downloads import Holds
-from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
-from core.ui.widgets.two_variants import Sides, two_variants
+from blindspot.diagnostics.heros import browsing
+from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.findings import tested
+from blindspot.diagnostics.heros.page import sentence_drill
+from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView
+from blindspot.numerics.statistics.outcomes import Leads
+from blindspot.types import Bool
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets import downloads, own_columns
+from blindspot.ui.widgets.addressed import some_named
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from blindspot.ui.widgets.two_variants import Sides, two_variants
 
 DOWN, UP = "high to low", "low to high"
 # The nearer rewrite changes the meaning, or changes it more than the other one does.

@@ -9,19 +9,19 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.orderings import Cosines
-from core.figures.theme import Scheme, Style
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.options import row
-from core.ui.pickers import Picks, pick_dataset
-from core.ui.resources import Keys, cached, repository, settings
-from core.ui.widgets import missing_runs, tables
-from core.ui.widgets.work import run_button
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.figures.theme import Scheme, Style
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import row
+from blindspot.ui.pickers import Picks, pick_dataset
+from blindspot.ui.resources import Keys, cached, repository, settings
+from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets.work import run_button
 
 DEFAULT = "demo-minimal"
 

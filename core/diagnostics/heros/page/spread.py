@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.diagnostic import DiagnosticEntry
-from core.diagnostics.heros.figures import spread as figures
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.orderings import Cosines
-from core.diagnostics.heros.page.shown import BY_RUNS, HerosView, subsets_of
-from core.diagnostics.heros.transforms import ChainProfile, chain_profile, newest_by_chain, not_yet_run
-from core.errors import BlindspotError
-from core.figures import theme
-from core.numerics.statistics.density import Quantiles, density
-from core.runs import pipeline
-from core.store.records import RunRecord
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository, settings
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.heros.figures import spread as figures
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, subsets_of
+from blindspot.diagnostics.heros.transforms import ChainProfile, chain_profile, newest_by_chain, not_yet_run
+from blindspot.errors import BlindspotError
+from blindspot.figures import theme
+from blindspot.numerics.statistics.density import Quantiles, density
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import run_button
 
 NORMALIZED, RAW = "normalized", "raw cosine"
 MAX_VARIANTS = 8

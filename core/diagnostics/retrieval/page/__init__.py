@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import ui
-from core.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
-from core.diagnostics.retrieval.page import kinds, queries, scores
-from core.diagnostics.retrieval.page.shown import RetrievalView, table_of
-from core.runs import manifests
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.pickers import Picks
-from core.ui.resources import scheme
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets import missing_runs, tables
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
+from blindspot.diagnostics.retrieval.page import kinds, queries, scores
+from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
+from blindspot.runs import manifests
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import scheme
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.views import View, choose_view
 
 OFFERED = ("demo-retrieval", "cranfield")
 MAX_SHOWN = 10

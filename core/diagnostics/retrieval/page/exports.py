@@ -7,16 +7,16 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval import exports
-from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from core.store.records import RunRecord
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets import downloads
-from core.ui.widgets.downloads import TEXT, Holds
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval import exports
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets.downloads import TEXT, Holds
 
 MOST = (1, 3, 5, 10, 30)
 

@@ -10,24 +10,24 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.own_columns import OwnColumn
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval import kinds
-from core.diagnostics.retrieval.definition import ENTRY, TITLES
-from core.diagnostics.retrieval.figures import KEYWORDS, keyword_style
-from core.diagnostics.retrieval.kinds import AXES, MEASURES, UNIT, Features, Kind
-from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.diagnostics.retrieval.page.queries import compared_sides
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from core.figures.groups import group_lines
-from core.numerics.statistics.groups import FEW, Gains, Grouping
-from core.types import Int64, Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, load
-from core.ui.widgets import own_columns
-from core.ui.widgets.addressed import tab_named
-from core.ui.widgets.versus import kinds as gains
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval import kinds
+from blindspot.diagnostics.retrieval.definition import ENTRY, TITLES
+from blindspot.diagnostics.retrieval.figures import KEYWORDS, keyword_style
+from blindspot.diagnostics.retrieval.kinds import AXES, MEASURES, UNIT, Features, Kind
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.diagnostics.retrieval.page.queries import compared_sides
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.figures.groups import group_lines
+from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
+from blindspot.types import Int64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, load
+from blindspot.ui.widgets import own_columns
+from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets.versus import kinds as gains
 
 NOTES = {
     Kind.LENGTH: "Stop words count, too.",

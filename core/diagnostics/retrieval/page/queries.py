@@ -11,34 +11,34 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.retrieval import RetrievalDataset
-from core.diagnostics.retrieval import figures, outcomes
-from core.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
-from core.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
-from core.diagnostics.retrieval.page import exports, why
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
-from core.diagnostics.retrieval.versus import Paired
-from core.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
-from core.numerics.ranking.judged import TOP
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.outcomes import Outcomes
-from core.runs.findings.parts import ci, number
-from core.store.records import RunRecord
-from core.texts import counted, p_in_words, percent, same_text
-from core.types import Bool
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.resources import cached, load
-from core.ui.widgets import downloads, own_columns
-from core.ui.widgets.addressed import names_of_variants, one_named
-from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.downloads import Holds
-from core.ui.widgets.outcome_tabs import outcome_tabs
-from core.ui.widgets.texts import long_texts
-from core.ui.widgets.two_variants import two_variants
-from core.ui.widgets.versus.selection import Dots, Selection
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.diagnostics.retrieval import figures, outcomes
+from blindspot.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
+from blindspot.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
+from blindspot.diagnostics.retrieval.page import exports, why
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
+from blindspot.diagnostics.retrieval.versus import Paired
+from blindspot.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
+from blindspot.numerics.ranking.judged import TOP
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.runs.findings.parts import ci, number
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted, p_in_words, percent, same_text
+from blindspot.types import Bool
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, load
+from blindspot.ui.widgets import downloads, own_columns
+from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.outcome_tabs import outcome_tabs
+from blindspot.ui.widgets.texts import long_texts
+from blindspot.ui.widgets.two_variants import two_variants
+from blindspot.ui.widgets.versus.selection import Dots, Selection
 
 KEYS = ("retrieval_a", "retrieval_b")
 QUERY, TEXT, DIFFERENCE, RELEVANT = "query", "text", "A − B", "relevant"

@@ -6,23 +6,23 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.retrieval import figures
-from core.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
-from core.diagnostics.retrieval.outcomes import QueryTable, Side
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
-from core.diagnostics.retrieval.versus import Paired
-from core.figures.dots import DOT, dot, dots
-from core.numerics.statistics import pairs as statistics
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import ALPHA
-from core.runs import manifests
-from core.runs.findings.parts import ci, number
-from core.store.records import RunRecord
-from core.texts import counted, percent, with_minus
-from core.ui import headline
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets import tables
+from blindspot.diagnostics.retrieval import figures
+from blindspot.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
+from blindspot.diagnostics.retrieval.versus import Paired
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs import manifests
+from blindspot.runs.findings.parts import ci, number
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted, percent, with_minus
+from blindspot.ui import headline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
 
 SHOWN = ("ndcg@10", "recall@10", "recall@100", "mrr@10", "map")
 HEAD = ENTRY.headline

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.diagnostics.retrieval import versus
-from core.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
-from core.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from core.diagnostics.retrieval.versus import Paired
-from core.figures.theme import Scheme, Style
-from core.names import BM25
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.pickers import Picks
-from core.ui.resources import Keys, cached, repository
+from blindspot.diagnostics.retrieval import versus
+from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
+from blindspot.diagnostics.retrieval.versus import Paired
+from blindspot.figures.theme import Scheme, Style
+from blindspot.names import BM25
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import Keys, cached, repository
 
 BY_RUNS: Keys = {QueryTable: lambda table: table.run_ids}  # a finished run never changes
 

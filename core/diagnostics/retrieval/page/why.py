@@ -7,19 +7,19 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from core.diagnostics.retrieval.exports import outranking
-from core.diagnostics.retrieval.outcomes import Judgment, QueryTable, Side
-from core.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
-from core.diagnostics.retrieval.reasons import TopTens, in_words
-from core.encoders.catalog import resolve_encoder
-from core.encoders.transformer.reading import unread, whole_tokenizer
-from core.errors import BlindspotError
-from core.runs.why_similar import PairOfTexts
-from core.store.records import RunRecord
-from core.ui.resources import cached, settings
-from core.ui.widgets.addressed import one_named
-from core.ui.widgets.texts import why_similar
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.diagnostics.retrieval.exports import outranking
+from blindspot.diagnostics.retrieval.outcomes import Judgment, QueryTable, Side
+from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
+from blindspot.diagnostics.retrieval.reasons import TopTens, in_words
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer.reading import unread, whole_tokenizer
+from blindspot.errors import BlindspotError
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.store.records import RunRecord
+from blindspot.ui.resources import cached, settings
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.texts import why_similar
 
 CHARACTERS = 60  # of a document's text in the list to choose from
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import ui
-from core.diagnostics.similarity.definition import ENTRY
-from core.diagnostics.similarity.page import bands, learned, pairs, scores
-from core.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
-from core.diagnostics.similarity.pairs import ScoredTable
-from core.store.records import RunRecord
-from core.ui.pickers import Picks
-from core.ui.resources import scheme
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets import missing_runs, own_columns, tables
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.page import bands, learned, pairs, scores
+from blindspot.diagnostics.similarity.page.runs import SimilarityView, runs_of, table_of
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.store.records import RunRecord
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import scheme
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import missing_runs, own_columns, tables
+from blindspot.ui.widgets.views import View, choose_view
 
 OFFERED = {"stsb-test": "sentences", "ws353": "words"}
 MAX_SHOWN = 11

@@ -5,20 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.similarity import figures
-from core.diagnostics.similarity.bands import DATASET, PER_BAND, SEED, InBand, draw, in_bands
-from core.diagnostics.similarity.definition import ENTRY
-from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView, runs_of, table_of
-from core.diagnostics.similarity.pairs import ScoredTable
-from core.errors import BlindspotError
-from core.figures.dots import DOT, dot
-from core.numerics.statistics.correlations import KINDS
-from core.runs import pipeline
-from core.ui.markdown import as_text
-from core.ui.resources import cached, settings
-from core.ui.widgets import tables
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import run_button
+from blindspot.diagnostics.similarity import figures
+from blindspot.diagnostics.similarity.bands import DATASET, PER_BAND, SEED, InBand, draw, in_bands
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView, runs_of, table_of
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.errors import BlindspotError
+from blindspot.figures.dots import DOT, dot
+from blindspot.numerics.statistics.correlations import KINDS
+from blindspot.runs import pipeline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import run_button
 
 
 def show(shown: SimilarityView) -> None:

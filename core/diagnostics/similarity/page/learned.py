@@ -5,20 +5,20 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.similarity import figures, intervals, learned
-from core.diagnostics.similarity.intervals import Row
-from core.diagnostics.similarity.learned import MODELS, Learned, LearnRequest
-from core.diagnostics.similarity.page import bands
-from core.diagnostics.similarity.page.runs import SimilarityView
-from core.errors import BlindspotError
-from core.figures.dots import DOT, dot, dots
-from core.numerics.statistics.correlations import KINDS
-from core.runs.spaces import NotEncoded
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, settings
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import task_button
+from blindspot.diagnostics.similarity import figures, intervals, learned
+from blindspot.diagnostics.similarity.intervals import Row
+from blindspot.diagnostics.similarity.learned import MODELS, Learned, LearnRequest
+from blindspot.diagnostics.similarity.page import bands
+from blindspot.diagnostics.similarity.page.runs import SimilarityView
+from blindspot.errors import BlindspotError
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.numerics.statistics.correlations import KINDS
+from blindspot.runs.spaces import NotEncoded
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, settings
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import task_button
 
 
 def show(shown: SimilarityView) -> None:

@@ -6,23 +6,33 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.scored_pairs import ScoredPairs
-from core.diagnostics.similarity import figures, pairs
-from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
-from core.diagnostics.similarity.pairs import DISAGREEMENT, FIRST, PAIR, SCORE, SECOND, SET, Fit, Order, ScoredTable
-from core.numerics.statistics.outcomes import Leads, Outcomes
-from core.runs.why_similar import PairOfTexts
-from core.store.records import RunRecord
-from core.ui.markdown import as_text
-from core.ui.resources import cached, load
-from core.ui.widgets import downloads, own_columns, tables
-from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.downloads import Holds
-from core.ui.widgets.outcome_tabs import outcome_tabs, verdict
-from core.ui.widgets.texts import long_texts, why_similar
-from core.ui.widgets.two_variants import two_variants
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.diagnostics.similarity import figures, pairs
+from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
+from blindspot.diagnostics.similarity.pairs import (
+    DISAGREEMENT,
+    FIRST,
+    PAIR,
+    SCORE,
+    SECOND,
+    SET,
+    Fit,
+    Order,
+    ScoredTable,
+)
+from blindspot.numerics.statistics.outcomes import Leads, Outcomes
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.store.records import RunRecord
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, load
+from blindspot.ui.widgets import downloads, own_columns, tables
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from blindspot.ui.widgets.texts import long_texts, why_similar
+from blindspot.ui.widgets.two_variants import two_variants
 
 KEYS = ("sim_a", "sim_b")
 TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.datasets.kinds.own_columns import OwnColumn
-from core.diagnostics.similarity.definition import ENTRY
-from core.diagnostics.similarity.pairs import ScoredTable, scored_table
-from core.figures.theme import Scheme, Style
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.pickers import Picks
-from core.ui.resources import Keys, cached, repository
-from core.ui.widgets import missing_runs
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.diagnostics.similarity.definition import ENTRY
+from blindspot.diagnostics.similarity.pairs import ScoredTable, scored_table
+from blindspot.figures.theme import Scheme, Style
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import Keys, cached, repository
+from blindspot.ui.widgets import missing_runs
 
 BY_RUNS: Keys = {ScoredTable: lambda table: table.run_ids}  # a finished run never changes
 

@@ -8,26 +8,26 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.kinds.own_columns import OwnColumn, choices_of
-from core.diagnostics.similarity import figures, intervals
-from core.diagnostics.similarity.definition import ENTRY, NAMES
-from core.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
-from core.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
-from core.diagnostics.similarity.pairs import ScoredTable
-from core.figures import grids
-from core.figures.dots import DOT, dot, dots
-from core.numerics.statistics import rankings
-from core.numerics.statistics.correlations import KINDS
-from core.numerics.statistics.estimate import Estimate, Unit
-from core.numerics.statistics.pairs import Dependence
-from core.runs.findings.parts import ci, number
-from core.texts import with_minus
-from core.types import Variant
-from core.ui import headline
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets.addressed import tab_named
-from core.ui.widgets.choices import one_of
+from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.diagnostics.similarity import figures, intervals
+from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
+from blindspot.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
+from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.figures import grids
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.correlations import KINDS
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.findings.parts import ci, number
+from blindspot.texts import with_minus
+from blindspot.types import Variant
+from blindspot.ui import headline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets.choices import one_of
 
 Rows = Mapping[Variant, Sequence[Row]]
 SETS = "set"

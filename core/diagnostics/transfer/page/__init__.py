@@ -6,20 +6,20 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core import ui
-from core.diagnostics.transfer.classifiers import IN_WORDS
-from core.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
-from core.diagnostics.transfer.outcomes import Measure
-from core.diagnostics.transfer.page import classifiers, offer, one_task, tasks
-from core.diagnostics.transfer.page.runs import TransferView
-from core.diagnostics.transfer.tasks import DEMO, TEN, WITHOUT_OVERLAP
-from core.store.records import RunRecord
-from core.ui.options import options, runs_asked_for
-from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme
-from core.ui.widgets import missing_runs, tables
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.diagnostics.transfer.classifiers import IN_WORDS
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
+from blindspot.diagnostics.transfer.outcomes import Measure
+from blindspot.diagnostics.transfer.page import classifiers, offer, one_task, tasks
+from blindspot.diagnostics.transfer.page.runs import TransferView
+from blindspot.diagnostics.transfer.tasks import DEMO, TEN, WITHOUT_OVERLAP
+from blindspot.store.records import RunRecord
+from blindspot.ui.options import options, runs_asked_for
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import repository, scheme
+from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.views import View, choose_view
 
 SCORES = [f"{m}{part}{end}" for m in Measure for part in ("", WITHOUT_OVERLAP) for end in ("", "_low", "_high")]
 COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]

@@ -9,20 +9,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.transfer import stability
-from core.diagnostics.transfer.definition import CLASSIFIERS
-from core.diagnostics.transfer.outcomes import Measure
-from core.diagnostics.transfer.page import offer
-from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
-from core.diagnostics.transfer.stability import Flip
-from core.diagnostics.transfer.tasks import DEMO, score
-from core.figures import grids
-from core.numerics.statistics import rankings
-from core.store.records import RunRecord
-from core.types import Float64, Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.variant_looks import variant_styles
+from blindspot.diagnostics.transfer import stability
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS
+from blindspot.diagnostics.transfer.outcomes import Measure
+from blindspot.diagnostics.transfer.page import offer
+from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from blindspot.diagnostics.transfer.stability import Flip
+from blindspot.diagnostics.transfer.tasks import DEMO, score
+from blindspot.figures import grids
+from blindspot.numerics.statistics import rankings
+from blindspot.store.records import RunRecord
+from blindspot.types import Float64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.variant_looks import variant_styles
 
 MEAN = "mean"
 

@@ -7,24 +7,24 @@ from functools import partial
 
 import streamlit as st
 
-from core.datasets.catalog import find_dataset, title_of
-from core.datasets.own import files as own_files
-from core.diagnostics.transfer.definition import CLASSIFIERS, ENTRY
-from core.diagnostics.transfer.page.runs import TransferView, title
-from core.diagnostics.transfer.tasks import DEMO, QUICK, TEN
-from core.errors import BlindspotError
-from core.runs import estimates, pipeline
-from core.runs.encoders_here import known_references
-from core.runs.requests import RunRequest
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui import gone
-from core.ui.markdown import as_text
-from core.ui.pickers import Picks, pick_dataset
-from core.ui.resources import jobs, repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.missing_runs import cost_in_words, offer_line
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.own import files as own_files
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS, ENTRY
+from blindspot.diagnostics.transfer.page.runs import TransferView, title
+from blindspot.diagnostics.transfer.tasks import DEMO, QUICK, TEN
+from blindspot.errors import BlindspotError
+from blindspot.runs import estimates, pipeline
+from blindspot.runs.encoders_here import known_references
+from blindspot.runs.requests import RunRequest
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui import gone
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks, pick_dataset
+from blindspot.ui.resources import jobs, repository, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.missing_runs import cost_in_words, offer_line
+from blindspot.ui.widgets.work import run_button
 
 FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "random-projection"))
 OFFERED = (DEMO, *QUICK)

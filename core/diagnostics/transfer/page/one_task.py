@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.transfer import figures, outcomes
-from core.diagnostics.transfer.comparison import Paired
-from core.diagnostics.transfer.outcomes import (
+from blindspot.diagnostics.transfer import figures, outcomes
+from blindspot.diagnostics.transfer.comparison import Paired
+from blindspot.diagnostics.transfer.outcomes import (
     GOLD,
     NUMBER,
     OVERLAP,
@@ -21,19 +21,19 @@ from core.diagnostics.transfer.outcomes import (
     Outcomes,
     Which,
 )
-from core.diagnostics.transfer.page.offer import runs_of_task
-from core.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
-from core.numerics.statistics.confusion import class_scores
-from core.store.records import RunRecord
-from core.texts import with_minus
-from core.ui.markdown import as_text
-from core.ui.resources import Keys, cached
-from core.ui.widgets import downloads, own_columns, tables
-from core.ui.widgets.browse_table import BrowseTable
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.downloads import Holds
-from core.ui.widgets.outcome_tabs import outcome_tabs
-from core.ui.widgets.two_variants import two_variants
+from blindspot.diagnostics.transfer.page.offer import runs_of_task
+from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from blindspot.numerics.statistics.confusion import class_scores
+from blindspot.store.records import RunRecord
+from blindspot.texts import with_minus
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import Keys, cached
+from blindspot.ui.widgets import downloads, own_columns, tables
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.outcome_tabs import outcome_tabs
+from blindspot.ui.widgets.two_variants import two_variants
 
 SIDES = ("transfer_a", "transfer_b")  # keys of the two variants
 LISTED = 12  # kinds of mistake

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset, title_of
-from core.datasets.entries import DatasetEntry
-from core.datasets.kinds.labelled_texts import LabelledTexts
-from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
-from core.diagnostics.transfer.tasks import PAIR_TASKS
-from core.errors import BlindspotError
-from core.figures.theme import Scheme
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui.pickers import Picks
-from core.ui.resources import cached, repository, settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.entries import DatasetEntry
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
+from blindspot.diagnostics.transfer.tasks import PAIR_TASKS
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import cached, repository, settings
 
 Runs = Mapping[str, Mapping[Variant, RunRecord]]  # by task and variant
 

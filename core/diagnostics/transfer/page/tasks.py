@@ -8,27 +8,27 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.transfer import figures
-from core.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_IN_WORDS
-from core.diagnostics.transfer.definition import ENTRY
-from core.diagnostics.transfer.outcomes import Measure
-from core.diagnostics.transfer.page import offer
-from core.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of, title
-from core.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, score
-from core.figures import grids
-from core.figures.dots import DOT, dot
-from core.numerics.statistics.intervals import Interval
-from core.runs.findings.baselines import BASELINES
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui import headline
-from core.ui.headline import in_percent
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.resources import cached
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets import tables
-from core.ui.widgets.choices import one_of
+from blindspot.diagnostics.transfer import figures
+from blindspot.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_IN_WORDS
+from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostics.transfer.outcomes import Measure
+from blindspot.diagnostics.transfer.page import offer
+from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of, title
+from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, score
+from blindspot.figures import grids
+from blindspot.figures.dots import DOT, dot
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.findings.baselines import BASELINES
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui import headline
+from blindspot.ui.headline import in_percent
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.resources import cached
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.choices import one_of
 
 MOST_NAMED = 4  # classes in the headline
 MOST_DOTS = 11  # variants: no two of so many share a color

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from core import ui
-from core.datasets.catalog import title_of
-from core.diagnostic import find_diagnostic
-from core.diagnostics.words.page import drill_down, headline, table
-from core.diagnostics.words.page.table import WordsView
-from core.diagnostics.words.schnabel_table import TASKS
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.words.page import drill_down, headline, table
+from blindspot.diagnostics.words.page.table import WordsView
+from blindspot.diagnostics.words.schnabel_table import TASKS
+from blindspot.ui.widgets.views import View, choose_view
 
 
 def show() -> None:

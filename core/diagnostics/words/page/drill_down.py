@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.diagnostics.words import analogy, categorization, figures
-from core.diagnostics.words.categorization import order_clusters, shares
-from core.diagnostics.words.page.table import WordsView
-from core.diagnostics.words.schnabel_table import TASKS
-from core.figures.dots import DOT, dot, dots
-from core.store.records import RunRecord
-from core.texts import same_text
-from core.types import Variant
-from core.ui.resources import cached, repository
-from core.ui.widgets.addressed import names_of_variants, one_named, tab_named
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostics.words import analogy, categorization, figures
+from blindspot.diagnostics.words.categorization import order_clusters, shares
+from blindspot.diagnostics.words.page.table import WordsView
+from blindspot.diagnostics.words.schnabel_table import TASKS
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.store.records import RunRecord
+from blindspot.texts import same_text
+from blindspot.types import Variant
+from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets.addressed import names_of_variants, one_named, tab_named
 
 ROWS = 1_000
 PREFIX = "accuracy@"

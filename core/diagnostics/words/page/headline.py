@@ -7,21 +7,21 @@ import math
 import numpy as np
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.diagnostics.words import analogy
-from core.diagnostics.words.categorization import SEEDS
-from core.diagnostics.words.page.table import WordsView
-from core.diagnostics.words.schnabel_table import TASKS, Task
-from core.diagnostics.words.versus import word_pairs
-from core.numerics.ranking.ranks import expected_hit
-from core.numerics.statistics.against import bounded_against, change_against, of_ends
-from core.numerics.statistics.estimate import Estimate
-from core.numerics.statistics.intervals import holm
-from core.store.records import RunRecord
-from core.texts import percent
-from core.ui.headline import NAMED, Rival, in_words
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostics.words import analogy
+from blindspot.diagnostics.words.categorization import SEEDS
+from blindspot.diagnostics.words.page.table import WordsView
+from blindspot.diagnostics.words.schnabel_table import TASKS, Task
+from blindspot.diagnostics.words.versus import word_pairs
+from blindspot.numerics.ranking.ranks import expected_hit
+from blindspot.numerics.statistics.against import bounded_against, change_against, of_ends
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import holm
+from blindspot.store.records import RunRecord
+from blindspot.texts import percent
+from blindspot.ui.headline import NAMED, Rival, in_words
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository
 
 
 def show(shown: WordsView) -> None:

@@ -8,26 +8,26 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.diagnostic import find_diagnostic
-from core.diagnostics.words import figures
-from core.diagnostics.words.analogy import Rule
-from core.diagnostics.words.schnabel_table import BUILT_IN, GROUPS, NOT_COMPARABLE, SOURCE, TASKS, Task, published
-from core.errors import BlindspotError
-from core.figures.theme import Scheme, Style
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.store.records import RunRecord
-from core.types import Variant
-from core.ui import gone
-from core.ui.markdown import as_text
-from core.ui.options import asked_for, options, row
-from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets import tables
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.words import figures
+from blindspot.diagnostics.words.analogy import Rule
+from blindspot.diagnostics.words.schnabel_table import BUILT_IN, GROUPS, NOT_COMPARABLE, SOURCE, TASKS, Task, published
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme, Style
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.store.records import RunRecord
+from blindspot.types import Variant
+from blindspot.ui import gone
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import asked_for, options, row
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import run_button
 
 FIRST = (Variant("minilm-static", "none"), Variant("minilm", "none"))  # offered on an empty store
 FEW = 30

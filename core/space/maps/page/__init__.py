@@ -10,25 +10,25 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import ui
-from core.errors import BlindspotError
-from core.files.export import as_file
-from core.space.maps import maps
-from core.space.maps.colours import Colouring
-from core.space.maps.figures import Dots, map_figure
-from core.space.maps.maps import MAX_NEIGHBORS, MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
-from core.space.maps.page import colours, query
-from core.space.maps.page.drawn import Drawn, draw
-from core.space.maps.projection import Quality
-from core.space.page import Opened, open_picked
-from core.types import Int64
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.resources import jobs, settings
-from core.ui.widgets import downloads, tables
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.downloads import Holds
-from core.ui.widgets.work import duration, task_button
+from blindspot import ui
+from blindspot.errors import BlindspotError
+from blindspot.files.export import as_file
+from blindspot.space.maps import maps
+from blindspot.space.maps.colours import Colouring
+from blindspot.space.maps.figures import Dots, map_figure
+from blindspot.space.maps.maps import MAX_NEIGHBORS, MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
+from blindspot.space.maps.page import colours, query
+from blindspot.space.maps.page.drawn import Drawn, draw
+from blindspot.space.maps.projection import Quality
+from blindspot.space.page import Opened, open_picked
+from blindspot.types import Int64
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import jobs, settings
+from blindspot.ui.widgets import downloads, tables
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.ui.widgets.work import duration, task_button
 
 METHODS = {Method.UMAP.value: "UMAP", Method.PCA.value: "PCA"}
 MEANING = {

@@ -8,13 +8,13 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.datasets.kinds import own_columns
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.pairs import PairSet
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space
-from core.space.maps import projection
-from core.space.maps.colours import (
+from blindspot.datasets.kinds import own_columns
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.space.maps import projection
+from blindspot.space.maps.colours import (
     Colour,
     Colouring,
     Groups,
@@ -26,13 +26,13 @@ from core.space.maps.colours import (
     of_clusters,
     on_one_scale,
 )
-from core.space.page import Opened
-from core.types import Int64, Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_PROTOCOL
-from core.ui.resources import cached, repository
-from core.ui.widgets import dataset_offer
-from core.ui.widgets.addressed import one_named
+from blindspot.space.page import Opened
+from blindspot.types import Int64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_PROTOCOL
+from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import dataset_offer
+from blindspot.ui.widgets.addressed import one_named
 
 CLUSTERS_AT_FIRST, MOST_CLUSTERS = 8, 20
 SEED = 0

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from core.errors import BlindspotError
-from core.runs.spaces import Space
-from core.space.maps import maps
-from core.space.maps.maps import Map, MapRequest, Method
-from core.space.page import Opened
-from core.types import Variant
-from core.ui.resources import settings
+from blindspot.errors import BlindspotError
+from blindspot.runs.spaces import Space
+from blindspot.space.maps import maps
+from blindspot.space.maps.maps import Map, MapRequest, Method
+from blindspot.space.page import Opened
+from blindspot.types import Variant
+from blindspot.ui.resources import settings
 
 
 @dataclass(frozen=True, eq=False)

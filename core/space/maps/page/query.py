@@ -10,13 +10,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.space.maps.figures import Tie
-from core.space.maps.maps import Map
-from core.space.maps.page.drawn import Drawn
-from core.space.neighbours.lists import of_item
-from core.space.page import Opened, offer_found, short_text
-from core.types import Bool, Float64, Int64
-from core.ui.pickers import link_to
+from blindspot.space.maps.figures import Tie
+from blindspot.space.maps.maps import Map
+from blindspot.space.maps.page.drawn import Drawn
+from blindspot.space.neighbours.lists import of_item
+from blindspot.space.page import Opened, offer_found, short_text
+from blindspot.types import Bool, Float64, Int64
+from blindspot.ui.pickers import link_to
 
 K_AT_FIRST, MOST_K = 10, 50
 

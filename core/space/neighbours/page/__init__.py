@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from core import ui
-from core.datasets import uploads
-from core.datasets.kinds.pairs import PairSet
-from core.numerics.neighbours.exact import FEWEST_DIMENSIONS_CODED
-from core.numerics.neighbours.overlap import P
-from core.space.neighbours.lists import ITEMS_FOR_CKA, SAMPLE
-from core.space.neighbours.page import lists, overlap, query
-from core.space.neighbours.page.query import Query
-from core.space.page import Opened, open_picked
-from core.ui.pickers import link_to
-from core.ui.resources import settings
+from blindspot import ui
+from blindspot.datasets import uploads
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.numerics.neighbours.exact import FEWEST_DIMENSIONS_CODED
+from blindspot.numerics.neighbours.overlap import P
+from blindspot.space.neighbours.lists import ITEMS_FOR_CKA, SAMPLE
+from blindspot.space.neighbours.page import lists, overlap, query
+from blindspot.space.neighbours.page.query import Query
+from blindspot.space.page import Opened, open_picked
+from blindspot.ui.pickers import link_to
+from blindspot.ui.resources import settings
 
 
 def _links(opened: Opened, asked: Query) -> None:

@@ -9,27 +9,27 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.datasets.kinds.minimal_pairs import subset_in_words
-from core.errors import BlindspotError
-from core.figures.html_tables import ranks_table
-from core.numerics.neighbours.approximate import Quality
-from core.numerics.neighbours.overlap import in_how_many
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space, open_spaces
-from core.runs.why_similar import PairOfTexts
-from core.space.neighbours import free_text
-from core.space.neighbours import lists as neighbours
-from core.space.neighbours.free_text import Placed
-from core.space.neighbours.lists import RANKS, Neighbours
-from core.space.neighbours.page.query import Query, choose
-from core.space.page import Opened, short_text
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.resources import cached, settings
-from core.ui.turns import turn
-from core.ui.widgets.browse_table import choose_row
-from core.ui.widgets.texts import why_similar
+from blindspot.datasets.kinds.minimal_pairs import subset_in_words
+from blindspot.errors import BlindspotError
+from blindspot.figures.html_tables import ranks_table
+from blindspot.numerics.neighbours.approximate import Quality
+from blindspot.numerics.neighbours.overlap import in_how_many
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space, open_spaces
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.space.neighbours import free_text
+from blindspot.space.neighbours import lists as neighbours
+from blindspot.space.neighbours.free_text import Placed
+from blindspot.space.neighbours.lists import RANKS, Neighbours
+from blindspot.space.neighbours.page.query import Query, choose
+from blindspot.space.page import Opened, short_text
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.resources import cached, settings
+from blindspot.ui.turns import turn
+from blindspot.ui.widgets.browse_table import choose_row
+from blindspot.ui.widgets.texts import why_similar
 
 FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items: with fewer, the index gains nothing

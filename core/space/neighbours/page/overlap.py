@@ -11,24 +11,24 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.numerics.neighbours.overlap import P
-from core.numerics.similarity import Similarity
-from core.runs.spaces import Space
-from core.space.neighbours import figures
-from core.space.neighbours import lists as neighbours
-from core.space.neighbours.lists import Agreement
-from core.space.neighbours.page.lists import Answer
-from core.space.neighbours.page.query import choose
-from core.space.page import Opened
-from core.texts import counted, from_change
-from core.types import Float64, Int64, Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached
-from core.ui.widgets import tables
-from core.ui.widgets.addressed import names_of_variants
-from core.ui.widgets.browse_table import Pages, choose_row
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.two_variants import two_names
+from blindspot.numerics.neighbours.overlap import P
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.space.neighbours import figures
+from blindspot.space.neighbours import lists as neighbours
+from blindspot.space.neighbours.lists import Agreement
+from blindspot.space.neighbours.page.lists import Answer
+from blindspot.space.neighbours.page.query import choose
+from blindspot.space.page import Opened
+from blindspot.texts import counted, from_change
+from blindspot.types import Float64, Int64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import names_of_variants
+from blindspot.ui.widgets.browse_table import Pages, choose_row
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.two_variants import two_names
 
 WIDTH = 16  # characters of a model's name in figures
 FEW, NOTABLE = 0.05, 0.3  # share of the queries that may share fewer; of the neighbors from which it is said

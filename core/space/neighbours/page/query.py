@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.datasets.kinds.base import Dataset
-from core.datasets.kinds.pairs import PairSet
-from core.space.page import Opened, offer_found
-from core.ui.options import options
-from core.ui.widgets.texts import long_texts
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.space.page import Opened, offer_found
+from blindspot.ui.options import options
+from blindspot.ui.widgets.texts import long_texts
 
 _NOW = "_neighbours_query"  # the dataset and query of the last run
 _WALK = "_neighbours_walk"  # earlier queries

@@ -7,29 +7,29 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core import ui
-from core.datasets.catalog import title_of
-from core.diagnostic import Picker
-from core.errors import BlindspotError
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.studies.compare import figures
-from core.studies.compare.costs import CostKind, about_speed, written
-from core.studies.compare.page import items, missing, several
-from core.studies.compare.page.reading import compared, costs_of
-from core.studies.compare.page.shown import CompareView
-from core.studies.compare.rows import Row, Verdict, headline, legend, method_in_words
-from core.studies.report.page import report_buttons
-from core.texts import with_minus
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import Picks
-from core.ui.resources import repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.doors import doors
-from core.ui.widgets.two_variants import two_names
-from core.ui.widgets.views import View, choose_view
-from core.ui.widgets.work import run_button
+from blindspot import ui
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import Picker
+from blindspot.errors import BlindspotError
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.studies.compare import figures
+from blindspot.studies.compare.costs import CostKind, about_speed, written
+from blindspot.studies.compare.page import items, missing, several
+from blindspot.studies.compare.page.reading import compared, costs_of
+from blindspot.studies.compare.page.shown import CompareView
+from blindspot.studies.compare.rows import Row, Verdict, headline, legend, method_in_words
+from blindspot.studies.report.page import report_buttons
+from blindspot.texts import with_minus
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.doors import doors
+from blindspot.ui.widgets.two_variants import two_names
+from blindspot.ui.widgets.views import View, choose_view
+from blindspot.ui.widgets.work import run_button
 
 SIDES = ("compare_a", "compare_b")  # keys of the two models; links to other pages have their own
 LINKS = 12  # most links to rows

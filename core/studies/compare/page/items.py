@@ -5,15 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.figures.html_tables import Column, html_table, quiet
-from core.studies.compare.changed import MOST_ITEMS, Item, in_words
-from core.studies.compare.page.reading import changed_items
-from core.studies.compare.page.shown import CompareView
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.widgets.addressed import tab_named
-from core.ui.widgets.browse_table import BrowseTable
+from blindspot.datasets.catalog import title_of
+from blindspot.figures.html_tables import Column, html_table, quiet
+from blindspot.studies.compare.changed import MOST_ITEMS, Item, in_words
+from blindspot.studies.compare.page.reading import changed_items
+from blindspot.studies.compare.page.shown import CompareView
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.addressed import tab_named
+from blindspot.ui.widgets.browse_table import BrowseTable
 
 TABLE = BrowseTable("changed", key="changed", unit="item", number="no.")
 WON_BY_A, WON_BY_B = "won-by-a", "won-by-b"

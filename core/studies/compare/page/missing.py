@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.errors import BlindspotError
-from core.runs import pipeline
-from core.runs.requests import RunRequest
-from core.studies.compare.page.shown import CompareView
-from core.studies.compare.rows import Missing, Why
-from core.texts import counted
-from core.types import Variant
-from core.ui import gone
-from core.ui.markdown import as_text
-from core.ui.resources import settings
-from core.ui.widgets.work import run_button
+from blindspot.datasets.catalog import title_of
+from blindspot.errors import BlindspotError
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.studies.compare.page.shown import CompareView
+from blindspot.studies.compare.rows import Missing, Why
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui import gone
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import settings
+from blindspot.ui.widgets.work import run_button
 
 LISTED = 6
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.store.repository import Repository
-from core.studies.compare import changed, costs, rows, several
-from core.studies.compare.changed import Changed
-from core.studies.compare.costs import Cost
-from core.studies.compare.rows import Comparison, Row
-from core.types import Variant
-from core.ui.pickers import Picks
-from core.ui.resources import cached, repository, settings
+from blindspot.store.repository import Repository
+from blindspot.studies.compare import changed, costs, rows, several
+from blindspot.studies.compare.changed import Changed
+from blindspot.studies.compare.costs import Cost
+from blindspot.studies.compare.rows import Comparison, Row
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import cached, repository, settings
 
 
 def compared(a: Variant, b: Variant, picks: Picks) -> Comparison:

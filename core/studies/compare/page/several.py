@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets.catalog import title_of
-from core.diagnostic import find_diagnostic
-from core.studies.compare import figures
-from core.studies.compare.costs import CostKind, about_speed
-from core.studies.compare.page.reading import costs_of, of_several
-from core.studies.compare.page.shown import CompareView
-from core.studies.compare.rows import MOST_VARIANTS
-from core.studies.compare.several import ByPair, difference_of, points, scored, wins
-from core.types import Variant
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.widgets.addressed import one_named
-from core.ui.widgets.choices import one_of
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import find_diagnostic
+from blindspot.studies.compare import figures
+from blindspot.studies.compare.costs import CostKind, about_speed
+from blindspot.studies.compare.page.reading import costs_of, of_several
+from blindspot.studies.compare.page.shown import CompareView
+from blindspot.studies.compare.rows import MOST_VARIANTS
+from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
+from blindspot.types import Variant
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.choices import one_of
 
 KEY_SCORE, KEY_COST = "pareto_score", "pareto_cost"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from core.figures.theme import Scheme, Style
-from core.studies.compare.rows import Comparison
-from core.types import Variant
-from core.ui.pickers import Picks, link_to
+from blindspot.figures.theme import Scheme, Style
+from blindspot.studies.compare.rows import Comparison
+from blindspot.types import Variant
+from blindspot.ui.pickers import Picks, link_to
 
 
 @dataclass(frozen=True)

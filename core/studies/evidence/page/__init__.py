@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core import ui
-from core.studies.evidence.page import correlations, published, ranks
-from core.studies.evidence.page.choices import EvidenceView, selected
-from core.ui.resources import scheme
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.studies.evidence.page import correlations, published, ranks
+from blindspot.studies.evidence.page.choices import EvidenceView, selected
+from blindspot.ui.resources import scheme
+from blindspot.ui.widgets.views import View, choose_view
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[EvidenceView]] = {

@@ -8,26 +8,34 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from core.diagnostics.transfer.definition import CLASSIFIERS
-from core.errors import BlindspotError
-from core.figures.theme import Scheme, Style
-from core.numerics.statistics.families import FEWEST_FAMILIES
-from core.runs import estimates, sweeps
-from core.runs.sweeps import Sweep
-from core.store.repository import Repository
-from core.studies.evidence.correlation import FEWEST_VARIANTS
-from core.studies.evidence.scores import LIKE_SIMILARITY, Downstream, Level, Measure, Outcome, ScoreTable, score_table
-from core.texts import counted
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.pickers import Picks
-from core.ui.resources import cached, repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.addressed import names_of_variants, some_named
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.missing_runs import runs_to_compute
-from core.ui.widgets.work import run_button
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme, Style
+from blindspot.numerics.statistics.families import FEWEST_FAMILIES
+from blindspot.runs import estimates, sweeps
+from blindspot.runs.sweeps import Sweep
+from blindspot.store.repository import Repository
+from blindspot.studies.evidence.correlation import FEWEST_VARIANTS
+from blindspot.studies.evidence.scores import (
+    LIKE_SIMILARITY,
+    Downstream,
+    Level,
+    Measure,
+    Outcome,
+    ScoreTable,
+    score_table,
+)
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import cached, repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.addressed import names_of_variants, some_named
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.missing_runs import runs_to_compute
+from blindspot.ui.widgets.work import run_button
 
 LISTED = 6  # families
 NAMED = 4  # models of a family

@@ -9,19 +9,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostic import find_diagnostic
-from core.numerics.statistics import rankings
-from core.numerics.statistics.families import FEWEST_FAMILIES
-from core.runs.findings.parts import ci, number
-from core.studies.evidence import correlation, figures
-from core.studies.evidence.correlation import Cell, Comparison, compare, correlations, without_each_family
-from core.studies.evidence.figures import Axis, Point
-from core.studies.evidence.page.choices import EvidenceView, choose, fullest
-from core.studies.evidence.scores import Measure, ScoreTable
-from core.texts import counted
-from core.ui import headline as ui_headline
-from core.ui.markdown import as_text
-from core.ui.resources import Keys, cached
+from blindspot.diagnostic import find_diagnostic
+from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.families import FEWEST_FAMILIES
+from blindspot.runs.findings.parts import ci, number
+from blindspot.studies.evidence import correlation, figures
+from blindspot.studies.evidence.correlation import Cell, Comparison, compare, correlations, without_each_family
+from blindspot.studies.evidence.figures import Axis, Point
+from blindspot.studies.evidence.page.choices import EvidenceView, choose, fullest
+from blindspot.studies.evidence.scores import Measure, ScoreTable
+from blindspot.texts import counted
+from blindspot.ui import headline as ui_headline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import Keys, cached
 
 PEOPLE = "intruder"  # the diagnostic of people's votes
 LABELS_WIDE, TASK_WIDE = 270, 170  # pixels

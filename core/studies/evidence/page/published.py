@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.diagnostics.words.schnabel_table import table_1
-from core.figures.theme import Scheme, looks
-from core.numerics.statistics import rankings
-from core.studies.evidence import published
-from core.studies.evidence.correlation import Cell
-from core.studies.evidence.figures import Column, Line, MapRow, bump_chart, published_map
-from core.studies.evidence.page.choices import EvidenceView
-from core.studies.evidence.page.correlations import cells_of
-from core.studies.evidence.published import Models, PublishedCorrelation
-from core.studies.evidence.scores import Level
-from core.ui.widgets.choices import one_of
+from blindspot.diagnostics.words.schnabel_table import table_1
+from blindspot.figures.theme import Scheme, looks
+from blindspot.numerics.statistics import rankings
+from blindspot.studies.evidence import published
+from blindspot.studies.evidence.correlation import Cell
+from blindspot.studies.evidence.figures import Column, Line, MapRow, bump_chart, published_map
+from blindspot.studies.evidence.page.choices import EvidenceView
+from blindspot.studies.evidence.page.correlations import cells_of
+from blindspot.studies.evidence.published import Models, PublishedCorrelation
+from blindspot.studies.evidence.scores import Level
+from blindspot.ui.widgets.choices import one_of
 
 SCHNABEL = "Schnabel"
 TABLES = {  # by their names in the address

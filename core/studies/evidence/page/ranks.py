@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.numerics.statistics import rankings
-from core.numerics.statistics.families import spearman
-from core.studies.evidence.figures import Column, Line, bump_chart
-from core.studies.evidence.page.choices import EvidenceView, choose
-from core.studies.evidence.scores import Measure, ScoreTable
-from core.types import Float64, Variant
-from core.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.families import spearman
+from blindspot.studies.evidence.figures import Column, Line, bump_chart
+from blindspot.studies.evidence.page.choices import EvidenceView, choose
+from blindspot.studies.evidence.scores import Measure, ScoreTable
+from blindspot.types import Float64, Variant
+from blindspot.ui.widgets.addressed import names_of_variants, one_named
 
 # Figure 4's; ids of measures.
 PIVOTS = ("mr", "sst2", "cr")

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core import ui
-from core.numerics.statistics.intervals import ALPHA
-from core.runs.findings import Level
-from core.studies.findings.collection import Collected, Discovery, knows_no_meaning
-from core.studies.findings.general import listed
-from core.studies.findings.page import cards
-from core.studies.findings.page.reading import collected
-from core.studies.report.page import report_buttons
-from core.texts import counted
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.options import asked_for, options, row
-from core.ui.pickers import Picks
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.doors import doors
-from core.ui.widgets.tables import dataset_title
+from blindspot import ui
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.findings import Level
+from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
+from blindspot.studies.findings.general import listed
+from blindspot.studies.findings.page import cards
+from blindspot.studies.findings.page.reading import collected
+from blindspot.studies.report.page import report_buttons
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import asked_for, options, row
+from blindspot.ui.pickers import Picks
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.doors import doors
+from blindspot.ui.widgets.tables import dataset_title
 
 SHOWN = 8  # cards at first
 OF_EACH = 2  # of these, of every level

@@ -7,15 +7,15 @@ from typing import Literal
 
 import streamlit as st
 
-from core.figures.html_tables import Column, Html, highlighted, html_table, quiet
-from core.runs.findings import Example, Finding, Level
-from core.studies.findings.collection import Discovery
-from core.texts import counted, p_in_words
-from core.ui.markdown import as_text
-from core.ui.navigation import sections
-from core.ui.pickers import Picks, link_to
-from core.ui.resources import scheme
-from core.ui.widgets.tables import dataset_title
+from blindspot.figures.html_tables import Column, Html, highlighted, html_table, quiet
+from blindspot.runs.findings import Example, Finding, Level
+from blindspot.studies.findings.collection import Discovery
+from blindspot.texts import counted, p_in_words
+from blindspot.ui.markdown import as_text
+from blindspot.ui.navigation import sections
+from blindspot.ui.pickers import Picks, link_to
+from blindspot.ui.resources import scheme
+from blindspot.ui.widgets.tables import dataset_title
 
 _Color = Literal["red", "orange", "green"]
 _LOOKS: dict[Level, tuple[str, _Color]] = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from core.runs.findings import Finding
-from core.settings import Settings
-from core.store.repository import Repository
-from core.studies.findings import collection
-from core.studies.findings.collection import Collected, RunsOf, Selection
-from core.types import Variant
-from core.ui.resources import cached, repository, settings
+from blindspot.runs.findings import Finding
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.findings import collection
+from blindspot.studies.findings.collection import Collected, RunsOf, Selection
+from blindspot.types import Variant
+from blindspot.ui.resources import cached, repository, settings
 
 
 def collected(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core import ui
-from core.studies.judgement.page import answer, exchange, form, results, sessions, texts, votes
-from core.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
-from core.studies.judgement.types import Session, SetSummary, Task
-from core.ui.markdown import as_text
-from core.ui.options import options
-from core.ui.widgets.views import View, choose_view
-from core.ui.widgets.work import job_panel
+from blindspot import ui
+from blindspot.studies.judgement.page import answer, exchange, form, results, sessions, texts, votes
+from blindspot.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
+from blindspot.studies.judgement.types import Session, SetSummary, Task
+from blindspot.ui.markdown import as_text
+from blindspot.ui.options import options
+from blindspot.ui.widgets.views import View, choose_view
+from blindspot.ui.widgets.work import job_panel
 
 _SESSION = "_judge_session"
 _OFFERED = 10  # sessions under a link to an unknown one

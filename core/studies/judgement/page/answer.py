@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from core.datasets.catalog import DATASETS, title_of
-from core.errors import BlindspotError
-from core.settings import ASSETS
-from core.studies.judgement.page.shown import PAGES, Judged, judgements, link_for, other_task
-from core.studies.judgement.page.texts import DONT_KNOW, EXAMPLES, KEPT, PRIVACY, QUESTIONS, TO_DO
-from core.studies.judgement.page.votes import wait_for_reveal
-from core.studies.judgement.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key
-from core.studies.judgement.types import Ballot, Item, ItemSet, Recorded, Task
-from core.texts import counted
-from core.ui.boundary import fragment
-from core.ui.markdown import as_text
-from core.ui.resources import allowed
+from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.errors import BlindspotError
+from blindspot.settings import ASSETS
+from blindspot.studies.judgement.page.shown import PAGES, Judged, judgements, link_for, other_task
+from blindspot.studies.judgement.page.texts import DONT_KNOW, EXAMPLES, KEPT, PRIVACY, QUESTIONS, TO_DO
+from blindspot.studies.judgement.page.votes import wait_for_reveal
+from blindspot.studies.judgement.raters import LONGEST_NAME, item_order, nickname, option_order, rater_key
+from blindspot.studies.judgement.types import Ballot, Item, ItemSet, Recorded, Task
+from blindspot.texts import counted
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import allowed
 
 SECONDS_EACH = 10  # that a question takes, about
 LONG = 16  # characters: longer options need wide cards

@@ -8,19 +8,19 @@ from functools import partial
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from core import policy
-from core.errors import BlindspotError
-from core.files.typed_tables import TableFormat
-from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle, Part
-from core.studies.judgement.page.shown import facilitated, hidden_sessions, judgements
-from core.studies.judgement.store import Merged
-from core.studies.judgement.types import SetSummary, Task
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.resources import allowed, shared_settings
-from core.ui.widgets import downloads
-from core.ui.widgets.downloads import Holds
+from blindspot import policy
+from blindspot.errors import BlindspotError
+from blindspot.files.typed_tables import TableFormat
+from blindspot.studies.judgement import bundles
+from blindspot.studies.judgement.bundles import Bundle, Part
+from blindspot.studies.judgement.page.shown import facilitated, hidden_sessions, judgements
+from blindspot.studies.judgement.store import Merged
+from blindspot.studies.judgement.types import SetSummary, Task
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import allowed, shared_settings
+from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets.downloads import Holds
 
 _ROUND = "_judgement_import_round"  # a new number empties the uploader
 _SAID = "_judgement_import_said"  # the result of the last import, shown once

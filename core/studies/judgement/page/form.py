@@ -6,25 +6,25 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from core.datasets.catalog import find_dataset, title_of
-from core.errors import BlindspotError
-from core.numerics.similarity import Similarity
-from core.runs.encoders_here import known_references
-from core.studies.judgement import making, own_queries
-from core.studies.judgement.inventories import SENTENCES, SHORTEST_SENTENCE, Inventory, Ready
-from core.studies.judgement.making import LONGEST_TITLE, SEED, ItemsRequest
-from core.studies.judgement.own_queries import LONGEST, MAX_ROWS
-from core.studies.judgement.page import sets
-from core.studies.judgement.page.shown import judgements
-from core.studies.judgement.page.texts import ABOUT
-from core.studies.judgement.rules import COUNT_TOLERANCE, INTRUDERS_FROM, LOG10_TOLERANCE, RANKS, Closeness, Rule
-from core.studies.judgement.types import Task
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import known_datasets
-from core.ui.resources import allowed, repository, settings
-from core.ui.widgets.run_form import encoders_in_words, steps_in_words
-from core.ui.widgets.work import task_button
+from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.encoders_here import known_references
+from blindspot.studies.judgement import making, own_queries
+from blindspot.studies.judgement.inventories import SENTENCES, SHORTEST_SENTENCE, Inventory, Ready
+from blindspot.studies.judgement.making import LONGEST_TITLE, SEED, ItemsRequest
+from blindspot.studies.judgement.own_queries import LONGEST, MAX_ROWS
+from blindspot.studies.judgement.page import sets
+from blindspot.studies.judgement.page.shown import judgements
+from blindspot.studies.judgement.page.texts import ABOUT
+from blindspot.studies.judgement.rules import COUNT_TOLERANCE, INTRUDERS_FROM, LOG10_TOLERANCE, RANKS, Closeness, Rule
+from blindspot.studies.judgement.types import Task
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import known_datasets
+from blindspot.ui.resources import allowed, repository, settings
+from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
+from blindspot.ui.widgets.work import task_button
 
 DEFAULT_VARIANTS = ("minilm", "minilm-static", "random-projection")
 DEFAULT_DATASET = "vocab-wordfreq"

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.studies.judgement.scoring import Missed, most_missed
-from core.studies.judgement.tallies import Tally
-from core.studies.judgement.types import Item, Task
-from core.texts import counted
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.widgets.browse_table import Pages
+from blindspot.studies.judgement.scoring import Missed, most_missed
+from blindspot.studies.judgement.tallies import Tally
+from blindspot.studies.judgement.types import Item, Task
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.browse_table import Pages
 
 _OPEN = "_missed_open"  # items whose expander is open
 

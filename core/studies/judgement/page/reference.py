@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.encoders.catalog import ENCODERS
-from core.errors import BlindspotError
-from core.runs.spaces import NotEncoded, open_spaces
-from core.settings import prepare_runtime
-from core.studies.judgement.automatic import Automatic, answer
-from core.studies.judgement.page.shown import Judged
-from core.studies.judgement.types import ItemSet
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository, settings
-from core.ui.widgets import tables
-from core.ui.widgets.addressed import names_of_variants, one_named
-from core.ui.widgets.work import encode_button, fetch_button
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders.catalog import ENCODERS
+from blindspot.errors import BlindspotError
+from blindspot.runs.spaces import NotEncoded, open_spaces
+from blindspot.settings import prepare_runtime
+from blindspot.studies.judgement.automatic import Automatic, answer
+from blindspot.studies.judgement.page.shown import Judged
+from blindspot.studies.judgement.types import ItemSet
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.ui.widgets.work import encode_button, fetch_button
 
 NOBODY = "none"
 

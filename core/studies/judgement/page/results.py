@@ -8,26 +8,26 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from core.errors import BlindspotError
-from core.numerics.statistics.intervals import ALPHA
-from core.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
-from core.studies.judgement import figures, scoring, verdict
-from core.studies.judgement.automatic import Automatic
-from core.studies.judgement.page import missed, reference
-from core.studies.judgement.page import votes as judgement_votes
-from core.studies.judgement.page.shown import Judged
-from core.studies.judgement.page.votes import Findings, Votes
-from core.studies.judgement.scoring import By, PairTest, Scores
-from core.studies.judgement.tallies import Tally
-from core.studies.judgement.types import Task
-from core.texts import counted
-from core.types import Variant
-from core.ui.boundary import fragment, repeated
-from core.ui.markdown import as_text
-from core.ui.resources import scheme
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets import tables
-from core.ui.widgets.choices import one_of
+from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
+from blindspot.studies.judgement import figures, scoring, verdict
+from blindspot.studies.judgement.automatic import Automatic
+from blindspot.studies.judgement.page import missed, reference
+from blindspot.studies.judgement.page import votes as judgement_votes
+from blindspot.studies.judgement.page.shown import Judged
+from blindspot.studies.judgement.page.votes import Findings, Votes
+from blindspot.studies.judgement.scoring import By, PairTest, Scores
+from blindspot.studies.judgement.tallies import Tally
+from blindspot.studies.judgement.types import Task
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.boundary import fragment, repeated
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import scheme
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.choices import one_of
 
 REFRESH_SECONDS = 3.0
 _SHOWN = "_votes_shown"  # the votes on the page

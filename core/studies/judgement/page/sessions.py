@@ -10,14 +10,14 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import pandas as pd
 import streamlit as st
 
-from core.errors import BlindspotError, InputError
-from core.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
-from core.studies.judgement.page.texts import TITLES
-from core.studies.judgement.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
-from core.texts import counted
-from core.ui.boundary import repeated
-from core.ui.markdown import as_text
-from core.ui.resources import allowed
+from blindspot.errors import BlindspotError, InputError
+from blindspot.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
+from blindspot.studies.judgement.page.texts import TITLES
+from blindspot.studies.judgement.types import LONGEST, ItemSet, RaterProgress, Session, Task, session_name
+from blindspot.texts import counted
+from blindspot.ui.boundary import repeated
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import allowed
 
 REFRESH_SECONDS = 2
 _OPENED = "_judge_opened"

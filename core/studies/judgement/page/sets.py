@@ -8,13 +8,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core.studies.judgement import making
-from core.studies.judgement.page.shown import item_set, judgements
-from core.studies.judgement.rules import Closeness
-from core.studies.judgement.types import SetSummary
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.resources import allowed
+from blindspot.studies.judgement import making
+from blindspot.studies.judgement.page.shown import item_set, judgements
+from blindspot.studies.judgement.rules import Closeness
+from blindspot.studies.judgement.types import SetSummary
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import allowed
 
 _ASKED = "_judgement_set_asked"  # the set whose removal awaits confirmation
 _SAID = "_judgement_set_said"  # the result of the last removal, shown once

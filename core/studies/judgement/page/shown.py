@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from core import policy
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import ItemSet, Session, Task
-from core.ui.resources import cached, shared_repository
+from blindspot import policy
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import ItemSet, Session, Task
+from blindspot.ui.resources import cached, shared_repository
 
 
 def judgements() -> Judgements:

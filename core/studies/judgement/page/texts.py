@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.studies.judgement.types import Task
+from blindspot.studies.judgement.types import Task
 
 TITLES = {Task.INTRUDER: "Intruder", Task.COMPARATIVE: "Compare votes"}
 PAGE_QUESTIONS = {

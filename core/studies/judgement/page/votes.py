@@ -8,18 +8,18 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 import streamlit as st
 
-from core.errors import BlindspotError
-from core.studies.judgement import scoring
-from core.studies.judgement.agreement import Agreement, agreement
-from core.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, doubts
-from core.studies.judgement.page.shown import Judged, hidden_sessions, judgements
-from core.studies.judgement.raters import rater_key
-from core.studies.judgement.scoring import By, Group, PairTest, Scores
-from core.studies.judgement.tallies import Tally, tally
-from core.texts import counted
-from core.ui.boundary import repeated
-from core.ui.markdown import as_text
-from core.ui.resources import allowed, cached
+from blindspot.errors import BlindspotError
+from blindspot.studies.judgement import scoring
+from blindspot.studies.judgement.agreement import Agreement, agreement
+from blindspot.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS, Doubt, doubts
+from blindspot.studies.judgement.page.shown import Judged, hidden_sessions, judgements
+from blindspot.studies.judgement.raters import rater_key
+from blindspot.studies.judgement.scoring import By, Group, PairTest, Scores
+from blindspot.studies.judgement.tallies import Tally, tally
+from blindspot.texts import counted
+from blindspot.ui.boundary import repeated
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import allowed, cached
 
 REVEAL_SECONDS = 3
 ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; they are in addresses

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core import ui
-from core.studies.lab.page import headline, progress, size, views
-from core.studies.lab.page.form import form
-from core.studies.lab.page.progress import LabView
-from core.ui.widgets.views import View, choose_view
+from blindspot import ui
+from blindspot.studies.lab.page import headline, progress, size, views
+from blindspot.studies.lab.page.form import form
+from blindspot.studies.lab.page.progress import LabView
+from blindspot.ui.widgets.views import View, choose_view
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[LabView]] = {

@@ -6,25 +6,25 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from core import ui
-from core.datasets import fetch, uploads
-from core.datasets.catalog import DatasetEntry, find_dataset, title_of
-from core.diagnostic import find_diagnostic
-from core.encoders.catalog import canonical_encoder
-from core.errors import BlindspotError
-from core.names import current, is_ranking
-from core.numerics.similarity import Similarity
-from core.runs.encoders_here import known_references
-from core.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
-from core.studies.lab.grid import entries as in_grids
-from core.transforms.chain import READY_CHAINS, STEPS, TransformChain
-from core.types import Variant
-from core.ui.gone import readable_datasets, usable
-from core.ui.markdown import as_text
-from core.ui.pickers import DEFAULT_DATASET, Picks
-from core.ui.resources import cached, repository, settings
-from core.ui.widgets.addressed import one_named, some_named
-from core.ui.widgets.run_form import encoders_in_words, steps_in_words
+from blindspot import ui
+from blindspot.datasets import fetch, uploads
+from blindspot.datasets.catalog import DatasetEntry, find_dataset, title_of
+from blindspot.diagnostic import find_diagnostic
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.errors import BlindspotError
+from blindspot.names import current, is_ranking
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.encoders_here import known_references
+from blindspot.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
+from blindspot.studies.lab.grid import entries as in_grids
+from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
+from blindspot.types import Variant
+from blindspot.ui.gone import readable_datasets, usable
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import DEFAULT_DATASET, Picks
+from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.widgets.addressed import one_named, some_named
+from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 
 # Defaults never enter the address, so they must never change.
 DEFAULT_ENCODERS = ("minilm", "minilm-cls", "minilm-first-last-avg", "minilm-static")

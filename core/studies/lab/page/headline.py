@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 
-from core.datasets.catalog import title_of
-from core.diagnostic import find_diagnostic, named_function
-from core.errors import InputError
-from core.figures.grids import written
-from core.numerics.statistics.intervals import ALPHA
-from core.runs.comparison import Difference
-from core.runs.findings.parts import number
-from core.store.records import RunRecord
-from core.studies.lab.grid import Change, changes
-from core.studies.lab.page.progress import LabView
-from core.studies.lab.verdicts import verdicts
-from core.texts import counted
-from core.ui import headline
-from core.ui.markdown import as_text
-from core.ui.resources import cached, repository
+from blindspot.datasets.catalog import title_of
+from blindspot.diagnostic import find_diagnostic, named_function
+from blindspot.errors import InputError
+from blindspot.figures.grids import written
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.comparison import Difference
+from blindspot.runs.findings.parts import number
+from blindspot.store.records import RunRecord
+from blindspot.studies.lab.grid import Change, changes
+from blindspot.studies.lab.page.progress import LabView
+from blindspot.studies.lab.verdicts import verdicts
+from blindspot.texts import counted
+from blindspot.ui import headline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, repository
 
 
 def show(shown: LabView) -> None:

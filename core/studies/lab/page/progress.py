@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core import ui
-from core.datasets.catalog import title_of
-from core.errors import BlindspotError
-from core.figures.theme import Scheme, Style
-from core.runs import estimates
-from core.runs.requests import RunRequest
-from core.store.records import RunRecord
-from core.studies.lab.grid import (
+from blindspot import ui
+from blindspot.datasets.catalog import title_of
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme, Style
+from blindspot.runs import estimates
+from blindspot.runs.requests import RunRequest
+from blindspot.store.records import RunRecord
+from blindspot.studies.lab.grid import (
     Grid,
     Reading,
     Scores,
@@ -25,15 +25,15 @@ from core.studies.lab.grid import (
     score_cells,
     stored_runs,
 )
-from core.studies.lab.page.form import address, fit_note
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.resources import jobs, repository, scheme, settings
-from core.ui.variant_looks import variant_styles
-from core.ui.widgets.addressed import some_named
-from core.ui.widgets.choices import one_of
-from core.ui.widgets.missing_runs import runs_to_compute
-from core.ui.widgets.work import run_button
+from blindspot.studies.lab.page.form import address, fit_note
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import jobs, repository, scheme, settings
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets.addressed import some_named
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.missing_runs import runs_to_compute
+from blindspot.ui.widgets.work import run_button
 
 MANY_CELLS = 2_000  # runs of a grid that a page starts at once
 DECIMALS = (4, 3, 2)

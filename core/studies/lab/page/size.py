@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from core.encoders.catalog import resolve_encoder
-from core.errors import BlindspotError
-from core.figures import grids as figures
-from core.studies.lab.grid import FULL, REDUCTIONS, Scores, cannot_be, requests, score_cells, stored_runs
-from core.studies.lab.page.form import fit_note
-from core.studies.lab.page.progress import LabView, offer
-from core.studies.lab.verdicts import in_words, verdicts
-from core.transforms.chain import STEPS, TransformChain
-from core.ui.markdown import as_text
-from core.ui.resources import repository, settings
-from core.ui.widgets.choices import one_of
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError
+from blindspot.figures import grids as figures
+from blindspot.studies.lab.grid import FULL, REDUCTIONS, Scores, cannot_be, requests, score_cells, stored_runs
+from blindspot.studies.lab.page.form import fit_note
+from blindspot.studies.lab.page.progress import LabView, offer
+from blindspot.studies.lab.verdicts import in_words, verdicts
+from blindspot.transforms.chain import STEPS, TransformChain
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import repository, settings
+from blindspot.ui.widgets.choices import one_of
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
 DEFAULT_SIZES = (16, 32, 64, 128, 256)

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.figures import grids
-from core.numerics.statistics import rankings
-from core.studies.lab.grid import Reading, Scores
-from core.studies.lab.page.progress import LabView
-from core.studies.lab.verdicts import Effect, Knob, Verdict, effects, in_words, verdicts
-from core.texts import counted
-from core.ui.markdown import as_text
-from core.ui.widgets.choices import one_of
+from blindspot.figures import grids
+from blindspot.numerics.statistics import rankings
+from blindspot.studies.lab.grid import Reading, Scores
+from blindspot.studies.lab.page.progress import LabView
+from blindspot.studies.lab.verdicts import Effect, Knob, Verdict, effects, in_words, verdicts
+from blindspot.texts import counted
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.choices import one_of
 
 KINDS = {"kendall": "Kendall's tau-b", "spearman": "Spearman's rho"}
 MOST_SETTINGS = 60  # in a chart

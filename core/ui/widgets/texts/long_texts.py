@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.figures.html_tables import folded, is_long
+from blindspot.figures.html_tables import folded, is_long
 
 
 def show(text: str) -> None:

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from core.datasets.catalog import find_dataset
-from core.errors import BlindspotError
-from core.figures import token_map
-from core.numerics.similarity import Similarity
-from core.runs import why_similar
-from core.runs.spaces import Space
-from core.runs.why_similar import PairOfTexts
-from core.store.records import RunRecord
-from core.texts import counted
-from core.transforms.contributions import CannotExplain, Contributions, Way
-from core.types import CancelToken, Variant
-from core.ui.boundary import said_of
-from core.ui.markdown import as_text
-from core.ui.resources import cached, load, repository, scheme, settings
-from core.ui.turns import turn
+from blindspot.datasets.catalog import find_dataset
+from blindspot.errors import BlindspotError
+from blindspot.figures import token_map
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import why_similar
+from blindspot.runs.spaces import Space
+from blindspot.runs.why_similar import PairOfTexts
+from blindspot.store.records import RunRecord
+from blindspot.texts import counted
+from blindspot.transforms.contributions import CannotExplain, Contributions, Way
+from blindspot.types import CancelToken, Variant
+from blindspot.ui.boundary import said_of
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached, load, repository, scheme, settings
+from blindspot.ui.turns import turn
 
 MOST_MODELS = 2  # side by side
 

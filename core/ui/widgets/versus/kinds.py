@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from core.numerics.statistics.groups import FEW, Gain, Gains
-from core.texts import counted, with_minus
-from core.ui.markdown import as_text
+from blindspot.numerics.statistics.groups import FEW, Gain, Gains
+from blindspot.texts import counted, with_minus
+from blindspot.ui.markdown import as_text
 
 
 def say(

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from core.errors import InputError
-from core.texts import counted
-from core.types import Bool, Float64, Int64
-from core.ui.markdown import as_text
+from blindspot.errors import InputError
+from blindspot.texts import counted
+from blindspot.types import Bool, Float64, Int64
+from blindspot.ui.markdown import as_text
 
 _END = r"\s*(\d+(?:\.\d+)?)\s*"
 _AREA = re.compile(f"{_END}-{_END},{_END}-{_END}")

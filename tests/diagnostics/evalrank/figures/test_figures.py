@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.diagnostics.evalrank import published as reference
-from core.diagnostics.evalrank.figures import pairs, what_if
-from core.diagnostics.evalrank.figures.choices import choices_table, difference
-from core.diagnostics.evalrank.figures.scores import (
+from blindspot.diagnostics.evalrank import published as reference
+from blindspot.diagnostics.evalrank.figures import pairs, what_if
+from blindspot.diagnostics.evalrank.figures.choices import choices_table, difference
+from blindspot.diagnostics.evalrank.figures.scores import (
     MOST_BARS,
     PANELS,
     ROW_PANELS,
@@ -25,12 +25,12 @@ from core.diagnostics.evalrank.figures.scores import (
     rank_curve,
     score_bars,
 )
-from core.diagnostics.evalrank.figures.what_if import BINS, bin_counts, change_bars
-from core.diagnostics.evalrank.pairs import MeanScore
-from core.diagnostics.evalrank.trust import Choice
-from core.figures.groups import group_lines
-from core.figures.theme import MANY_VARIANTS, Scheme, ink, styles, text_on
-from core.types import Variant
+from blindspot.diagnostics.evalrank.figures.what_if import BINS, bin_counts, change_bars
+from blindspot.diagnostics.evalrank.pairs import MeanScore
+from blindspot.diagnostics.evalrank.trust import Choice
+from blindspot.figures.groups import group_lines
+from blindspot.figures.theme import MANY_VARIANTS, Scheme, ink, styles, text_on
+from blindspot.types import Variant
 
 MOST_POINTS = 25_000
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(4) for transform in ("none", "center")]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
 from tests.support.pages import OpenApp, written
 from tests.support.question_passages import PAIRS, write
 from tests.support.small_world import GramEncoder

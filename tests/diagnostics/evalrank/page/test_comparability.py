@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.runs import pipeline
-from core.store.records import RunRecord
+from blindspot.runs import pipeline
+from blindspot.store.records import RunRecord
 from tests.support.animals import write_vectors
 from tests.support.pages import OpenApp, chart, written
 from tests.support.world import World

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.diagnostics.evalrank.findings import findings
-from core.runs.findings import Finding, Material
+from blindspot.diagnostics.evalrank.findings import findings
+from blindspot.runs.findings import Finding, Material
 from tests.support.pages import OpenApp
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import fetch
-from core.datasets.catalog import DATASETS, SOURCES, SourceFile
-from core.datasets.kinds.base import DatasetKind
-from core.datasets.published import scored_pairs
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.figures.choices import difference
-from core.diagnostics.evalrank.pairs import rows_of_runs
-from core.store.records import RunRecord
-from core.texts import length
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DATASETS, SOURCES, SourceFile
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.published import scored_pairs
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.figures.choices import difference
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.store.records import RunRecord
+from blindspot.texts import length
 from tests.support.pages import OpenApp, chart, table, values, written
 from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder, dataset_entry
 from tests.support.world import World

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank.page import pairs as evalrank_pairs
-from core.errors import StoreBusy
-from core.store.repository import Repository
-from core.texts import counted
-from core.types import Variant
-from core.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank.page import pairs as evalrank_pairs
+from blindspot.errors import StoreBusy
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.support.pages import OpenApp, written
 from tests.support.world import World
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank import uncertainty as numbers
-from core.diagnostics.evalrank.pairs import pair_table
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.types import Variant
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank import uncertainty as numbers
+from blindspot.diagnostics.evalrank.pairs import pair_table
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Variant
 from tests.support.pages import OpenApp, chart, written
 
 ENTRY = find_diagnostic("evalrank")

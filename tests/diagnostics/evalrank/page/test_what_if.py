@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from core.diagnostic import find_diagnostic
-from core.diagnostics.evalrank import published as reference
-from core.diagnostics.evalrank import what_if
-from core.diagnostics.evalrank.page.published import ALL
-from core.store.records import RunRecord
-from core.store.repository import Repository
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.evalrank import published as reference
+from blindspot.diagnostics.evalrank import what_if
+from blindspot.diagnostics.evalrank.page.published import ALL
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 from tests.support.pages import OpenApp, chart_named, table, written
 from tests.support.world import World
 

@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from core.diagnostics.frequency.figures import classes as figures
-from core.figures import theme
-from core.figures.theme import Scheme
-from core.types import Variant
+from blindspot.diagnostics.frequency.figures import classes as figures
+from blindspot.figures import theme
+from blindspot.figures.theme import Scheme
+from blindspot.types import Variant
 
 VARIANTS = (Variant("minilm", "none"), Variant("vectors:/a/<b>x</b>.txt", "center"))
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.diagnostics.frequency.figures.bands import Cell, band_matrix
-from core.diagnostics.frequency.figures.hubs import occurrence_tails
-from core.diagnostics.frequency.figures.norms import norm_scatter
-from core.figures.theme import Scheme, styles
-from core.numerics.neighbours.hubness import tail
-from core.numerics.statistics.association import binned_medians
-from core.types import Variant
+from blindspot.diagnostics.frequency.figures.bands import Cell, band_matrix
+from blindspot.diagnostics.frequency.figures.hubs import occurrence_tails
+from blindspot.diagnostics.frequency.figures.norms import norm_scatter
+from blindspot.figures.theme import Scheme, styles
+from blindspot.numerics.neighbours.hubness import tail
+from blindspot.numerics.statistics.association import binned_medians
+from blindspot.types import Variant
 
 ONE, OTHER = Variant("a<b>", "none"), Variant("b", "center")
 

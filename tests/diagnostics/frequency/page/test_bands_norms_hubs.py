@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.published import pairs as loaders
-from core.datasets.word_frequency import zipf_of
-from core.diagnostics.evalrank.definition import ENTRY
-from core.diagnostics.evalrank.pairs import rows_of_runs
-from core.diagnostics.frequency import hubness
-from core.diagnostics.frequency.hubness import nearest_lists
-from core.diagnostics.frequency.page.hubs import MOST_ASKERS
-from core.numerics.similarity import Similarity, row_norms
-from core.runs.spaces import open_spaces
-from core.types import Variant
-from core.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.word_frequency import zipf_of
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.diagnostics.frequency import hubness
+from blindspot.diagnostics.frequency.hubness import nearest_lists
+from blindspot.diagnostics.frequency.page.hubs import MOST_ASKERS
+from blindspot.numerics.similarity import Similarity, row_norms
+from blindspot.runs.spaces import open_spaces
+from blindspot.types import Variant
+from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.support.pages import OpenApp, charts, table, written
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, wait_until
 from tests.support.world import World

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import uploads
-from core.datasets.own import files as own_files
-from core.datasets.published import pairs as loaders
-from core.datasets.published import vocabularies
-from core.diagnostics.frequency import classes
-from core.runs import pipeline
-from core.settings import Settings
-from core.store.repository import Repository
-from core.types import CancelToken, Float32
+from blindspot.datasets import uploads
+from blindspot.datasets.own import files as own_files
+from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published import vocabularies
+from blindspot.diagnostics.frequency import classes
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.types import CancelToken, Float32
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, chart, charts, table, written
 from tests.support.small_world import GramEncoder

@@ -6,9 +6,9 @@ import math
 
 import pytest
 
-from core.diagnostics.heros.figures.lexical_overlap import MEASURES, overlap_dots
-from core.diagnostics.heros.lexical_overlap import Overlap
-from core.figures.theme import Scheme
+from blindspot.diagnostics.heros.figures.lexical_overlap import MEASURES, overlap_dots
+from blindspot.diagnostics.heros.lexical_overlap import Overlap
+from blindspot.figures.theme import Scheme
 
 ROWS = [
     ("typo", "measured here", Overlap(1, 0.9, 0.8, 0.9, 0, 0)),

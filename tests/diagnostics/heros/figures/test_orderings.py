@@ -8,9 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.diagnostics.heros.figures.orderings import FEW_SUBSETS, ordering_rates, win_rate_differences, win_rate_matrix
-from core.figures.theme import Scheme, styles
-from core.types import Variant
+from blindspot.diagnostics.heros.figures.orderings import (
+    FEW_SUBSETS,
+    ordering_rates,
+    win_rate_differences,
+    win_rate_matrix,
+)
+from blindspot.figures.theme import Scheme, styles
+from blindspot.types import Variant
 from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostics.heros.figures.profile import PublishedRow, label, profile, profile_with_published
-from core.figures.theme import SEQUENTIAL, Scheme
-from core.types import Variant
+from blindspot.diagnostics.heros.figures.profile import PublishedRow, label, profile, profile_with_published
+from blindspot.figures.theme import SEQUENTIAL, Scheme
+from blindspot.types import Variant
 from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")

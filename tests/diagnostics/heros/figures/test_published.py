@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.diagnostics.heros.figures.published import is_on_map, nearest_profiles, profile_map
-from core.diagnostics.heros.published import SUBSETS, PublishedProfile, heros_profiles
-from core.diagnostics.heros.resemblance import Plane
-from core.figures.theme import Scheme, styles
-from core.types import Float64, Variant
+from blindspot.diagnostics.heros.figures.published import is_on_map, nearest_profiles, profile_map
+from blindspot.diagnostics.heros.published import SUBSETS, PublishedProfile, heros_profiles
+from blindspot.diagnostics.heros.resemblance import Plane
+from blindspot.figures.theme import Scheme, styles
+from blindspot.types import Float64, Variant
 from tests.support.figures import checked
 
 ONE, OTHER = Variant("a", "none"), Variant("b", "center")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.diagnostics.heros.figures.spread import Ridge, chains, ridges
-from core.diagnostics.heros.orderings import Ordering, Rate
-from core.diagnostics.heros.transforms import ChainProfile
-from core.figures.theme import Scheme, looks, styles
-from core.numerics.statistics.density import Density, Quantiles
-from core.numerics.statistics.intervals import Interval
-from core.types import Variant
+from blindspot.diagnostics.heros.figures.spread import Ridge, chains, ridges
+from blindspot.diagnostics.heros.orderings import Ordering, Rate
+from blindspot.diagnostics.heros.transforms import ChainProfile
+from blindspot.figures.theme import Scheme, looks, styles
+from blindspot.numerics.statistics.density import Density, Quantiles
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.types import Variant
 from tests.support.figures import checked
 
 VARIANTS = [Variant("a", "none"), Variant("<i>b", "center")]

@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.diagnostics.heros.lexical_overlap import mean_of, of_subsets
-from core.encoders.transformer.word_pieces import bert_uncased
-from core.settings import Settings
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.diagnostics.heros.lexical_overlap import mean_of, of_subsets
+from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.settings import Settings
 from tests.conftest import make_settings
 from tests.support.heros_world import run_heros, run_small
 from tests.support.pages import OpenApp, chart, written

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostics.heros import orderings
-from core.diagnostics.heros.definition import ENTRY, SUBSETS
-from core.diagnostics.heros.figures.profile import label
-from core.diagnostics.heros.orderings import Cosines
-from core.store.repository import Repository
-from core.texts import percent
+from blindspot.diagnostics.heros import orderings
+from blindspot.diagnostics.heros.definition import ENTRY, SUBSETS
+from blindspot.diagnostics.heros.figures.profile import label
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.store.repository import Repository
+from blindspot.texts import percent
 from tests.support.heros_world import HerosWorld, heros_world
 from tests.support.pages import OpenApp, chart, written
 

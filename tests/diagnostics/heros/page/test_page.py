@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostics.heros import comparison
-from core.diagnostics.heros.definition import SUBSETS
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.texts import percent
-from core.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.diagnostics.heros import comparison
+from blindspot.diagnostics.heros.definition import SUBSETS
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.texts import percent
+from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.conftest import make_settings
 from tests.support.heros_table import FIRST_ROWS, demo_file
 from tests.support.heros_world import run_heros, run_small

@@ -14,14 +14,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets import fetch
-from core.datasets.catalog import find_dataset
-from core.diagnostics.heros.published import SUBSETS, heros_profiles
-from core.diagnostics.heros.resemblance import is_on_published_sentences, of_run
-from core.errors import InputError
-from core.settings import Settings
-from core.store.records import RunRecord, RunState
-from core.store.repository import Repository
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostics.heros.published import SUBSETS, heros_profiles
+from blindspot.diagnostics.heros.resemblance import is_on_published_sentences, of_run
+from blindspot.errors import InputError
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
 from tests.support.commands import Command
 from tests.support.heros_world import run_heros, run_small
 from tests.support.pages import OpenApp, chart, table, written

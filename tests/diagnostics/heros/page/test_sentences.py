@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostics.heros import retrieval
-from core.diagnostics.heros.definition import ENTRY
-from core.numerics.ranking.problem import TAU
-from core.settings import Settings
-from core.store.records import RunRecord
-from core.store.repository import Repository
-from core.ui.widgets.browse_table import ROWS_PER_PAGE
+from blindspot.diagnostics.heros import retrieval
+from blindspot.diagnostics.heros.definition import ENTRY
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.conftest import make_settings
 from tests.support.heros_world import run_small
 from tests.support.pages import OpenApp, charts, table, values, written

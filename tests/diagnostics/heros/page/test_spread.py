@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.diagnostics.heros.definition import ENTRY, SUBSETS
-from core.store.records import RunState
+from blindspot.diagnostics.heros.definition import ENTRY, SUBSETS
+from blindspot.store.records import RunState
 from tests.support.heros_world import ORIGINALS, HerosWorld, heros_world
 from tests.support.pages import OpenApp, chart, written
 from tests.support.small_world import wait_until

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.files.typed_tables import TableFormat
-from core.studies.judgement import bundles
-from core.studies.judgement.bundles import Bundle
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Ballot, Task
+from blindspot.files.typed_tables import TableFormat
+from blindspot.studies.judgement import bundles
+from blindspot.studies.judgement.bundles import Bundle
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, Task
 from tests.support.judgement_samples import intruder_set, votes
 from tests.support.pages import OpenApp
 
@@ -21,8 +21,8 @@ MADE = intruder_set(title="Six *words*")
 CAST = tuple(votes([("Anna", 0, 0), ("Ben", 0, 1)]))
 SCRIPT = """
 import streamlit as st
-from core.studies.judgement.types import Task
-from core.studies.judgement.page import exchange as judgement_exchange
+from blindspot.studies.judgement.types import Task
+from blindspot.studies.judgement.page import exchange as judgement_exchange
 judgement_exchange.show(Task.INTRUDER, {})
 """
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.studies.judgement.page import form as judgement_form
-from core.studies.judgement.page.texts import ABOUT
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Ballot, Task
-from core.ui import resources
+from blindspot.studies.judgement.page import form as judgement_form
+from blindspot.studies.judgement.page.texts import ABOUT
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, Task
+from blindspot.ui import resources
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.making_world import NEITHER, WORDS, register
 from tests.support.pages import OpenApp, written

@@ -11,15 +11,15 @@ import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import policy
-from core.store.repository import Repository
-from core.studies.judgement.page import answer
-from core.studies.judgement.raters import item_order, option_order
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Ballot, Query, Task
-from core.types import Variant
-from core.ui.markdown import as_text
-from core.ui.pickers import Picks
+from blindspot import policy
+from blindspot.store.repository import Repository
+from blindspot.studies.judgement.page import answer
+from blindspot.studies.judgement.raters import item_order, option_order
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, Query, Task
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
 from tests.support.pages import OpenApp, written
 from tests.support.store_samples import pair_set, store_run

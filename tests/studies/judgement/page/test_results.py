@@ -8,11 +8,11 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.published import pairs as loaders
-from core.settings import Settings
-from core.studies.judgement.store import Judgements
-from core.studies.judgement.types import Ballot, Item, ItemSet, Query, Task, Vote
-from core.types import Variant
+from blindspot.datasets.published import pairs as loaders
+from blindspot.settings import Settings
+from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgement.types import Ballot, Item, ItemSet, Query, Task, Vote
+from blindspot.types import Variant
 from tests.support.judgement_samples import A, comparative_set, intruder_set, votes
 from tests.support.pages import TIMEOUT_SECONDS, OpenApp, written
 from tests.support.small_world import GramEncoder
@@ -21,8 +21,8 @@ from tests.support.world import World
 
 def results_of(set_id: str, session: str = "") -> None:
     """The script that is tested; it must hold all that it needs."""
-    from core.studies.judgement.page import results as judgement_results
-    from core.studies.judgement.page.shown import Judged, judgements
+    from blindspot.studies.judgement.page import results as judgement_results
+    from blindspot.studies.judgement.page.shown import Judged, judgements
 
     items = judgements().find_set(set_id)
     assert items is not None

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.datasets.kinds.minimal_pairs import MinimalPairSet
-from core.datasets.published.scored_pairs import scored_pairs
-from core.runs.embeddings import embedded_of
-from core.store.records import RunRecord
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published.scored_pairs import scored_pairs
+from blindspot.runs.embeddings import embedded_of
+from blindspot.store.records import RunRecord
 from tests.support.pages import OpenApp, written
 from tests.support.small_world import CAT, DOG, SMALL_PAIRS, GramEncoder
 from tests.support.world import World

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.errors import InputError
-from core.ui.widgets.versus.selection import Area, Dots
+from blindspot.errors import InputError
+from blindspot.ui.widgets.versus.selection import Area, Dots
 
 RANKS = st.lists(st.tuples(*[st.sampled_from([1.0, 1.5, 2.0, 7.0, 300.0, math.nan])] * 2), min_size=1, max_size=20)
 ENDS = st.lists(st.floats(0.5, 400, allow_nan=False), min_size=4, max_size=4)
