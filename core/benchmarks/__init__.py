@@ -1,1 +1,1 @@
-"""Benchmarks of ``python -m core bench``."""
+"""Benchmarks of ``blindspot bench``."""

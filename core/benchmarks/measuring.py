@@ -1,4 +1,4 @@
-"""Measurements of ``python -m core bench``: ratios of interleaved pairs at equal thread counts, in one process."""
+"""Measurements of ``blindspot bench``: ratios of interleaved pairs at equal thread counts, in one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of ``python -m core``.
+"""Commands of ``blindspot``.
 
 Results go to stdout, progress and errors to stderr. Exit code 0: done, 2: bad input, 1: failure.
 """
@@ -34,7 +34,7 @@ from blindspot.names import Names, in_force
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 app = typer.Typer(
-    name="python -m core",
+    name="blindspot",
     help="Blindspot shows what a word or sentence encoder gets wrong, pair by pair.",
     no_args_is_help=True,
     add_completion=False,
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = error.format_message()
         if not message:  # Typer has shown the help instead
             return error.exit_code
-        return _fail(f"{message} See: python -m core --help", error.exit_code, debug)
+        return _fail(f"{message} See: blindspot --help", error.exit_code, debug)
     except Exception as error:  # noqa: BLE001 - the last line of defense; --debug shows the traceback
         what = f"unexpected {type(error).__name__}: {error}; add --debug to see the traceback"
         return _fail(str(disk_error(error) or what), 1, debug)

@@ -139,7 +139,7 @@ def verify(
     if bad := sorted({*corrupt, *missing}):
         raise BlindspotError(
             f"{len(bad)} dataset(s) with corrupt or missing files: {', '.join(bad)}",
-            remedy=f"download them again: python -m core data fetch {' '.join(bad)}",
+            remedy=f"download them again: blindspot data fetch {' '.join(bad)}",
         )
 
 
@@ -154,7 +154,7 @@ def remove(
     repository = Repository.at(settings.store)
     found = own_datasets.kept(dataset, settings, repository)
     if found.is_nothing:
-        raise InputError(f"nothing is stored for '{found.reference}'", remedy="see: python -m core runs")
+        raise InputError(f"nothing is stored for '{found.reference}'", remedy="see: blindspot runs")
     if not purge and found.upload is None:
         raise InputError(
             f"'{found.reference}' is not an upload but a file of your own, which Blindspot never deletes",

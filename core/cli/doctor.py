@@ -91,7 +91,7 @@ def _mend(*, yes: bool) -> None:
             output.print_text(f"    failed: {error}")
             failed.append(f"{each.area} {each.name}")
     if not offered:
-        output.print_text("Nothing to repair. For all findings: python -m core doctor")
+        output.print_text("Nothing to repair. For all findings: blindspot doctor")
     if failed:
         raise BlindspotError(f"not repaired: {', '.join(failed)}", remedy="see the output for the reasons")
 

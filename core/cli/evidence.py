@@ -46,7 +46,7 @@ def evidence(
         raise BlindspotError(
             f"{have} both an intrinsic score of {level}s and a score on a task with the classifier {classifier}",
             expected=f"at least {FEWEST_VARIANTS}",
-            remedy="compute them with: python -m core sweep evidence",
+            remedy="compute them with: blindspot sweep evidence",
         )
     cells = correlations(table)
     if as_json:

@@ -138,7 +138,7 @@ def list_sets(
         output.print_json({"sets": [_summary(found) for found in sets]})
         return
     if not sets:
-        output.print_text("No sets of items yet. Make one with: python -m core judge make")
+        output.print_text("No sets of items yet. Make one with: blindspot judge make")
     for found in sets:
         output.print_text(
             f"{found.set_id}  {found.task:<11}  {found.items:>4} items  {found.votes:>5} votes  {found.title}"
@@ -239,7 +239,7 @@ def results(
     store = Judgements.at(settings.store)
     items = store.find_set(store.named(items_of).set_id)
     if items is None:
-        raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="see: python -m core judge list")
+        raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="see: blindspot judge list")
     if session is not None:
         _check_session(store, items.set_id, session)
     counted = tally(items, store.votes(items.set_id, session))

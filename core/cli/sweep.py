@@ -166,7 +166,7 @@ def _of_options(options: dict[str, Any], params: Mapping[str, Sequence[str]]) ->
         raise InputError(
             f"{', '.join(missing)} missing",
             expected="encoders, datasets and diagnostics, or a TOML file, or demo",
-            remedy="try: python -m core sweep demo",
+            remedy="try: blindspot sweep demo",
         )
     return sweeps.Sweep(
         encoders=tuple(options["encoder"]),

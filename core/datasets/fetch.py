@@ -112,7 +112,7 @@ def load(
             if state.state is DataState.CORRUPT:
                 raise DataCorrupt(
                     f"{state.path} is corrupt: {state.detail}",
-                    remedy=f"download it again with: python -m core data fetch {entry.id}",
+                    remedy=f"download it again with: blindspot data fetch {entry.id}",
                 )
             if state.state is DataState.MISSING:
                 fetch_file(file, settings, progress, cancel)
@@ -191,7 +191,7 @@ def fetch_file(
     if not settings.mirror and not policy.of(settings).downloads:
         raise DataMissing(
             f"{Path(file.path).name} is not available on this demo, which downloads nothing from outside",
-            remedy="choose another dataset; its host can add this one with: python -m core data fetch",
+            remedy="choose another dataset; its host can add this one with: blindspot data fetch",
         )
     cancel = cancel or CancelToken()
     target = local_path(file, settings)

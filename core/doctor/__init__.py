@@ -1,4 +1,4 @@
-"""Checks of this installation, with remedies (``python -m core doctor``).
+"""Checks of this installation, with remedies (``blindspot doctor``).
 
 ``examine`` changes nothing: it writes a small file to each folder of the cache and removes it, opens the store for
 reading only, and uses no network except for a mirror that is set. ``mends`` are repairs, with consent; ``not_ready`` is

@@ -46,7 +46,7 @@ def all_datasets(settings: Settings) -> Iterator[Finding]:
 
 
 def _dataset(entry: DatasetEntry, settings: Settings) -> Finding:
-    fetch_it = f"python -m core data fetch {entry.id}"
+    fetch_it = f"blindspot data fetch {entry.id}"
     try:
         if not entry.files:
             entry.load(entry.id, ())
@@ -76,7 +76,7 @@ def without_each_absent(findings: Sequence[Finding]) -> list[Finding]:
     if len(absent) < 2:
         return list(findings)
     what = f"{len(absent)} datasets are {NOT_DOWNLOADED}"
-    remedy = "download one where you want to use it: python -m core data fetch ID (IDs: python -m core data list)"
+    remedy = "download one where you want to use it: blindspot data fetch ID (IDs: blindspot data list)"
     summary = note(AREA_DATASETS, "downloads", what, remedy)
     return [summary if finding is absent[0] else finding for finding in findings if finding not in absent[1:]]
 

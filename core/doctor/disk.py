@@ -111,7 +111,7 @@ def computed(settings: Settings) -> Iterator[Finding]:
             what = f"{counted(len(files), 'file')}, {size(sum(map(bytes_of, files)))}"
             yield ok(CACHE, plurals.get(kind, f"{kind}s"), what)
     for kind, path in damaged_results(settings):
-        remedy = "delete this file: it is computed anew when it is needed (python -m core doctor --mend)"
+        remedy = "delete this file: it is computed anew when it is needed (blindspot doctor --mend)"
         yield problem(CACHE, plurals.get(kind, f"{kind}s"), f"{path} is damaged", remedy)
 
 

@@ -40,7 +40,7 @@ def not_ready(settings: Settings, repository: Repository, *, in_server: bool = F
 
 def _cache(settings: Settings) -> Iterator[Finding]:
     if wrong := cannot_write_to(settings.cache):
-        yield problem(READY, "cache", f"{settings.cache} cannot be used: {wrong}", "python -m core doctor says more")
+        yield problem(READY, "cache", f"{settings.cache} cannot be used: {wrong}", "blindspot doctor says more")
 
 
 def _store(repository: Repository, in_server: bool) -> Iterator[Finding]:

@@ -58,7 +58,7 @@ def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Find
         if run.state is not RunState.INTERRUPTED:
             continue
         name = f"run {run.run_id[:8]}"
-        forget = f"python -m core runs delete {run.run_id}"
+        forget = f"blindspot runs delete {run.run_id}"
         try:
             label = pipeline.request_of(run, settings).label
         except InputError as error:
@@ -71,7 +71,7 @@ def _interrupted(runs: Iterable[RunRecord], settings: Settings) -> Iterator[Find
 
 def command(plan: RunPlan) -> str:
     """The POSIX command line that computes or continues a run."""
-    words = ["python", "-m", "core", "run", plan.diagnostic]
+    words = ["blindspot", "run", plan.diagnostic]
     # Naming the compared encoders too ranks the same texts.
     for encoder in (plan.variant.encoder, *plan.support):
         words += ["--encoder", encoder]

@@ -10,7 +10,7 @@ import typer
 from blindspot import cli
 from blindspot.documentation.markdown import table
 
-_PROGRAM = "python -m core"
+_PROGRAM = "blindspot"
 
 
 def page() -> str:

@@ -43,7 +43,7 @@ def _diagnostics(entries: Sequence[DiagnosticEntry]) -> str:
 
 def _diagnostic(entry: DiagnosticEntry) -> str:
     parts = [f"# {entry.title}", entry.question]
-    parts.append(f"```sh\npython -m core run {entry.id} --encoder minilm --dataset {_a_dataset(entry)}\n```")
+    parts.append(f"```sh\nblindspot run {entry.id} --encoder minilm --dataset {_a_dataset(entry)}\n```")
     parts.append(f"Needs a {entry.dataset_kind.in_words}.")
     parts += ["## How to read it", entry.how_to_read]
     parts += ["## Limits", entry.limits]

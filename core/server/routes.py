@@ -55,7 +55,7 @@ class Readiness:
 
     ``{"ready": false, "reasons": ["preparing"], "preparing": {"done": 3, "of": 36, "remaining_seconds": 40.5}}``
 
-    Strangers may ask; ``python -m core doctor --ready`` reports the details on the machine itself.
+    Strangers may ask; ``blindspot doctor --ready`` reports the details on the machine itself.
     """
 
     def __init__(self, settings: Settings, preparation: Preparation) -> None:

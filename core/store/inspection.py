@@ -53,7 +53,7 @@ def schema_version(database: Database, patience: float) -> int:
     """
     if not database.path.exists():
         return 0
-    with _read_only(database, patience, "python -m core doctor says more") as connection:
+    with _read_only(database, patience, "blindspot doctor says more") as connection:
         return _version(connection, database)
 
 

@@ -193,7 +193,7 @@ class Repository:
             raise InputError(
                 f"{'many' if len(found) == MANY else len(found) or 'no'} runs have an id that begins with '{run_id}'",
                 expected="the beginning of exactly one run id",
-                remedy="list them with: python -m core runs",
+                remedy="list them with: blindspot runs",
             )
         return found[0]
 

@@ -30,7 +30,7 @@ class NotTrained(BlindspotError):
     def __init__(self) -> None:
         super().__init__(
             "the flow of exactly these items was not trained yet, which takes a run",
-            remedy="run a diagnostic with this transform on this dataset first (page Run, or python -m core run)",
+            remedy="run a diagnostic with this transform on this dataset first (page Run, or blindspot run)",
         )
 
 

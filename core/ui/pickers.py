@@ -189,7 +189,7 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             on_change=_forget_pair,
             help="What the models are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
-            "`python -m core run evalrank --dataset file:PATH`.",
+            "`blindspot run evalrank --dataset file:PATH`.",
         )
     if Picker.MODELS in wanted:
         kept[Picker.MODELS] = some_named(

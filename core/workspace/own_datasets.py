@@ -69,7 +69,7 @@ def kept(reference: str, settings: Settings, repository: Repository) -> Kept:
         raise InputError(
             f"'{name}' is a catalog dataset, not your own",
             expected=f"a file of yours, {OWN_FILE}",
-            remedy="to delete single runs: python -m core runs delete ID",
+            remedy="to delete single runs: blindspot runs delete ID",
         )
     upload = next((u for u in uploads.found(settings) if canonical_dataset(u.reference) == name), None)
     stored = purging.content_of(name, repository.database)

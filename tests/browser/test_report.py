@@ -42,5 +42,5 @@ def test_a_report_opens_anywhere(browser: Browser, demo_cache: Path, tmp_path: P
     page = context.new_page()
     page.goto(path.as_uri())
     assert mrr in page.inner_text("#scores")
-    assert "python -m core run" in page.inner_text("#reproduce-it")
+    assert "blindspot run" in page.inner_text("#reproduce-it")
     context.close()

@@ -332,7 +332,7 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
         (["runs", "--dataset", "file:"], ["'file:' names no file"]),
         (["runs", "shw"], ["No such command 'shw'", "'show'"]),
         (["runs", "show"], ["Missing argument 'run_id'"]),
-        (["runs", "show", "abc"], ["no runs", "'abc'", "python -m core runs"]),
+        (["runs", "show", "abc"], ["no runs", "'abc'", "blindspot runs"]),
         (["runs", "delete", "abc"], ["no runs", "'abc'"]),
         (["runs", "delete", ""], ["no runs", "begins with ''"]),
         (["export", "abc", "--output", "x.csv"], ["no runs", "'abc'"]),
@@ -519,9 +519,7 @@ def test_list_names_everything_in_the_catalogs(blindspot: Command) -> None:
 
 
 def test_an_empty_store_says_what_to_do_and_is_not_created(blindspot: Command, environment: Settings) -> None:
-    assert (
-        blindspot.out("runs") == "No runs yet. Try: python -m core run evalrank --encoder minilm --dataset demo-pairs\n"
-    )
+    assert blindspot.out("runs") == "No runs yet. Try: blindspot run evalrank --encoder minilm --dataset demo-pairs\n"
     assert blindspot.json("runs") == {"runs": []}
     assert not environment.cache.exists()
 
@@ -789,10 +787,10 @@ def test_data_is_fetched_verified_found_corrupt_and_mended(
     assert "filed-pairs: deep/background.txt: downloaded" in said.out
     (line,) = said.err.splitlines()
     assert line.startswith("error: 1 dataset(s)")
-    assert "python -m core data fetch filed-pairs" in line
+    assert "blindspot data fetch filed-pairs" in line
     error = blindspot.error("run", "evalrank", "--encoder", "trigrams", "--dataset", "filed-pairs", code=1)
     assert "is corrupt" in error
-    assert "python -m core data fetch filed-pairs" in error
+    assert "blindspot data fetch filed-pairs" in error
     assert (folder / "pairs.txt").read_bytes() == damaged  # left for whoever wants to look
     assert Repository.at(environment.store).runs() == []
 

@@ -1,4 +1,4 @@
-"""``python -m core data show``: what a dataset holds."""
+"""``blindspot data show``: what a dataset holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``python -m core doctor``: all findings on stdout, what to do about each, and an exit code for scripts."""
+"""``blindspot doctor``: all findings on stdout, what to do about each, and an exit code for scripts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_fresh_installation_has_no_problems(child: Command, environment: Setti
         assert f"\n{title} " in f"\n{done.out}"
     absent = [line for line in done.out.splitlines() if "not downloaded" in line]
     assert len(absent) == 2, "one line of the table and one note, however many datasets nobody downloaded"
-    assert "python -m core data fetch" in done.out
+    assert "blindspot data fetch" in done.out
     assert not environment.cache.exists()
 
 

@@ -1,4 +1,4 @@
-"""``python -m core evidence``, in this process."""
+"""``blindspot evidence``, in this process."""
 
 from __future__ import annotations
 
@@ -31,5 +31,5 @@ def test_the_table_as_json_and_as_text(made: None, blindspot: Command) -> None:
 
 
 def test_too_little_says_what_to_run(blindspot: Command) -> None:
-    assert "python -m core sweep evidence" in blindspot.error("evidence", code=1)
+    assert "blindspot sweep evidence" in blindspot.error("evidence", code=1)
     assert "logreg" in blindspot.error("evidence", "--classifier", "svm")

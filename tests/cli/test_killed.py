@@ -103,7 +103,7 @@ class Sweep:
 
 
 def sweep(cache: Path, what: str, write: Connection) -> None:
-    """What the process does: ``python -m core sweep``, its stderr into the pipe."""
+    """What the process does: ``blindspot sweep``, its stderr into the pipe."""
     os.environ |= environment(cache)
     os.dup2(write.fileno(), 2)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -188,7 +188,7 @@ def check(point: Point, cache: Path, what: str, how: str, whole: Path, capsys: p
     assert all(left[run_id] == (RunState.INTERRUPTED, {}) for run_id in unfinished)
     notes = [f for f in results.store(settings, Repository.at(settings.store)) if f.name.startswith("run ")]
     assert [f.name for f in notes] == [f"run {run_id[:8]}" for run_id in unfinished]
-    assert all("go on with: python -m core run " in f.remedy for f in notes)
+    assert all("go on with: blindspot run " in f.remedy for f in notes)
     assert cli.main(["runs", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)["runs"]
     assert {run["run_id"]: run["state"] for run in listed} == {i: str(state) for i, (state, _) in left.items()}

@@ -1,4 +1,4 @@
-"""``python -m core neighbours``, in this process: an item, a text of one's own, and what is wrong with a query."""
+"""``blindspot neighbours``, in this process: an item, a text of one's own, and what is wrong with a query."""
 
 from __future__ import annotations
 

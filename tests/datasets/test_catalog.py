@@ -157,5 +157,5 @@ def test_a_truncated_real_file_is_refused(shared_settings: Settings, settings: S
         fetch.load(entry, settings)
     assert str(caught.value) == (
         f"{target} is corrupt: {len(original) // 2:,} bytes instead of {len(original):,}; "
-        "download it again with: python -m core data fetch evalrank-sent"
+        "download it again with: blindspot data fetch evalrank-sent"
     )

@@ -406,7 +406,7 @@ def test_a_corrupt_file_in_the_cache_is_reported_with_the_command_that_repairs_i
     path.write_bytes(damaged)
     assert fetch.dataset_state(entry, settings) is DataState.CORRUPT
     asked = len(site.ranges)
-    with refused(DataCorrupt, str(path), "python -m core data fetch loop-pairs"):
+    with refused(DataCorrupt, str(path), "blindspot data fetch loop-pairs"):
         fetch.load(entry, settings)
     assert path.read_bytes() == damaged
     assert len(site.ranges) == asked

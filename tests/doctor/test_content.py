@@ -61,7 +61,7 @@ def test_datasets_that_are_built_in_or_not_downloaded(settings: Settings) -> Non
     found = by_name(content.all_datasets(settings))
     assert list(found) == list(DATASETS)
     assert found["demo-pairs"].state is found["demo-words"].state is State.OK
-    check(found["evalrank-sent"], State.NOTE, remedy="python -m core data fetch evalrank-sent")
+    check(found["evalrank-sent"], State.NOTE, remedy="blindspot data fetch evalrank-sent")
     assert not settings.cache.exists()
 
 
@@ -78,7 +78,7 @@ def test_a_corrupt_dataset_is_named_with_its_file_and_how_to_get_it_again(settin
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(file.size))
     found = by_name(content.all_datasets(settings))
-    again = "download it again: python -m core data fetch evalrank-word"
+    again = "download it again: blindspot data fetch evalrank-word"
     check(found["evalrank-word"], State.PROBLEM, str(path), "sha256", remedy=again)
     assert [f.name for f in problems(found.values())] == ["evalrank-word"]
 

@@ -79,7 +79,7 @@ def test_an_interrupted_run_is_forgotten_or_gone_on_with(settings: Settings, rep
     killed_run(repository)
     found = the_one(settings, repository)
     assert (found.area, found.name) == ("store", "run killed")
-    assert found.advice.startswith("to go on with it: python -m core run evalrank --encoder minilm")
+    assert found.advice.startswith("to go on with it: blindspot run evalrank --encoder minilm")
     assert found.do() == "forgotten"
     assert {run.run_id: run.state for run in repository.runs()} == {"done": RunState.DONE, "alive": RunState.RUNNING}
 

@@ -97,8 +97,8 @@ def test_what_a_killed_process_had_not_written_to_the_file_is_seen_and_left(sett
     assert found.name == "run killed"
     assert found.what.startswith("interrupted: EvalRank of minilm on Demo pairs, begun 20")
     assert found.remedy == (
-        "go on with: python -m core run evalrank --encoder minilm --transform none --dataset demo-pairs --metric cos "
-        "--protocol definition (or forget it: python -m core runs delete killed)"
+        "go on with: blindspot run evalrank --encoder minilm --transform none --dataset demo-pairs --metric cos "
+        "--protocol definition (or forget it: blindspot runs delete killed)"
     )
     assert {path.name: path.read_bytes() for path in settings.cache.iterdir()} == before
 
@@ -191,8 +191,8 @@ def go_on(found: Finding) -> None:
     """Type the command that a remedy names."""
     command = found.remedy.removeprefix("go on with: ").rpartition(" (or forget it")[0]
     words = shlex.split(command)
-    assert words[:3] == ["python", "-m", "core"]
-    assert cli.main(words[3:]) == 0
+    assert words[0] == "blindspot"
+    assert cli.main(words[1:]) == 0
 
 
 def test_the_command_goes_on_with_the_run(
@@ -236,7 +236,7 @@ def test_the_command_goes_on_with_common_support_and_odd_paths(
     (folder / "pairs.csv").unlink()
     cannot, gone = notes(environment)
     assert cannot.what.startswith("interrupted, and cannot be continued here: there is no file")
-    assert cannot.remedy.startswith("forget it: python -m core runs delete ")
+    assert cannot.remedy.startswith("forget it: blindspot runs delete ")
     assert cli.main(shlex.split(cannot.remedy)[5:]) == 0
     assert len(repository.runs()) == 1
     assert gone.name == "files"

@@ -309,7 +309,7 @@ def test_data_that_cannot_be_had_leave_no_run(settings: Settings, repository: Re
         pipeline.run(asked(offline, dataset="evalrank-sent"), offline, repository)
     target = fetch.local_path(find_dataset("evalrank-sent").files[0], offline)
     target.write_text("not the file")
-    with pytest.raises(DataCorrupt, match="python -m core data fetch evalrank-sent"):
+    with pytest.raises(DataCorrupt, match="blindspot data fetch evalrank-sent"):
         pipeline.run(asked(offline, dataset="evalrank-sent"), offline, repository)
     assert repository.runs() == []
 

@@ -184,7 +184,7 @@ def test_a_truncated_real_file_is_refused_before_anything_is_stored(
     with pytest.raises(DataCorrupt) as caught:
         pipeline.run(request, settings, store)
     assert "884,823 bytes instead of 884,824" in str(caught.value)
-    assert "python -m core data fetch evalrank-sent" in str(caught.value)
+    assert "blindspot data fetch evalrank-sent" in str(caught.value)
     assert caught.value.exit_code == 1
     assert not store.database.path.exists()
 

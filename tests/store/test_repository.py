@@ -217,7 +217,7 @@ def test_a_beginning_that_names_no_run_or_several_is_refused(repository: Reposit
     with pytest.raises(InputError) as caught:
         repository.run(given)
     assert str(caught.value).startswith(f"{number} have an id that begins with '{given}'")
-    assert "python -m core runs" in caught.value.remedy
+    assert "blindspot runs" in caught.value.remedy
 
 
 def test_the_cost_of_embeddings_stands_beside_their_runs(repository: Repository) -> None:

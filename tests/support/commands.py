@@ -116,7 +116,7 @@ def child(environment: Settings) -> Command:
     return Command(run)
 
 
-COMMAND = "python -m core"
+COMMAND = "blindspot"
 
 
 def parse(arguments: list[str]) -> tuple[str, Mapping[str, Any]]:

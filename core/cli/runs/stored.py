@@ -39,7 +39,7 @@ def list_runs(
         output.print_json({"runs": [output.run_json(r) | {"state": r.state} for r in found]})
         return
     if not found:
-        example = "python -m core run evalrank --encoder minilm --dataset demo-pairs"
+        example = "blindspot run evalrank --encoder minilm --dataset demo-pairs"
         print("No such runs." if diagnostic or dataset else f"No runs yet. Try: {example}")
         return
     output.use_names(settings, repository)

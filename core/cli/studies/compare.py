@@ -27,7 +27,7 @@ def compare_variants(
 ) -> None:
     """Compare two models over every diagnostic and dataset that both were run on, with paired tests.
 
-    To compare two runs in full, see: python -m core runs compare
+    To compare two runs in full, see: blindspot runs compare
     """
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)

@@ -50,7 +50,7 @@ def findings(
         )
         return
     if not collected.runs:
-        output.print_text("No runs yet. Try: python -m core run evalrank --dataset demo-pairs --encoder minilm")
+        output.print_text("No runs yet. Try: blindspot run evalrank --dataset demo-pairs --encoder minilm")
         return
     output.use_names(settings, repository)
     shown = collected.discoveries if show_all else collected.discoveries[:SHOWN]

@@ -269,7 +269,7 @@ def of_run(run: RunRecord, repository: Repository) -> Resemblance:
         raise InputError(
             f"run {run.run_id} is on '{run.plan.dataset}', the published profiles are of other sentences",
             expected=f"a run on '{DATASET}'",
-            remedy=f"python -m core data fetch {DATASET}, then python -m core run heros --dataset {DATASET}",
+            remedy=f"blindspot data fetch {DATASET}, then blindspot run heros --dataset {DATASET}",
         )
     if lacking := [subset for subset in SUBSETS if subset not in run.metrics]:
         raise InputError(

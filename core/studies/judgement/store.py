@@ -145,7 +145,7 @@ class Judgements:
         raise InputError(
             f"no set of items begins with '{beginning}'",
             expected=f"one of {listed}{more}" if sets else "a stored set of items; there is none yet",
-            remedy="'python -m core judge list' lists them",
+            remedy="'blindspot judge list' lists them",
         )
 
     def find_set(self, set_id: str) -> ItemSet | None:

@@ -66,7 +66,7 @@ class Report:
 
     @property
     def own_command(self) -> str:
-        words = ["python", "-m", "core", "report"]
+        words = ["blindspot", "report"]
         words += [word for v in self.variants for word in ("--variant", portable(str(v)))]
         words += [word for d in self.selection.datasets for word in ("--dataset", portable(d))]
         if self.selection.metric:
@@ -107,7 +107,7 @@ def gather(
     if not known:
         raise InputError(
             "there is nothing to report: there are no runs yet",
-            remedy="begin with: python -m core run evalrank --dataset demo-pairs --encoder minilm",
+            remedy="begin with: blindspot run evalrank --dataset demo-pairs --encoder minilm",
         )
     for variant in selection.variants:
         if variant not in known:
@@ -121,7 +121,7 @@ def gather(
     if not variants:
         raise InputError(
             "there is nothing to report: these models were not run on these datasets with this similarity",
-            remedy="leave out --dataset or --metric, or list the runs with: python -m core runs",
+            remedy="leave out --dataset or --metric, or list the runs with: blindspot runs",
         )
     ordered = [v for v in selection.variants if v in variants] or list(variants)
     findings = collection.collect(repository, settings, selection, making)

@@ -226,5 +226,5 @@ def _commands(commands: Sequence[str]) -> str:
     return (
         f"<pre>{escape(chr(10).join(commands))}</pre>"
         '<p class="faint">Your own files appear without their folders; put them where you run the commands. To '
-        "compare two reports: python -m core report --compare A.html B.html</p>"
+        "compare two reports: blindspot report --compare A.html B.html</p>"
     )

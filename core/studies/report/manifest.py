@@ -87,7 +87,7 @@ def commands_of(runs: Iterable[RunRecord]) -> list[str]:
             both = dict.fromkeys([*encoders, *support])
             usual = find_diagnostic(diagnostic).check_params({})
             given = [(name, value) for name, value in params if usual.get(name) != value]
-            words = ["python", "-m", "core", "run", diagnostic, "--dataset", portable(dataset)]
+            words = ["blindspot", "run", diagnostic, "--dataset", portable(dataset)]
             words += [word for encoder in both for word in ("--encoder", portable(encoder))]
             words += [word for chain in own_chains for word in ("--transform", chain)]
             words += [
@@ -114,7 +114,7 @@ def read(path: Path) -> dict[str, Any]:
     except ValueError:
         manifest = None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or "runs" not in manifest:
-        raise InputError(f"{path} has no manifest of Blindspot", expected="a report written by python -m core report")
+        raise InputError(f"{path} has no manifest of Blindspot", expected="a report written by blindspot report")
     return manifest
 
 

@@ -111,7 +111,7 @@ def offer(
             megabytes = sum(file.size for file in described.files) / 1e6
             st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
         elif state is fetch.DataState.CORRUPT:
-            st.error(f"Its files on disk are corrupt. Repair them with `python -m core data fetch {described.id}`.")
+            st.error(f"Its files on disk are corrupt. Repair them with `blindspot data fetch {described.id}`.")
         if first is not None:
             first()
             st.caption("Or choose what to run:")

@@ -269,7 +269,7 @@ def _offer_files(entry: DatasetEntry, state: DataState) -> bool:
     if not settings().mirror and not allowed().downloads:
         st.info(
             "This demo does not include this dataset and downloads nothing. Its host can add it with "
-            f"`python -m core data fetch {entry.id}`.",
+            f"`blindspot data fetch {entry.id}`.",
             icon=":material/cloud_off:",
         )
     elif state is DataState.MISSING:

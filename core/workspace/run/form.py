@@ -169,7 +169,7 @@ def planned(sweep: Sweep) -> Expansion | None:
     ):  # a demo has a lower limit, over runs that are not stored yet: ``submit_each``
         st.error(
             f"{len(expansion.requests):,} runs: this page starts at most {MANY_RUNS} at once. "
-            "Choose fewer, or use `python -m core sweep`.",
+            "Choose fewer, or use `blindspot sweep`.",
             icon=":material/error:",
         )
         return None

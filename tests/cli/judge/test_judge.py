@@ -1,4 +1,4 @@
-"""``python -m core judge export|import|remove``, in this process."""
+"""``blindspot judge export|import|remove``, in this process."""
 
 from __future__ import annotations
 

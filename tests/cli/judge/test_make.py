@@ -1,4 +1,4 @@
-"""``python -m core judge make``, in this process."""
+"""``blindspot judge make``, in this process."""
 
 from __future__ import annotations
 

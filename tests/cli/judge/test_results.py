@@ -1,4 +1,4 @@
-"""``python -m core judge results``, in this process."""
+"""``blindspot judge results``, in this process."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cac
 
 def test_with_too_little_the_sweep_is_offered(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(make_settings(tmp_path).cache, "evidence")
-    assert "python -m core sweep evidence" in [code.value for code in app.code]
+    assert "blindspot sweep evidence" in [code.value for code in app.code]
     assert "0 models with both kinds of score" in written(app)
 
 

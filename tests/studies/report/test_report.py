@@ -138,10 +138,10 @@ def test_commands_compute_the_same_runs_anew(report: Report, filled: World, monk
     before = {run.run_id for run in filled.repository.runs()}
     for command in report.commands[:-1]:
         words = shlex.split(command)
-        assert words[:3] == ["python", "-m", "core"]
-        assert cli.main(words[3:]) == 0
+        assert words[0] == "blindspot"
+        assert cli.main(words[1:]) == 0
     assert {run.run_id for run in filled.repository.runs()} == before
-    assert report.commands[-1].startswith("python -m core report --variant")
+    assert report.commands[-1].startswith("blindspot report --variant")
 
 
 def test_a_manifest_is_read_back_and_is_like_itself(report: Report, tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def _offer_heros() -> None:
         st.button("Switch to HEROS", key="pick_heros", type="primary", on_click=pick_dataset, args=(entry.id,))
         return
     fetch_button("Download", f"Download of {entry.title}", entry.id, key="fetch_heros")
-    st.caption(f"Or on the command line: `python -m core data fetch {entry.id}`. Then pick it under Dataset.")
+    st.caption(f"Or on the command line: `blindspot data fetch {entry.id}`. Then pick it under Dataset.")
 
 
 def _guess(found: Resemblance, variant: Variant) -> None:

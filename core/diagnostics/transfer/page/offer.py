@@ -208,7 +208,7 @@ def _form(
     if len(cost.wanted) > MANY_RUNS:
         right.error(
             f"These are {len(cost.wanted):,} runs, more than the {MANY_RUNS} that this page starts at once. Choose "
-            "fewer, or use `python -m core sweep`.",
+            "fewer, or use `blindspot sweep`.",
             icon=":material/error:",
         )
         return

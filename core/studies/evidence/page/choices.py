@@ -191,7 +191,7 @@ def _offer(whole: ScoreTable, every: ScoreTable, level: Level) -> None:
             "on EvalRank, similarity benchmarks and two transfer tasks. It may take an hour on two cores; finished "
             "runs are kept, so you can interrupt it. Start it here or on the command line:"
         )
-        st.code("python -m core sweep evidence", language="bash")
+        st.code("blindspot sweep evidence", language="bash")
         if not st.session_state.get(_ASKED):
             st.button(
                 "Estimate the time",

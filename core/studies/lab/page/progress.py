@@ -126,7 +126,7 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
     if len(missing) > MANY_CELLS:
         st.error(
             f"{len(missing):,} runs are more than this page starts at once ({MANY_CELLS:,}). Choose fewer, or use "
-            "`python -m core sweep`.",
+            "`blindspot sweep`.",
             icon=":material/error:",
         )
         return

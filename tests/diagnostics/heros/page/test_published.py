@@ -164,7 +164,7 @@ def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
     assert "HEROS's own 1,000 sentences" in written(app)
     assert len(app.get("plotly_chart")) == 1, "no nearest profile, no map"
     assert not app.button(key="fetch_heros").disabled
-    assert "python -m core data fetch heros" in written(app)
+    assert "blindspot data fetch heros" in written(app)
 
     fetch.fetch_dataset(find_dataset("heros"), settings)
     app.run()
