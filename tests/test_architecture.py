@@ -24,7 +24,7 @@ from blindspot.settings import ROOT
 LAYERS = (
     "errors settings policy names types texts / files numerics / datasets / encoders transforms / figures / "
     "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / api / "
-    "benchmarks / cli / documentation"
+    "testing / benchmarks / cli / documentation"
 ).split(" / ")
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
 # A diagnostic knows no other, but the view *bands* shows EvalRank's rows by the frequency of their words.
@@ -35,6 +35,7 @@ HOMES = {
     "plotly": "figures flow_figure",
     "duckdb": "store",
     "typer": "cli documentation",
+    "pytest": "testing",
 }
 # Libraries that take seconds to import, or memory that a page has no use for.
 HEAVY = ("torch", "sentence_transformers", "transformers", "umap", "sklearn", "numba", "zuko")

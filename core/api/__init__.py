@@ -34,6 +34,8 @@ from blindspot.runs import pipeline
 from blindspot.runs.comparison import entry_of_both
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Selection
+from blindspot.studies.gate import sides, verdict
+from blindspot.studies.gate.verdict import Verdict
 
 __all__ = [
     "BlindspotError",
@@ -43,13 +45,17 @@ __all__ = [
     "InputError",
     "Run",
     "Score",
+    "Verdict",
     "compare",
     "findings",
+    "gate",
+    "record",
     "report",
     "run",
     "texts",
 ]
 
+BASELINE = "baseline"  # name of an old model that is no reference
 Store = str | os.PathLike[str] | None
 
 
@@ -116,6 +122,86 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
         tuple(tuple(row) for row in found.rows),
         found.facts,
     )
+
+
+def gate(
+    model: Any,
+    data: Any,
+    baseline: Any,
+    *,
+    score: str = "",
+    max_drop: float = 0.02,
+    alpha: float = 0.05,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: Store = None,
+    device: str | None = None,
+    **params: str,
+) -> Verdict:
+    """Whether a new model may replace an old one on a golden set: passed, failed or undecided, as ``gate`` has it.
+
+    Args:
+        baseline: the old model, or the path of a .json file that ``record`` or ``blindspot gate --record`` wrote.
+        score: to decide by; the headline of the diagnostic if left out.
+        max_drop: largest drop of the score that is accepted.
+        alpha: probability of a false alarm at a drop of just that.
+        name, columns, store, device, params: as of ``run``; the diagnostic follows from the data.
+
+    Raises:
+        InputError: something of this is wrong, or the golden set is too small to say anything.
+    """
+    verdict.check_limits(max_drop, alpha)
+    is_recorded = isinstance(baseline, os.PathLike) or (isinstance(baseline, str) and baseline.endswith(".json"))
+    old = sides.read(Path(baseline).expanduser()) if is_recorded else None  # before anything that takes long
+    new = _of_golden_set(model, data, name, columns, store, device, params)
+    scores = new._item_scores
+    asked = sides.score_named(score, new._entry, new.metrics, scores)
+    if old is None:
+        theirs = _of_golden_set(baseline, data, BASELINE, columns, store, device, params)
+        old = sides.recorded(theirs._record, theirs._item_scores)
+    return verdict.judge(old, sides.recorded(new._record, scores), scores, asked, max_drop, alpha)
+
+
+def record(
+    model: Any,
+    data: Any,
+    path: str | os.PathLike[str],
+    *,
+    texts: bool = False,
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: Store = None,
+    device: str | None = None,
+    **params: str,
+) -> Run:
+    """Write a model's scores on a golden set, item by item, to a .json file: the baseline of ``gate``.
+
+    Args:
+        texts: also write the texts of the golden set.
+
+    Raises:
+        InputError: something of this is wrong.
+    """
+    out = Path(path)
+    if out.suffix != ".json":
+        raise InputError(f"cannot write a baseline as '{out}'", expected="a name that ends in .json")
+    found = _of_golden_set(model, data, name, columns, store, device, params)
+    sides.write(out, found._record, found._item_scores, texts=texts)
+    return found
+
+
+def _of_golden_set(
+    model: Any,
+    data: Any,
+    name: str,
+    columns: Mapping[str, str] | None,
+    store: Store,
+    device: str | None,
+    params: Mapping[str, str],
+) -> Run:
+    kind = find_dataset(given.reference_of(data, None, columns, place_of(store, device).settings)).kind
+    entry = sides.diagnostic_of(kind)
+    return run(entry.id, model, data, name=name, columns=columns, store=store, device=device, **params)
 
 
 def findings(*runs: Run) -> Findings:

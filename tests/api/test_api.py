@@ -239,6 +239,45 @@ def test_findings_and_a_report(store: Path, tmp_path: Path) -> None:
         bs.report(runs, tmp_path / "report.doc")
 
 
+def test_a_gate_is_that_of_the_command_line(store: Path, blindspot: Command, tmp_path: Path) -> None:
+    """Of two models, and of a recorded baseline, written by either."""
+    data, asked = "demo-retrieval", ("gate", "--encoder", "random-projection", "--data", "demo-retrieval")
+    expected = blindspot(*asked, "--baseline", "lsa", "--json").json
+    recorded = tmp_path / "gate.json"
+    bs.record("lsa", data, recorded, store=store)
+    for baseline in ("lsa", recorded, str(recorded)):
+        found = bs.gate("random-projection", data, baseline, store=store)
+        values = expected["old"]["value"], expected["new"]["value"]
+        assert (found.outcome, found.old, found.new) == (expected["outcome"], *values)
+        assert list(found.sentences) == expected["said"]
+    assert blindspot(*asked, "--baseline", str(recorded), "--json").json == expected
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"baseline": "nothing.json"},
+        {"baseline": 5},
+        {"max_drop": -0.1},
+        {"max_drop": "0.1"},
+        {"alpha": 0.0},
+        {"score": "mrrr"},
+        {"data": PAIRS[:4]},
+        {"data": "demo-analogies"},
+        {"metric": "none"},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_gated_is_one_line(asked: dict[str, Any]) -> None:
+    given = {"model": lengths, "data": PAIRS, "baseline": "random-projection"} | asked
+    with pytest.raises(bs.InputError) as caught:
+        bs.gate(**given)
+    assert "\n" not in str(caught.value)
+    assert "expected" in str(caught.value)
+    with pytest.raises(bs.InputError):
+        bs.record("lsa", PAIRS, "baseline.csv")
+
+
 def test_without_a_store_nothing_stays() -> None:
     script = (
         "from blindspot import api as bs; from blindspot.api.place import place_of\n"

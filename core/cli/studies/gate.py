@@ -23,7 +23,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.gate import audit, sides, verdict, written
-from blindspot.studies.gate.verdict import Outcome, Verdict
+from blindspot.studies.gate.verdict import LEAST_ALPHA, MOST_ALPHA, MOST_TOLERATED, Outcome, Verdict
 from blindspot.types import Variant
 
 CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.UNDECIDED: 3}
@@ -42,8 +42,8 @@ def gate(
     data: Annotated[str, typer.Option(help=DATA_HELP)],
     baseline: Annotated[str, typer.Option(help="old model, or a file that --record wrote")] = "",
     score: Annotated[str, typer.Option(help="score to decide by; the headline of the diagnostic if left out")] = "",
-    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=1.0)] = 0.02,
-    alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=0.0001, max=0.4)] = 0.05,
+    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
+    alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=LEAST_ALPHA, max=MOST_ALPHA)] = 0.05,
     record: Annotated[Path | None, typer.Option(help="write this model's scores per item to a .json file")] = None,
     texts: Annotated[bool, typer.Option(help="with --record: also the texts of the golden set")] = False,
     junit: Annotated[Path | None, typer.Option(help="write the verdict as JUnit XML")] = None,
@@ -146,8 +146,8 @@ def audit_set(
     train: Annotated[
         list[str] | None, typer.Option(help="file that a model was trained on; repeat for several")
     ] = None,
-    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=1.0)] = 0.02,
-    alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=0.0001, max=0.4)] = 0.05,
+    max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
+    alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=LEAST_ALPHA, max=MOST_ALPHA)] = 0.05,
     as_json: AsJson = False,
     columns: NamedColumns | None,
 ) -> None:

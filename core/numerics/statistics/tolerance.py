@@ -4,9 +4,10 @@ Both have a value per item, whose paired differences decide. A drop is *beyond* 
 confidence bound lies above it, *within* where its upper bound does not, and undecided otherwise. Bounds are Student's t
 of the variance over independent groups (``blindspot.numerics.statistics.pairs``).
 
-Few groups that differ say little about a variance: from fewer than ``FEWEST_FOR_T``, the drop is never beyond, and it
-is within only if the groups that could lose are too few. That is Clopper and Pearson's bound (1934) of their share,
-times the most that an item can lose.
+Few groups that differ say little about a variance. From fewer than ``FEWEST_FOR_T``, bounds are those of a bounded
+variable, whatever its distribution. The drop is within only if the groups that could lose are too few: Clopper and
+Pearson's bound (1934) of their share, times the most that an item can lose. It is beyond only if it were even if the
+largest losses were the largest gains: Anderson's bound (1969), with Massart's constant (1990).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from blindspot.numerics.statistics.resampling import sums_within
 from blindspot.types import Float64
 
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
+ROUNDING = 1e-12  # of a value, against the range of a score
 MOST_ITEMS = 10_000_000  # more items than this would be needed: no number is given
 
 
@@ -78,6 +80,8 @@ def drop(
     from scipy.special import betaincinv, ndtri, stdtrit
 
     _, variance, carried = moments(lost, known)
+    if np.ptp(lost) <= ROUNDING * most:  # else what is left of a variance would be rounding, which many items carry
+        variance = carried = 0.0
     error, freedom = math.sqrt(variance), known.freedom
     low = high = None
     if carried >= FEWEST_FOR_T:
@@ -88,13 +92,25 @@ def drop(
         losing, n = _losing(lost, known), known.effective
         share = 1.0 if losing >= n else float(betaincinv(losing + 1, n - losing, 1 - alpha))
         high = max(value, share * most)
+        least = _least(lost, n, alpha, most)
+        low = least if least > 0 else None  # below, it says no more than that the score is bounded
     reach = float(stdtrit(freedom, 1 - alpha) + ndtri(POWER))
     visible = _visible(value, lost, variance * known.effective, known.effective, tolerance, reach, most)
     needed = _needed(abs(value - tolerance), error, reach, len(lost))
-    if carried == 0 and is_mean and tolerance > 0:  # nothing has changed: what would rule out that more do
+    if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
+        share = (value - tolerance) / (float(lost.max()) + most)
+        needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / known.effective)
+    elif carried == 0 and is_mean and tolerance > 0:  # nothing has changed: what would rule out that more do
         share = min(tolerance / most, 0.5)
         needed = math.ceil(math.log(alpha) / math.log1p(-share) * len(lost) / known.effective)
     return Drop(value, tolerance, alpha, low, high, visible, needed)
+
+
+def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
+    """The mean, if of ``n`` groups the share that chance may add to the largest losses had gained ``most`` instead."""
+    share = math.sqrt(math.log(1 / alpha) / (2 * n))
+    kept = np.clip(1 - share - np.arange(len(lost)) / len(lost), 0.0, 1 / len(lost))
+    return float((kept * np.sort(lost)).sum()) - min(share, 1.0) * most
 
 
 def _losing(lost: Float64, known: Dependence) -> float:

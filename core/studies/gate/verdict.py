@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from blindspot.runs.comparison import ItemScores, declared
 from blindspot.studies.gate.sides import Recorded
 
 SHOWN = 20  # items that got worse
+MOST_TOLERATED = 1.0
+LEAST_ALPHA, MOST_ALPHA = 0.0001, 0.4
 
 
 class Outcome(StrEnum):
@@ -108,6 +111,16 @@ def _change(drop: float) -> str:
     if drop == 0:
         return "no change"
     return f"a {'drop' if drop > 0 else 'gain'} of {abs(drop):.4f}"
+
+
+def check_limits(tolerance: Any, alpha: Any) -> None:
+    """Raises ``InputError`` if these are not what ``judge`` takes."""
+    for name, value, least, most in (
+        ("largest drop", tolerance, 0, MOST_TOLERATED),
+        ("alpha", alpha, LEAST_ALPHA, MOST_ALPHA),
+    ):
+        if not isinstance(value, int | float) or not least <= value <= most:
+            raise InputError(f"the {name} is {value!r}", expected=f"a number from {least:g} to {most:g}")
 
 
 def judge(

@@ -1,4 +1,4 @@
-"""A gate's verdict as Markdown, for the summary of a CI job, and as JUnit XML, for its list of tests."""
+"""A gate's verdict as Markdown, for the summary of a CI job, as JUnit XML, for its list of tests, and as plain text."""
 
 from __future__ import annotations
 
@@ -34,6 +34,16 @@ def _text(text: str) -> str:
     return visible(" ".join(text.split())).translate(signs)
 
 
+def as_text(verdict: Verdict) -> str:
+    """A line each for the outcome, the sentences, and the items that got worse."""
+    lines = [f"{verdict.outcome}: {verdict.score}", *map(visible, verdict.sentences)]
+    if verdict.worse:
+        lines += ["Items that got worse (old -> new):", _list(verdict)]
+        if verdict.losses > len(verdict.worse):
+            lines.append(f"and {verdict.losses - len(verdict.worse):,} more")
+    return "\n".join(lines)
+
+
 def as_junit(verdict: Verdict) -> bytes:
     """One test, which fails where the gate does and is skipped where it is undecided."""
     counts = {
@@ -56,7 +66,8 @@ def as_junit(verdict: Verdict) -> bytes:
 
 
 def _list(verdict: Verdict) -> str:
-    return "\n".join(f"{one.old:.4f} -> {one.new:.4f}  {one.text}" for one in verdict.worse)
+    texts = [visible(" ".join(one.text.split())) for one in verdict.worse]
+    return "\n".join(f"{one.old:.4f} -> {one.new:.4f}  {text}" for one, text in zip(verdict.worse, texts, strict=True))
 
 
 _NOT_IN_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -57,6 +57,26 @@ def test_few_that_differ_never_fail_a_model() -> None:
     assert decided(lost, 0.01).decision is Decision.WITHIN
 
 
+@pytest.mark.parametrize("n", [8, 400])
+def test_a_model_that_loses_everything_fails(n: int) -> None:
+    """Every item lost: by chance, at most ``sqrt(log(20) / 2n)`` of them more than in truth, by Massart (1990)."""
+    found = decided(np.ones(n), 0.02)
+    assert found.low == pytest.approx(1 - 2 * math.sqrt(math.log(20) / (2 * n)))
+    assert found.decision is Decision.BEYOND
+    nearly = np.ones(n)
+    nearly[: n // 8] = 0.5
+    assert decided(nearly, 0.02).decision is Decision.BEYOND
+
+
+def test_of_items_that_all_lose_as_much_enough_decide() -> None:
+    lost = np.full(100, 0.1)
+    found = decided(lost, 0.02)
+    assert (found.low, found.decision) == (None, Decision.UNDECIDED)
+    assert found.needed is not None
+    assert decided(np.full(found.needed - 2, 0.1), 0.02).decision is Decision.UNDECIDED
+    assert decided(np.full(found.needed + 2, 0.1), 0.02).decision is Decision.BEYOND
+
+
 def test_a_correlation_that_hangs_on_few_pairs_is_undecided() -> None:
     lost = np.zeros(100)
     lost[0] = 3.0
@@ -104,6 +124,12 @@ def reciprocal_ranks(rng: np.random.Generator, n: int, true_drop: float) -> Floa
     return np.where(rng.random(n) < true_drop / 0.5, 0.5, moved)
 
 
+def all_alike(rng: np.random.Generator, n: int, true_drop: float) -> Float64:
+    """Nearly all items lose as much as a few gain: seldom is one of the few seen. A true drop of 0 is no drop."""
+    gain = 0.03
+    return np.where(rng.random(n) < gain, -1.0, (true_drop + gain) / (1 - gain))
+
+
 Retraining = Callable[[np.random.Generator, int, float], Float64]
 
 
@@ -118,7 +144,7 @@ def share_of(
 NOISE = 3 * math.sqrt(ALPHA * (1 - ALPHA) / RETRAININGS)  # three standard errors of a share of 5%
 
 
-@pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks])
+@pytest.mark.parametrize("retraining", [hits, rare_hits, reciprocal_ranks, all_alike])
 @pytest.mark.parametrize("n", [60, 300])
 @pytest.mark.parametrize("tolerance", [0.0, 0.02])
 def test_false_alarms_are_at_most_five_percent(retraining: Retraining, n: int, tolerance: float) -> None:

@@ -1,0 +1,219 @@
+"""The pytest plugin in a project that has Blindspot installed: real pytest in a process of its own."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from xml.etree import ElementTree
+
+import pytest
+
+from blindspot.settings import ROOT, Settings
+
+pytest_plugins = "pytester"
+
+# Forty questions with an answer each. `good` finds them all; `bad` takes the answers for each other; `odd` most.
+CONFTEST = """
+import hashlib, sys
+import pytest
+
+PAIRS = [(f"question {n}", f"answer {n}") for n in range(N)]
+
+def vector(n):
+    digest = hashlib.sha256(str(n).encode()).digest()
+    return [byte - 127.5 for byte in digest]
+
+def good(texts):
+    return [vector(text.split()[-1]) for text in texts]
+
+def bad(texts):
+    return [vector(text) for text in texts]
+
+def odd(texts):
+    return [vector(text if text.endswith("7") else text.split()[-1]) for text in texts]
+
+@pytest.fixture
+def model():
+    return good
+
+def pytest_unconfigure(config):
+    loaded = {"numpy", "duckdb", "pyarrow", "torch", "streamlit", "typer", "rapidfuzz"} & set(sys.modules)
+    print("heavy:", sorted(loaded))
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, environment: Settings, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A project beside an installed Blindspot: its entry points are those of pyproject.toml, and no option names it."""
+    points = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
+    site = pytester.path / "site"
+    info = site / "blindspot-0.1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: blindspot\nVersion: 0.1.0\n", "utf-8")
+    lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in ours.items()) for group, ours in points.items()]
+    (info / "entry_points.txt").write_text("\n".join(lines), "utf-8")
+    (site / "blindspot").symlink_to(ROOT / "core", target_is_directory=True)
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    monkeypatch.chdir(pytester.path)
+    pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider -p no:xdist -p no:hypothesispytest\n")
+    pytester.makeconftest(CONFTEST.replace("N)", "400)"))
+    return pytester
+
+
+def run(project: pytest.Pytester, source: str, *arguments: str) -> pytest.RunResult:
+    project.makepyfile(test_model=source)
+    return project.runpytest_subprocess("-rA", *arguments)
+
+
+def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
+    found = run(
+        project,
+        """
+        import pytest
+        from conftest import PAIRS, bad, good, odd
+
+        pytestmark = pytest.mark.blindspot(data=PAIRS, baseline=good, score="mrr")
+
+        def test_same(blindspot_gate, model):
+            verdict = blindspot_gate(model)
+            assert verdict.outcome == "passed"
+            assert (verdict.old, verdict.new, verdict.items) == (1.0, 1.0, 400)
+
+        def test_worse(blindspot_gate):
+            blindspot_gate(bad)
+
+        @pytest.mark.blindspot(model=bad)
+        def test_worse_without_a_body():
+            pass
+
+        @pytest.mark.blindspot(max_drop=1.0, model=bad)
+        def test_tolerated():
+            pass
+
+        class TestUndecided:
+            pytestmark = pytest.mark.blindspot(data=PAIRS[:40], model=good)
+
+            def test_fails(self):
+                pass
+
+            @pytest.mark.blindspot(undecided="skip")
+            def test_skips(self):
+                pass
+
+            @pytest.mark.blindspot(undecided="pass")
+            def test_passes(self):
+                pass
+        """,
+        "--junit-xml=junit.xml",
+    )
+    found.assert_outcomes(passed=3, failed=3, skipped=1, warnings=1)
+    said = found.stdout.str()
+    assert "Traceback" not in said
+    worse = re.search(r"_ test_worse _.*?(?=\n__)", said, re.DOTALL)
+    assert worse is not None
+    assert "failed: mrr" in worse[0]
+    assert len(re.findall(r"^1\.0000 -> 0\.\d+  question \d+", worse[0], re.MULTILINE)) == 20
+    undecided = re.search(r"_ TestUndecided.test_fails _.*?(?=\n==)", said, re.DOTALL)
+    assert undecided is not None
+    assert "undecided: mrr" in undecided[0]
+    assert "149" in undecided[0]  # 0.98 ** 149 < 0.05
+    found.stdout.fnmatch_lines(["*UndecidedWarning: undecided: mrr is 1.0000 *"])
+    properties = ElementTree.parse(project.path / "junit.xml").getroot().findall(".//property[@name='blindspot']")
+    assert [str(one.get("value")).partition(":")[0] for one in properties] == [
+        *("passed", "failed", "failed", "passed"),
+        *("undecided", "undecided", "undecided"),
+    ]
+
+
+def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> None:
+    """From any folder: recorded, compared with, and missing."""
+    lines = "".join(f"question {n},answer {n}\n" for n in range(400))
+    (project.path / "golden.csv").write_text(f"query,mate\n{lines}", "utf-8")
+    source = """
+        import pytest
+        from conftest import good, odd
+
+        @pytest.mark.blindspot(data="golden.csv", baseline="gate.json", max_drop=0.05)
+        @pytest.mark.parametrize("model", [good, odd])
+        def test_model(blindspot_gate, model):
+            blindspot_gate(model)
+        """
+    elsewhere = project.mkdir("elsewhere")
+    missing = run(project, source, f"--rootdir={elsewhere}", "-k", "good")
+    missing.assert_outcomes(failed=1)
+    assert f"there is no file {project.path / 'gate.json'}" in missing.stdout.str()
+    run(project, source, "--blindspot-record", "-k", "good").assert_outcomes(skipped=1)
+    assert (project.path / "gate.json").is_file()
+    found = run(project, source)
+    found.assert_outcomes(passed=1, failed=1)
+    assert re.search(r"0\.\d+ {2}question \d*7 ", found.stdout.str(), re.MULTILINE)
+
+
+def test_what_is_wrong_is_one_line(project: pytest.Pytester) -> None:
+    (project.path / "empty.csv").write_text("query,mate\n", "utf-8")
+    found = run(
+        project,
+        """
+        import pytest
+        from conftest import PAIRS, good
+
+        def marked(**options):
+            return pytest.mark.blindspot(**{"data": PAIRS, "baseline": good, "model": good} | options)
+
+        @marked(data="empty.csv")
+        def test_empty(): pass
+
+        @marked(data=PAIRS[:3])
+        def test_few(): pass
+
+        @marked(data=[PAIRS[0]] * 30)
+        def test_equal(): pass
+
+        @marked(data="demo-analogies")
+        def test_kind(): pass
+
+        @marked(data="nowhere.csv")
+        def test_missing(): pass
+
+        @marked(baseline="nothing.json")
+        def test_baseline(): pass
+
+        @marked(max_dorp=0.1)
+        def test_option(): pass
+
+        @marked(max_drop="much")
+        def test_max_drop(): pass
+
+        @marked(undecided="maybe")
+        def test_answer(): pass
+
+        @marked(params={"metric": "none"})
+        def test_params(): pass
+
+        @marked(model=None)
+        def test_never_gated(): pass
+
+        @pytest.mark.blindspot("golden.csv")
+        def test_positional(): pass
+
+        @marked()
+        def test_own_failure(blindspot_gate):
+            blindspot_gate()
+            assert 1 == 2
+        """,
+    )
+    said = found.stdout.str()
+    names = "empty few equal kind missing baseline option max_drop answer params never_gated positional".split()
+    for name in names:
+        failure = re.search(rf"^_+ test_{name} _+\n(.*?)(?=^[_=])", said, re.MULTILINE | re.DOTALL)
+        assert failure is not None, name
+        assert failure[1].count("\n") == 1, failure[1]
+    assert len(re.findall("^E .*assert 1 == 2", said, re.MULTILINE)) == 1
+    found.assert_outcomes(failed=len(names) + 1)
+
+
+def test_it_is_light_where_nothing_is_marked(project: pytest.Pytester) -> None:
+    found = run(project, "def test_nothing(): pass")
+    found.assert_outcomes(passed=1)
+    assert "heavy: []" in found.stdout.str()
+    assert "@pytest.mark.blindspot(" in project.runpytest_subprocess("--markers").stdout.str()
