@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from unicodedata import category, normalize
 
 import numpy as np
@@ -50,6 +50,7 @@ def same_text(text: str) -> str:
     return " ".join(caseless(text).split())
 
 
+@lru_cache(maxsize=1 << 14)  # the texts of a page, for each of its models
 def near_duplicate_key(text: str) -> str:
     """Key of texts that differ only in case, Unicode form, white space, punctuation and invisible characters.
 

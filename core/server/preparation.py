@@ -7,10 +7,7 @@ import time
 from dataclasses import dataclass
 
 from blindspot.errors import BlindspotError
-from blindspot.files.writing import exclusive
-from blindspot.jobs.queue import HOST, JobState
 from blindspot.settings import Settings
-from blindspot.types import CancelToken
 
 log = logging.getLogger(__name__)
 LOCK = ".demo.lock"  # in the cache: of several servers sharing it one prepares, the others wait and find the results
@@ -48,6 +45,9 @@ class Preparation:
 
         Stored results are found, so a restarted server continues where the killed one was.
         """
+        from blindspot.files.writing import exclusive  # imports numpy, and a server answers before it does
+        from blindspot.types import CancelToken
+
         while self._progress is not None:
             try:
                 with exclusive(settings.cache / LOCK, CancelToken()):
@@ -59,6 +59,7 @@ class Preparation:
                 time.sleep(RETRY_SECONDS)
 
     def _once(self, settings: Settings) -> None:
+        from blindspot.jobs.queue import HOST, JobState
         from blindspot.ui.resources import jobs
         from blindspot.ui.widgets.work import DEMO_TITLE, demo_tasks
 

@@ -1,7 +1,5 @@
 """Parts that pages share: the frame, pickers, background work, empty states."""
 
-import scipy.stats  # noqa: F401 - a second of the first findings: the server imports this package while browsers load
-
 from blindspot.ui.boundary import errors_shown, failed_before_page
 from blindspot.ui.frame import how_computed, page
 from blindspot.ui.naming import use_names

@@ -32,7 +32,7 @@ from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.groups import FEW, Group
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, p_of_more
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, hypergeometric_cdf, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, share, worth
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import against_baselines, findings_of
@@ -264,8 +264,6 @@ def worst_kind(axis: Axis, hits: Float64) -> Worst:
     Both shares are worth so many independent pairs (``statistics.pairs.worth``), which go into Fisher's exact test; p
     is twice its lower tail. Rounding is toward no difference.
     """
-    from scipy.stats import hypergeom
-
     tables = np.array(
         [
             _table(hits[one.group.inside], one.inside, np.ceil) + _table(hits[~one.group.inside], one.outside, np.floor)
@@ -273,7 +271,7 @@ def worst_kind(axis: Axis, hits: Float64) -> Worst:
         ]
     )
     k, n, others, rest = tables.T
-    p = np.minimum(1.0, 2 * hypergeom.cdf(k, n + rest, k + others, n))
+    p = np.minimum(1.0, 2 * hypergeometric_cdf(k, n + rest, k + others, n))
     lower = [hits[one.group.inside].mean() < hits[~one.group.inside].mean() for one in axis.groups]
     p = np.where(lower, p, 1.0)
     place = int(np.argmin(p))

@@ -18,7 +18,7 @@ from blindspot.diagnostics.similarity.pairs import Order
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.against import change_against, correlation_against, difference_influence
 from blindspot.numerics.statistics.association import spearman
-from blindspot.numerics.statistics.correlations import spearman_influences
+from blindspot.numerics.statistics.correlations import centered_ranks, spearman_influences
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.pairs import Dependence
@@ -157,9 +157,7 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
 
 def _misjudged(own: _Pairs) -> Float64:
     """How far a pair's place by similarity is above its place by people's scores, in shares of all pairs, ``[m]``."""
-    from scipy.stats import rankdata
-
-    return np.asarray((rankdata(own.similarity) - rankdata(own.gold)) / len(own.gold))
+    return (centered_ranks(own.similarity) - centered_ranks(own.gold)) / len(own.gold)
 
 
 def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:

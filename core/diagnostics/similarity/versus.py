@@ -9,6 +9,7 @@ import numpy as np
 
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
 from blindspot.diagnostics.similarity.pairs import Fit, fitted, scored_table
+from blindspot.numerics.statistics.association import spearman
 from blindspot.numerics.statistics.correlations import spearman_influences
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
@@ -22,8 +23,6 @@ MISJUDGED = 0.25  # of the scale that people used: off by more than this
 
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
     """See ``blindspot.runs.comparison.DifferencesOf``: over all pairs of the dataset at once."""
-    from scipy.stats import spearmanr
-
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
     table = scored_table(ENTRY, ids, repository)
     known = Dependence.of(*table.ends)
@@ -33,7 +32,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
     def of(run_id: str) -> tuple[Estimate, Float64]:
         predicted = table.similarity[run_id]
         moved = spearman_influences(predicted, gold)
-        return correlation(float(spearmanr(predicted, gold).statistic), moved, known), moved
+        return correlation(spearman(predicted, gold).value, moved, known), moved
 
     found = []
     for first, second in pairs:
@@ -79,13 +78,11 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair, with its influence on Spearman's rho."""
-    from scipy.stats import spearmanr
-
     table = scored_table(ENTRY, [run.run_id], repository)
     predicted, gold = table.similarity[run.run_id], table.gold
     moved = spearman_influences(predicted, gold)
     frame = table.frame
     numbers = frame["item_no"].to_numpy(dtype=np.int64)
     texts = [f"{first} ↔ {second}" for first, second in zip(frame["first"], frame["second"], strict=True)]
-    rho = float(spearmanr(predicted, gold).statistic)
+    rho = spearman(predicted, gold).value
     return {"spearman": ItemScores(rho, moved, numbers, texts, Dependence.of(*table.ends), is_mean=False)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blindspot.numerics.statistics.correlations import centered_ranks
 from blindspot.numerics.statistics.intervals import Z_95, Interval
 from blindspot.types import Float64, Int64
 
@@ -36,13 +37,11 @@ def spearman(x: Float64, y: Float64) -> Correlation:
     independent items. NaN for fewer than two items, or if all of x or all of y are equal; no interval for fewer than
     ``FEWEST_FOR_INTERVAL`` items, or for a perfect correlation.
     """
-    from scipy.stats import rankdata
-
     none = Interval(float("nan"), float("nan"))
     n = len(x)
     if n < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Correlation(float("nan"), none, n)
-    a, b = (rank - rank.mean() for rank in (rankdata(x), rankdata(y)))
+    a, b = centered_ranks(x), centered_ranks(y)
     r = float(np.clip((a @ b) / np.sqrt((a @ a) * (b @ b)), -1.0, 1.0))
     if n < FEWEST_FOR_INTERVAL or 1 - abs(r) < 1e-12:
         return Correlation(r, none, n)

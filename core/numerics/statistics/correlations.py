@@ -117,6 +117,11 @@ def _tau_sums(x: Int64, y: Int64) -> Float64:
     return sums
 
 
+def centered_ranks(values: Float64) -> Float64:
+    """Mid-rank of each of ``[n]`` values less the mean rank, (n + 1)/2: equal values share their mean rank."""
+    return _Ranks.of(values).within(np.ones((len(values), 1)))[:, 0]
+
+
 def weighted_ranks(values: Float64, counts: Float64) -> Float64:
     """Mid-rank, up to a constant, of each of ``[n]`` values in resamples where it occurs ``counts [n, r]`` times."""
     return _Ranks.of(values).within(counts)

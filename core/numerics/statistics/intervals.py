@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.types import Float64
+from blindspot.types import Float64, Int64
 
 LEVEL = 0.95  # of every interval, unless stated otherwise
 ALPHA = 0.05  # p-values below it, corrected for several tests, are significant
@@ -73,12 +73,32 @@ def mcnemar(first: Float64, second: Float64) -> McNemar:
     """
     if first.shape != second.shape or not np.isin([first, second], (0.0, 0.5, 1.0)).all():
         raise ValueError("outcomes must come in pairs, each of them 0, 0.5 or 1")
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
     better, worse = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
     discordant = better + worse
-    p_value = float(binomtest(better, discordant, 0.5).pvalue) if discordant else 1.0
+    p_value = min(1.0, 2 * float(bdtr(min(better, worse), discordant, 0.5)))
     return McNemar(better, worse, len(first) - discordant, p_value)
+
+
+def hypergeometric_cdf(most: Int64, total: Int64, hits: Int64, drawn: Int64) -> Float64:
+    """Probability of at most ``most`` hits among ``drawn`` of ``total`` items of which ``hits`` are, ``[n]`` each.
+
+    As scipy's ``hypergeom.cdf``, whose import takes half a second of a page that tests one table.
+    """
+    from scipy.special import betaln
+
+    def log_choices(n: int, k: Int64) -> Float64:
+        return np.asarray(-np.log(n + 1) - betaln(n - k + 1.0, k + 1.0), dtype=np.float64)
+
+    out = np.empty(len(most))
+    for place, (at, n, k, m) in enumerate(
+        zip(most.tolist(), total.tolist(), hits.tolist(), drawn.tolist(), strict=True)
+    ):
+        count = np.arange(max(0, m - (n - k)), min(at, k, m) + 1, dtype=np.int64)
+        logs = log_choices(k, count) + log_choices(n - k, m - count) - log_choices(n, np.full_like(count, m))
+        out[place] = min(1.0, float(np.exp(logs).sum()))
+    return out
 
 
 def p_of_more(count: float, n: float, chance: float) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from blindspot.numerics.statistics.correlations import centered_ranks
 from blindspot.types import Float64
 
 DECIMALS = 4  # to which scores are rounded by default
@@ -25,12 +26,10 @@ def places(better: Float64) -> Float64:
     Args:
         better: ``[e, s]``, more is better (``oriented``); NaN where missing.
     """
-    from scipy.stats import rankdata
-
     out = np.full(better.shape, np.nan)
     for column in range(better.shape[1]):
         here = ~np.isnan(better[:, column])
-        out[here, column] = rankdata(-better[here, column])
+        out[here, column] = centered_ranks(-better[here, column]) + (np.count_nonzero(here) + 1) / 2
     return out
 
 

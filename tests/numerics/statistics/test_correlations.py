@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from blindspot.numerics.statistics import correlations as module
-from blindspot.numerics.statistics.correlations import KINDS, correlations, influences
+from blindspot.numerics.statistics.correlations import KINDS, centered_ranks, correlations, influences
 from blindspot.numerics.statistics.pairs import Dependence, correlation
 from blindspot.types import Float64
 
@@ -160,3 +160,9 @@ def test_a_perfect_order_has_no_interval() -> None:
     known = Dependence.of(np.arange(20), 20 + np.arange(20))
     for kind in KINDS:
         assert correlation(1.0, influences(x, x).of(kind), known).interval is None
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=12))
+def test_centered_ranks_are_those_of_the_loop_less_their_mean(values: list[int]) -> None:
+    x = np.array(values, dtype=np.float64)
+    assert np.array_equal(centered_ranks(x), slow_ranks(x) - (len(x) + 1) / 2)

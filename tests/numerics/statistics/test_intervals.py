@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest, false_discovery_control
+from scipy.stats import binomtest, false_discovery_control, hypergeom
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
@@ -15,6 +15,7 @@ from blindspot.numerics.statistics.intervals import (
     McNemar,
     benjamini_hochberg,
     holm,
+    hypergeometric_cdf,
     mcnemar,
     percentile_interval,
     wilson_interval,
@@ -74,6 +75,21 @@ def test_mcnemar_is_statsmodels(both: int, first: int, second: int, neither: int
     else:
         assert found.p_value == 1.0
     assert mcnemar(other, one).p_value == pytest.approx(found.p_value)
+
+
+@given(st.integers(1, 3_000), st.data())
+def test_hits_among_those_drawn_are_scipys(total: int, data: st.DataObject) -> None:
+    hits, drawn = (data.draw(st.integers(0, total)) for _ in range(2))
+    most = data.draw(st.integers(-1, drawn))
+    found = hypergeometric_cdf(*(np.array([n]) for n in (most, total, hits, drawn)))
+    assert found == pytest.approx(hypergeom.cdf([most], total, hits, drawn), rel=1e-9, abs=1e-300)
+
+
+def test_hits_among_those_drawn_by_hand() -> None:
+    """Of four items two are hits; both drawn are none in 1 of 6 ways, at most one in 5 of 6."""
+    of = np.array([0, 1, 2])
+    found = hypergeometric_cdf(of, *(np.full(3, n) for n in (4, 2, 2)))
+    assert found == pytest.approx([1 / 6, 5 / 6, 1.0])
 
 
 def test_mcnemar_by_hand() -> None:

@@ -7,6 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 from hypothesis import given
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import kstest, norm
 
 from blindspot.numerics.statistics import resampling
@@ -34,6 +36,21 @@ def test_components_are_what_a_walk_over_shared_texts_finds(pairs: list[tuple[in
         reached = (reached.astype(int) @ reached.astype(int)) > 0
     assert np.array_equal(found[:, np.newaxis] == found, reached)
     assert sorted(set(found)) == list(range(found.max() + 1))
+
+
+@given(FEW_TEXTS)
+def test_components_are_numbered_as_scipy_does(pairs: list[tuple[int, int]]) -> None:
+    """Or the draws of a bootstrap would be others than those of earlier versions."""
+    left, right = ends(pairs)
+    names, both = np.unique(np.concatenate([left, right]), return_inverse=True)
+    a, b = np.split(both, 2)
+    _, label = connected_components(coo_array((np.ones(len(a)), (a, b)), shape=(len(names),) * 2), directed=False)
+    assert components(left, right).tolist() == label[a].tolist()
+
+
+def test_the_components_of_a_long_chain_are_one() -> None:
+    order = np.random.default_rng(0).permutation(5_000).astype(np.int64)
+    assert components(order[:-1], order[1:]).tolist() == [0] * 4_999
 
 
 @given(FEW_TEXTS)
