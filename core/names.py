@@ -25,6 +25,7 @@ _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder named by a digest of its 
 _HOW_ASKED = ("batch=", "key_env=", "parallel=", "style=", "timeout=")  # parameters that say nothing of the model
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
+_STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
 _VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
 
 
@@ -144,6 +145,15 @@ def version_of(reference: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (reference, "")
 
 
+def step_of(reference: str) -> tuple[str, str]:
+    """The training of a reference and its step, as ``blindspot.Evaluator`` names them: ``python:TRAINING/step-20``.
+
+    ("", "") for any other model, and for an older version: its step was trained again.
+    """
+    found = _STEP.fullmatch(reference)
+    return (found[1], found[2]) if found and not version_of(reference)[1] else ("", "")
+
+
 BM25 = "bm25"
 _RUN, _FUSION = "run:", "fuse:"
 
@@ -174,6 +184,8 @@ def name_of_model(reference: str) -> str:
     if models := fused(reference):
         named = [name_of_model(m) + ("" if chain == "none" else f" + {chain}") for m, chain in models]
         return shortened(f"fusion of {' and '.join(named)}")
+    if scheme == "python":
+        return shortened(_plain(target) or scheme)
     if scheme in {"vectors", "table", "run"}:
         return shortened(_plain(_stem(target)) or scheme)
     if scheme == "api":

@@ -23,8 +23,11 @@ from typing import Any
 
 from blindspot.api import data as given
 from blindspot.api import models
+from blindspot.api.checks import Check, Checked, check
+from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
+from blindspot.api.spaces import Neighbor, Neighbors, neighbours
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
@@ -39,16 +42,23 @@ from blindspot.studies.gate.verdict import Verdict
 
 __all__ = [
     "BlindspotError",
+    "Check",
+    "Checked",
     "Comparison",
+    "Evaluator",
     "Findings",
     "Found",
     "InputError",
+    "Neighbor",
+    "Neighbors",
     "Run",
     "Score",
     "Verdict",
+    "check",
     "compare",
     "findings",
     "gate",
+    "neighbours",
     "record",
     "report",
     "run",

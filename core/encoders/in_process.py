@@ -91,13 +91,19 @@ def register(encoder: Encoder) -> str:
     return reference
 
 
+def forget(reference: str) -> None:
+    """Forget an encoder: its model is free, or has other weights by now."""
+    with _LOCK:
+        _REGISTERED.pop(reference, None)
+
+
 def registered(reference: str) -> Encoder:
     """The encoder of a reference; raises ``InputError`` if this program has none of that name."""
     with _LOCK:
         found = _REGISTERED.get(reference)
     if found is None:
         raise InputError(
-            f"the model {reference.removeprefix(SCHEME)} belongs to a Python program that has ended",
+            f"the model {reference.removeprefix(SCHEME)} belongs to a Python program that has ended or trained on",
             remedy="view its stored results, or run it again from that program",
         )
     return found

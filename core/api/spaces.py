@@ -1,0 +1,145 @@
+"""Nearest neighbors of a text, for programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from blindspot.api import data as given
+from blindspot.api import models
+from blindspot.api.place import place_of
+from blindspot.api.results import Frames, as_frame
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders.catalog import canonical_encoder
+from blindspot.errors import InputError, unknown
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs import pipeline
+from blindspot.runs.requests import EncodeRequest
+from blindspot.runs.spaces import open_spaces
+from blindspot.space.neighbours import free_text, lists
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Neighbor:
+    """A text near the query: its number in the dataset, and its similarity."""
+
+    item_no: int
+    text: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Neighbors:
+    """The texts of a dataset nearest to a query, the most similar first.
+
+    Attributes:
+        model: its name, with the transform if there is one.
+        dataset: id of the dataset.
+        query: the text.
+        item_no: the query's number in the dataset, where it is one of its texts; it is not its own neighbor.
+        truncated: the query is longer than the model reads; the rest of it does not count.
+        unknown: words of the query without a vector, of word vectors.
+    """
+
+    model: str
+    dataset: str
+    query: str
+    metric: str
+    item_no: int | None
+    found: tuple[Neighbor, ...] = field(repr=False)
+    truncated: bool = False
+    unknown: tuple[str, ...] = ()
+
+    def __iter__(self) -> Any:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def table(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
+        """A row per neighbor: ``rank, item_no, text, similarity``."""
+        import pandas as pd
+
+        rows = [(rank, one.item_no, one.text, one.similarity) for rank, one in enumerate(self.found, 1)]
+        return as_frame(pd.DataFrame(rows, columns=["rank", "item_no", "text", "similarity"]), as_)
+
+    def _repr_html_(self) -> str:
+        from blindspot.api.figures import as_html_table
+
+        rows = [(rank, one.text, one.similarity) for rank, one in enumerate(self.found, 1)]
+        return as_html_table(f"{self.model}: nearest to {self.query}", rows, ("rank", "text", self.metric))
+
+
+def neighbours(
+    model: Any,
+    data: Any,
+    query: str,
+    *,
+    k: int = 10,
+    metric: str = "cos",
+    transform: str = "",
+    name: str = "",
+    columns: Mapping[str, str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    device: str | None = None,
+) -> Neighbors:
+    """The texts of a dataset nearest to a query, exactly.
+
+    >>> from blindspot import api as bs
+    >>> texts = [("a cat", "the cat"), ("a dog", "the dog")]
+    >>> letters = lambda some: [[text.count(c) + 1 for c in "acdgt"] for text in some]
+    >>> [near.text for near in bs.neighbours(letters, texts, "a cat", k=2)]
+    ['the cat', 'a dog']
+    >>> bs.neighbours(letters, texts, "cats", k=1).item_no is None
+    True
+
+    Args:
+        query: one of the texts, verbatim, which is then left out; or any other text.
+        k: how many; fewer if the dataset is smaller.
+        metric: ``cos`` or ``l2`` (1 / (1 + distance)).
+
+    Raises:
+        InputError: something of this is wrong; or the model has no vector for the query.
+        BlindspotError: the model failed.
+    """
+    free_text.check(query)
+    if metric not in {one.value for one in Similarity}:
+        raise unknown("metric", metric, [one.value for one in Similarity])
+    if not 1 <= k <= lists.LONGEST:
+        raise InputError(f"k is {k}", expected=f"1 to {lists.LONGEST}")
+    place = place_of(store, device)
+    reference = given.reference_of(data, None, columns, place.settings)
+    dataset = fetch.load(find_dataset(reference), place.settings)
+    asked = models.variant_of(model, name, lambda: dataset.items)
+    chain = str(TransformChain.parse(transform or asked.transform))
+    variant = Variant(canonical_encoder(asked.encoder), chain)
+    pipeline.encode(EncodeRequest(variant.encoder, reference), place.settings, place.repository)
+    (space,) = open_spaces([variant], dataset, place.settings)
+    item = dataset.items.index(query) if query in dataset.items else None
+    if item is not None and space.place_of(item) is None:
+        raise InputError(f"the model has no vector for '{query[:80]}'", expected="a text that it covers")
+    k = min(k, lists.depth([space], is_item=item is not None))
+    if k < 1:
+        raise InputError("the query is the only text with a vector", expected="a larger dataset")
+    truncated, unknown_words = False, tuple[str, ...]()
+    if item is not None:
+        near = lists.of_item(space, Similarity(metric), item, k)
+    else:
+        (placed,) = free_text.place(query, [space], place.settings)
+        if placed.vector is None:
+            raise InputError(f"the model has no vector for '{query[:80]}'", expected="words that it knows")
+        near = lists.of_vector(space, Similarity(metric), placed.vector, k)
+        truncated, unknown_words = placed.truncated, placed.unknown
+    found = tuple(
+        Neighbor(number, dataset.items[number], similarity)
+        for number, similarity in zip(near.items.tolist(), near.similarity.tolist(), strict=True)
+    )
+    return Neighbors(variant.label, reference, query, metric, item, found, truncated, unknown_words)

@@ -1,0 +1,1 @@
+"""Trainings step by step: which items they won, and which they lost."""

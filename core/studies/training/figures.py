@@ -1,0 +1,118 @@
+"""Figures of trainings: the score over the steps, and the items' lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from blindspot.figures.theme import Scheme, apply_layout, faint, ink, log_axis, looks
+from blindspot.names import shortened
+from blindspot.studies.training.steps import Evaluated, title_of
+
+HOVER_TEXT = 90  # characters of an item in a hover
+
+
+def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = ()) -> go.Figure:
+    """The headline score at every step, with 95% intervals.
+
+    Args:
+        marked: labels of steps to be marked by a line, such as the two that are compared.
+    """
+    series, (look, *_) = found.series, looks(1, scheme)
+    ends = [(one.low, one.high) if one else (np.nan, np.nan) for one in found.intervals]
+    figure = go.Figure()
+    figure.add_scatter(
+        x=_x(found),
+        y=found.values.tolist(),
+        error_y={
+            "type": "data",
+            "symmetric": False,
+            "array": [_known(high - value) for (_, high), value in zip(ends, found.values.tolist(), strict=True)],
+            "arrayminus": [_known(value - low) for (low, _), value in zip(ends, found.values.tolist(), strict=True)],
+            "thickness": 1.5,
+            "width": 4,
+        },
+        mode="lines+markers",
+        name=escape(series.training),
+        line={"color": look.colour, "width": 2},
+        marker={"color": look.colour, "size": 8},
+        customdata=[
+            [title_of(label), "" if np.isnan(low) else f", 95% CI {low:.4f} to {high:.4f}"]
+            for label, (low, high) in zip(series.labels, ends, strict=True)
+        ],
+        hovertemplate="%{customdata[0]}: %{y:.4f}%{customdata[1]}<extra></extra>",
+    )
+    for label in dict.fromkeys(marked):
+        figure.add_vline(_x(found)[series.place(label)], line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    figure.update_yaxes(title=score_title(found))
+    figure.update_layout(showlegend=False)
+    _steps_axis(figure, found)
+    return apply_layout(figure, scheme, height=300)
+
+
+def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None, scheme: Scheme) -> go.Figure:
+    """A line per item: its rank, or its part of the score, over the steps.
+
+    Args:
+        shown: numbers of the items to draw.
+        chosen: the number of the one to bring out, or None.
+    """
+    places = {int(number): place for place, number in enumerate(found.numbers)}
+    figure, (look, other, *_) = go.Figure(), looks(2, scheme)
+    numbers = [n for n in dict.fromkeys([*shown, *([chosen] if chosen is not None else [])]) if n in places]
+    unit = "rank " if found.is_rank else ""
+    for number in sorted(numbers, key=lambda n: n == chosen):  # the chosen one on top
+        is_chosen = number == chosen
+        values = found.shown[places[number]]
+        figure.add_scatter(
+            x=_x(found),
+            y=[_known(value) for value in values.tolist()],
+            mode="lines+markers",
+            name=str(number),
+            opacity=1.0 if is_chosen or chosen is None else 0.35,
+            line={"color": other.colour if is_chosen else look.colour, "width": 4 if is_chosen else 1.5},
+            marker={"size": 9 if is_chosen else 5},
+            customdata=[[title_of(label)] for label in found.series.labels],
+            text=[_one_line(found.texts[places[number]])] * len(values),
+            hovertemplate=f"%{{text}}<br>%{{customdata[0]}}: {unit}%{{y:,.6g}}<extra></extra>",
+        )
+    if found.is_rank:
+        known = found.shown[[places[n] for n in numbers]] if numbers else found.shown
+        figure.update_yaxes(title="rank of the match (1 is best)", **log_axis([1.0, *known.ravel().tolist()]))
+        top = float(np.nanmax(known)) if known.size and not np.isnan(known).all() else 1.0
+        figure.update_yaxes(range=[np.log10(max(top, 2.0) * 1.15), np.log10(0.88)])
+    else:
+        figure.update_yaxes(title=f"{found.series.score} of an item")
+    figure.update_layout(showlegend=False, hoverlabel={"font": {"color": ink(scheme)}})
+    _steps_axis(figure, found)
+    return apply_layout(figure, scheme, height=380)
+
+
+def score_title(found: Evaluated) -> str:
+    """Name of the score, for people."""
+    return found.series.entry.overview.columns.get(found.series.score, found.series.score)
+
+
+def _x(found: Evaluated) -> list[int]:
+    return list(found.series.numbers or range(1, len(found.series.labels) + 1))
+
+
+def _steps_axis(figure: go.Figure, found: Evaluated) -> None:
+    """Numbers of steps where all have one; otherwise names, evenly apart."""
+    if found.series.numbers:
+        figure.update_xaxes(title="step of the training")
+        return
+    names = [escape(title_of(label)) for label in found.series.labels]
+    figure.update_xaxes(title="", tickvals=_x(found), ticktext=names)
+
+
+def _known(value: float) -> Any:
+    return None if np.isnan(value) else value
+
+
+def _one_line(text: str) -> str:
+    return escape(shortened(text, HOVER_TEXT))

@@ -1,0 +1,207 @@
+"""Trainings in the store: their steps in order, scores with intervals, and every item at every step."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, named_function
+from blindspot.errors import InputError
+from blindspot.names import step_of
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import share
+from blindspot.runs.comparison import ItemScores
+from blindspot.store.records import RunRecord, RunState
+from blindspot.store.repository import Repository
+from blindspot.types import Float64, Int64
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_NUMBERED = re.compile(r"step-(\d+)")
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step at which a training was evaluated: ``step-20``, ``epoch-1``, or ``call-3``, the third call."""
+
+    label: str
+    run: RunRecord
+
+    @property
+    def title(self) -> str:
+        return title_of(self.label)
+
+
+def title_of(label: str) -> str:
+    """``step 20`` for ``step-20``, ``epoch 1, step 20`` for ``epoch-1-step-20``."""
+    words = label.split("-")
+    return ", ".join(" ".join(words[i : i + 2]) for i in range(0, len(words), 2))
+
+
+@dataclass(frozen=True)
+class Series:
+    """The steps of a training in one diagnostic on one dataset with the same parameters, in the order of evaluation."""
+
+    training: str
+    steps: tuple[Step, ...]
+
+    @property
+    def entry(self) -> DiagnosticEntry:
+        return find_diagnostic(self.steps[0].run.plan.diagnostic)
+
+    @property
+    def dataset(self) -> str:
+        return self.steps[0].run.plan.dataset
+
+    @property
+    def id(self) -> str:
+        """Short name for addresses: the first run's, which stays as steps are added."""
+        return self.steps[0].run.run_id
+
+    @property
+    def score(self) -> str:
+        """Name of the headline score."""
+        return self.entry.headline_of(self.steps[0].run.metrics)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(step.label for step in self.steps)
+
+    @property
+    def numbers(self) -> tuple[int, ...] | None:
+        """Numbers of the steps; None where some are epochs or calls, or the numbers do not ascend."""
+        found = [_NUMBERED.fullmatch(label) for label in self.labels]
+        numbers = tuple(int(one[1]) for one in found if one)
+        return numbers if len(numbers) == len(found) and all(a < b for a, b in pairwise(numbers)) else None
+
+    def place(self, label: str) -> int:
+        """Of a step among all, from 0; raises ``InputError`` for one that there is not."""
+        if label not in self.labels:
+            raise InputError(f"there is no '{label}' in {self.training}", expected=f"one of {', '.join(self.labels)}")
+        return self.labels.index(label)
+
+
+def trainings(repository: Repository) -> list[str]:
+    """Names of the trainings that have finished runs, the newest first."""
+    found = (step_of(variant.encoder)[0] for variant in reversed(repository.variants()))
+    return [name for name in dict.fromkeys(found) if name]
+
+
+def series_of(training: str, repository: Repository) -> list[Series]:
+    """What a training was evaluated on, the first evaluated first."""
+    own = [variant for variant in repository.variants() if step_of(variant.encoder)[0] == training]
+    runs = repository.runs(variants=own, state=RunState.DONE) if own else []
+    steps: dict[tuple[object, ...], dict[str, Step]] = {}
+    for run in sorted(runs, key=lambda run: run.run_seq):
+        plan = run.plan
+        key = (plan.diagnostic, plan.diagnostic_version, plan.dataset_digest, tuple(plan.params.items()))
+        label = step_of(plan.variant.encoder)[1]
+        steps.setdefault((*key, plan.variant.transform, plan.support_digest), {})[label] = Step(label, run)
+    return [Series(training, tuple(found.values())) for found in steps.values()]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """The headline score and every item of it, at s steps.
+
+    Attributes:
+        values: the score, ``[s]``.
+        intervals: its 95% interval by step, None where it has none.
+        numbers: of the m items in the dataset, ascending.
+        texts: ``[m]``, an item in one line.
+        scores: what each item has in the score, ``[m, s]``, higher is better; NaN where a step lacks the item.
+        shown: the same as people read it, ``[m, s]``: ranks, of which the lowest is best, where ``is_rank``.
+    """
+
+    series: Series
+    values: Float64
+    intervals: tuple[Interval | None, ...]
+    numbers: Int64
+    texts: tuple[str, ...]
+    scores: Float64
+    shown: Float64
+    is_rank: bool
+
+    def frame(self) -> pd.DataFrame:
+        """A row per item: ``item_no``, ``text``, and ``shown`` in a column per step, named by its label."""
+        import pandas as pd
+
+        frame = pd.DataFrame({"item_no": self.numbers, "text": list(self.texts)})
+        for place, label in enumerate(self.series.labels):
+            frame[label] = self.shown[:, place]
+        return frame
+
+    def gain(self, before: str, after: str) -> Float64:
+        """Per item the later step's score less the earlier one's, ``[m]``; NaN where one of them lacks it."""
+        return np.asarray(self.scores[:, self.series.place(after)] - self.scores[:, self.series.place(before)])
+
+    def changed(self, before: str, after: str) -> pd.DataFrame:
+        """The items with another score at ``after``: ``item_no, text, before, after`` (as shown) and ``gain`` (of the
+        score), the largest losses first.
+
+        Raises:
+            InputError: there is no such step.
+        """
+        import pandas as pd
+
+        gain = self.gain(before, after)
+        frame = pd.DataFrame(
+            {
+                "item_no": self.numbers,
+                "text": list(self.texts),
+                "before": self.shown[:, self.series.place(before)],
+                "after": self.shown[:, self.series.place(after)],
+                "gain": gain,
+            }
+        )
+        changed: pd.DataFrame = frame[~np.isnan(gain) & (gain != 0)]
+        return changed.sort_values(["gain", "item_no"], ignore_index=True)
+
+
+def evaluated(series: Series, repository: Repository) -> Evaluated:
+    """The headline score of a training at every step, and its items.
+
+    Raises:
+        InputError: the score is not a mean over items.
+    """
+    entry, score = series.entry, series.score
+    found = [_item_scores(step, entry, repository).get(score) for step in series.steps]
+    known = [one for one in found if one is not None and one.is_mean]
+    if len(known) < len(series.steps):
+        raise InputError(f"{score} of {entry.title} is no mean over items", expected="EvalRank, HEROS or retrieval")
+    numbers = np.unique(np.concatenate([one.numbers for one in known]))
+    texts = {n: text for one in known for n, text in zip(one.numbers.tolist(), one.texts, strict=True)}
+    scores = np.full((len(numbers), len(known)), np.nan)
+    for place, one in enumerate(known):
+        scores[np.searchsorted(numbers, one.numbers), place] = one.parts
+    shown = _ranks(series, numbers, repository)
+    return Evaluated(
+        series,
+        np.array([step.run.metrics[score] for step in series.steps]),
+        tuple(share(one.parts, one.known).interval for one in known),
+        numbers,
+        tuple(texts[n] for n in numbers.tolist()),
+        scores,
+        scores if shown is None else shown,
+        shown is not None,
+    )
+
+
+def _item_scores(step: Step, entry: DiagnosticEntry, repository: Repository) -> dict[str, ItemScores]:
+    return dict(named_function(entry.item_scores)(step.run, repository)) if entry.item_scores else {}
+
+
+def _ranks(series: Series, numbers: Int64, repository: Repository) -> Float64 | None:
+    """Ranks of the items, ``[m, s]``; None of a diagnostic whose rows have none."""
+    rows = repository.items(series.entry, [step.run.run_id for step in series.steps], texts=True)
+    if "rank" not in rows:
+        return None
+    found = np.full((len(numbers), len(series.steps)), np.nan)
+    places = {step.run.run_id: place for place, step in enumerate(series.steps)}
+    found[np.searchsorted(numbers, rows["item_no"].to_numpy(dtype=np.int64)), rows["run_id"].map(places)] = rows["rank"]
+    return found
