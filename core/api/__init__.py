@@ -31,7 +31,7 @@ from blindspot.api.spaces import Neighbor, Neighbors, neighbours
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError, LibraryMissing
 from blindspot.files.writing import write_atomically
 from blindspot.runs import pipeline
 from blindspot.runs.comparison import entry_of_both
@@ -49,6 +49,7 @@ __all__ = [
     "Findings",
     "Found",
     "InputError",
+    "LibraryMissing",
     "Neighbor",
     "Neighbors",
     "Run",
@@ -94,6 +95,7 @@ def run(
 
     Raises:
         InputError: something of this is wrong; the message says what was expected.
+        LibraryMissing: the model or the data need an extra that is not installed.
         BlindspotError: it failed despite correct input.
     """
     entry, place = find_diagnostic(diagnostic), place_of(store, device)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
-from blindspot.errors import InputError
+from blindspot.errors import InputError, naming_extras
 from blindspot.numerics.statistics.pairs import correlation, share
 from blindspot.runs.comparison import ItemScores
 from blindspot.store.records import RunRecord
@@ -101,8 +101,10 @@ class Run:
 
         Raises:
             InputError: the score is not made of items.
+            LibraryMissing: plotly is not installed.
         """
-        from blindspot.api.figures import distribution
+        with naming_extras("a figure"):
+            from blindspot.api.figures import distribution
 
         items = self._item_scores
         name = score or self._entry.headline_of(self.metrics)
@@ -111,7 +113,7 @@ class Run:
         return distribution(items[name], name, self.model)
 
     def _repr_html_(self) -> str:
-        from blindspot.api.figures import as_html_table
+        from blindspot.api.tables import as_html_table
 
         rows = [(name, one.value, one.low, one.high) for name, one in self.scores.items()]
         return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows)
@@ -165,7 +167,7 @@ class Comparison:
         return " ".join(self.said)
 
     def _repr_html_(self) -> str:
-        from blindspot.api.figures import as_html_table
+        from blindspot.api.tables import as_html_table
 
         return as_html_table(self.title, self.rows, self.columns) + as_html_table("", [(line,) for line in self.said])
 

@@ -27,7 +27,7 @@ from blindspot.cli import (
     sweep,
 )
 from blindspot.cli.studies import check, compare, findings, gate, report
-from blindspot.errors import BlindspotError, visible
+from blindspot.errors import BlindspotError, naming_extras, visible
 from blindspot.files.writing import disk_error
 from blindspot.names import Names, in_force
 
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in args
     args = [a for a in args if a != "--debug"]
     try:
-        with in_force(Names()):  # commands that print tables replace these with the store's
+        with naming_extras(), in_force(Names()):  # commands that print tables replace these with the store's
             code = app(args, standalone_mode=False)
     except BlindspotError as error:
         return _fail(str(error), error.exit_code, debug)

@@ -49,6 +49,7 @@ def make_map(
     if seed != NO_SEED and not seed.isdecimal():
         raise InputError(f"seed is '{seed}'", expected=f"a number from 0, or {NO_SEED}")
     maps.checked(neighbors, min_dist)
+    maps.check_library(method)
     settings = Settings.from_environment()
     (variant,) = variants_of([encoder], [transform])
     entry = find_dataset(dataset)

@@ -11,7 +11,7 @@ from pathlib import Path
 from blindspot import policy
 from blindspot.datasets.catalog import DatasetEntry, SourceFile
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.errors import BlindspotError, DataCorrupt, DataMissing
+from blindspot.errors import BlindspotError, DataCorrupt, DataMissing, naming_extras
 from blindspot.files.in_use import holding, use
 from blindspot.files.writing import cannot_write, exclusive, sha256_of, write_atomically
 from blindspot.settings import Settings
@@ -102,6 +102,7 @@ def load(
         DataMissing: a file cannot be downloaded now.
         DataCorrupt: a file has the wrong checksum, and is left in place; or the loader rejects a downloaded file
             without a declared checksum.
+        LibraryMissing: it is in a package of an extra, or needs one.
     """
     policy.check_dataset(entry.id, settings)
     paths, fetched = [], []
@@ -119,7 +120,8 @@ def load(
                 use(state.path)
                 fetched.append(file)
             paths.append(state.path)
-        return _load_and_record(entry, tuple(paths), fetched, settings)
+        with naming_extras(entry.id):
+            return _load_and_record(entry, tuple(paths), fetched, settings)
 
 
 def _load_and_record(

@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib.util
 from importlib import resources
 
-from blindspot.errors import BlindspotError
-
-_REMEDY = "install the requirements: pip install -r requirements.txt"
+from blindspot.errors import BlindspotError, reinstall
 
 
 def text_of(package: str, *path: str) -> str:
@@ -16,19 +14,20 @@ def text_of(package: str, *path: str) -> str:
     The package's own code is not run: importing gensim alone takes longer than all that is made of its two files.
 
     Raises:
-        BlindspotError: the package or the file is not there.
+        ModuleNotFoundError: the package is not installed.
+        BlindspotError: it has no such file.
     """
     spec = importlib.util.find_spec(package)
     if spec is None:
-        raise BlindspotError(f"the package {package} is not installed", remedy=_REMEDY)
+        raise ModuleNotFoundError(f"the package {package} is not installed", name=package)
     file = resources.files(importlib.util.module_from_spec(spec)).joinpath(*path)
     try:
         return file.read_text("utf-8")
     except OSError as error:
         raise BlindspotError(
             f"the package {package} has no file {'/'.join(path)}",
-            expected="the version that requirements.txt pins",
-            remedy=_REMEDY,
+            expected="the version that is tested",
+            remedy=reinstall(package),
         ) from error
 
 

@@ -38,8 +38,7 @@ def examine(
     variables = os.environ if environment is None else environment
     checks: tuple[tuple[str, str, Check], ...] = (
         (software.VERSIONS, "python", lambda: software.python(environment=variables)),
-        (software.VERSIONS, "requirements", lambda: software.requirements(requirements)),
-        (software.VERSIONS, "back ends", software.backends),
+        (software.VERSIONS, "requirements", lambda: software.installed(requirements)),
         (software.SETTINGS, "variables", lambda: software.variables(variables)),
         (machine.DEVICES, "device", lambda: machine.device(settings, variables)),
         (machine.DEVICES, "processor", machine.processor),

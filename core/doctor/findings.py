@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, LibraryMissing, is_pinned, naming_extras
 
 Check = Callable[[], Iterable["Finding"]]
 
@@ -46,6 +46,9 @@ def problem(area: str, name: str, what: str, remedy: str) -> Finding:
 
 
 def problem_of(area: str, name: str, error: BlindspotError) -> Finding:
+    """An error as a problem; but an extra of the installed package is optional."""
+    if isinstance(error, LibraryMissing) and not is_pinned():
+        return ok(area, name, f"{error.what}; optional: {error.remedy}")
     expected = f"; expected {error.expected}" if error.expected else ""
     return problem(area, name, f"{error.what}{expected}", error.remedy)
 
@@ -54,8 +57,9 @@ def guarded(area: str, name: str, check: Check) -> tuple[Finding, ...]:
     """The findings of a check; if it raises, the error is a problem after what it found so far."""
     found: list[Finding] = []
     try:
-        for finding in check():
-            found.append(finding)  # noqa: PERF402 - keeps the findings before an error
+        with naming_extras():
+            for finding in check():
+                found.append(finding)  # noqa: PERF402 - keeps the findings before an error
     except BlindspotError as error:
         found.append(problem_of(area, name, error))
     except OSError as error:

@@ -17,7 +17,7 @@ import psutil
 from blindspot.doctor.cgroups import MemoryLimit, memory_limit
 from blindspot.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
 from blindspot.encoders.device import resolve_device
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, is_pinned, library_missing, reinstall
 from blindspot.settings import Settings
 
 DEVICES = "devices"
@@ -39,7 +39,10 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
     try:
         import torch
     except (ImportError, OSError) as error:  # OSError: a linked library is missing
-        remedy = f"install it again: {sys.executable} -m pip install --force-reinstall -r requirements.txt"
+        if not is_pinned() and isinstance(error, ImportError) and (missing := library_missing(error, "minilm")):
+            yield problem_of(DEVICES, "torch", missing)
+            return
+        remedy = f"install it again: {sys.executable} -m {reinstall('torch')}"
         yield problem(DEVICES, "torch", f"torch cannot be imported: {error}", remedy)
         return
     with warnings.catch_warnings(record=True) as warned:  # torch only warns if the driver is too old

@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 import blindspot
 from blindspot.doctor.findings import Finding, note, ok, problem, problem_of, size
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError, install, is_pinned
 from blindspot.settings import ROOT, VARIABLES, Settings
 
 VERSIONS = "versions"
@@ -47,6 +47,44 @@ def python(
         remedy = "keep Blindspot's libraries apart: make run makes .venv, then use .venv/bin/python"
         yield note(VERSIONS, "environment", what, remedy)
     yield ok(VERSIONS, "blindspot", f"{blindspot.__version__}, {ROOT}")
+
+
+def installed(path: Path = REQUIREMENTS) -> Iterator[Finding]:
+    """What is installed against the pins of a checkout, or against the ranges of the installed package."""
+    if path.is_file() or is_pinned():
+        yield from requirements(path)
+        yield from backends()
+    else:
+        yield from ranges(metadata.distribution("blindspot"))
+
+
+def ranges(package: metadata.Distribution) -> Iterator[Finding]:
+    """The ranges that an installed package declares; an extra that is not installed is no fault."""
+    declared = [Requirement(line) for line in package.requires or ()]
+    extras = package.metadata.get_all("Provides-Extra") or []
+    seen: set[str] = set()
+    for extra in ("", *extras):
+        absent = []
+        for one in declared:
+            is_of_it = one.marker is None or one.marker.evaluate({"extra": extra})
+            if one.name == package.name or str(one) in seen or not is_of_it:
+                continue
+            seen.add(str(one))
+            if not installed_version(one.name) and extra:
+                absent.append(one.name)
+            else:
+                yield _in_range(one)
+        if absent:
+            yield ok(VERSIONS, f"extra {extra}", f"optional, not installed: {', '.join(absent)}; {install(extra)}")
+
+
+def _in_range(wanted: Requirement) -> Finding:
+    found = installed_version(wanted.name)
+    if found and wanted.specifier.contains(found, prereleases=True):
+        return ok(VERSIONS, wanted.name, found)
+    what = f"{'not installed' if found == '' else found or 'half installed'}; expected {wanted.specifier}"
+    remedy = f'{shlex.quote(sys.executable)} -m pip install "{wanted.name}{wanted.specifier}"'
+    return problem(VERSIONS, wanted.name, what, remedy)
 
 
 def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:

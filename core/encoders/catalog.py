@@ -22,7 +22,7 @@ from blindspot.encoders.references import (
     Pooling,
 )
 from blindspot.encoders.served.reference import FORM, ServedReference
-from blindspot.errors import InputError, unknown
+from blindspot.errors import InputError, naming_extras, unknown
 from blindspot.names import BM25, fused, is_ranking, version_of
 from blindspot.settings import Settings
 from blindspot.texts import counted
@@ -435,6 +435,7 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
     Raises:
         InputError: as ``canonical``; what it names cannot be used; an older version (``names.version_of``), whose
             weights are gone; it has no vectors; or a demo does not allow it.
+        LibraryMissing: it needs one of an extra.
     """
     policy.check_encoder(reference, settings)
     reference = canonical_encoder(reference)
@@ -450,9 +451,10 @@ def resolve_encoder(reference: str, settings: Settings) -> Encoder:
         )
     if is_in_process(reference):
         return registered(reference)
-    if (entry := entry_of(reference)) is not None:
-        return entry.build(entry, settings)
-    return SCHEMES[reference.partition(":")[0]].build(reference, settings)
+    with naming_extras(reference):
+        if (entry := entry_of(reference)) is not None:
+            return entry.build(entry, settings)
+        return SCHEMES[reference.partition(":")[0]].build(reference, settings)
 
 
 def resolve_ranking(reference: str, settings: Settings) -> Ranking:

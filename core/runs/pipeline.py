@@ -31,7 +31,7 @@ from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passage
 from blindspot.encoders.device import device_for_ranking
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.transformer.passages import in_passages, without_documents
-from blindspot.errors import InputError
+from blindspot.errors import InputError, naming_extras
 from blindspot.names import fused, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.threads import undisturbed_blas
@@ -185,7 +185,7 @@ def run(
         BlindspotError: the run failed and is not stored.
     """
     line = JobLine("run", request.diagnostic, request.variant.label, request.dataset)
-    with at_work(settings, line):
+    with at_work(settings, line), naming_extras(request.variant.label):
         prepare_runtime(settings)
         work = _Work(settings, repository, progress, cancel or CancelToken())
         named = _load(request, work)
@@ -547,7 +547,8 @@ def encode(
     """Encode a dataset's texts, or find them in the cache; raises ``BlindspotError``."""
     prepare_runtime(settings)
     work = _Work(settings, repository, progress, cancel or CancelToken())
-    with at_work(settings, JobLine("encode", "", request.encoder, request.dataset)) as line:
+    line = JobLine("encode", "", request.encoder, request.dataset)
+    with at_work(settings, line), naming_extras(request.encoder):
         dataset = fetch.load(find_dataset(request.dataset), settings, progress, work.cancel)
         reference = canonical_encoder(request.encoder)
         _verify(reference, work)

@@ -12,6 +12,7 @@ from blindspot.encoders.base import Encoder
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.references import Backend
 from blindspot.encoders.transformer import backends
+from blindspot.errors import install
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32, Progress
 
@@ -27,7 +28,7 @@ def encode_backend(progress: Progress) -> list[BenchmarkResult]:
         NotMeasured: OpenVINO is not installed, or the sentences are not available.
     """
     if not backends.is_installed(backends.PACKAGES[Backend.OPENVINO]):
-        raise NotMeasured(f"openvino is not installed (pip install -r {backends.REQUIREMENTS})")
+        raise NotMeasured(f"openvino is not installed ({install('backends')})")
     settings = replace(Settings.from_environment(), device="cpu")
     texts = sentences(settings, SENTENCES)
     torch = replace(minilm(settings), others=())

@@ -20,7 +20,7 @@ import numpy as np
 from blindspot.encoders.base import library_versions
 from blindspot.encoders.references import Backend
 from blindspot.encoders.source_files import sha256_once
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError, install
 from blindspot.files.writing import cannot_write, exclusive, make_folder
 from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
 
@@ -33,7 +33,6 @@ TITLES = {Backend.ONNX: "ONNX Runtime", Backend.OPENVINO: "OpenVINO"}
 PACKAGES = {Backend.ONNX: "onnxruntime", Backend.OPENVINO: "openvino"}
 EXPORTERS = {Backend.ONNX: "onnx", Backend.OPENVINO: "openvino"}
 IN_FOLDER = {Backend.ONNX: Path("onnx", "model.onnx"), Backend.OPENVINO: Path("openvino", "openvino_model.xml")}
-REQUIREMENTS = "requirements-backends.txt"
 EXPORTS = "exports"  # in the cache
 INPUTS = ("input_ids", "attention_mask")
 OUTPUT = "last_hidden_state"
@@ -55,7 +54,7 @@ def require(package: str, backend: Backend, reference: str) -> None:
     if not is_installed(package):
         raise InputError(
             f"'{reference}' needs {package}, which is not installed",
-            remedy=f"pip install -r {REQUIREMENTS}, or leave out backend={backend}",
+            remedy=f"{install('backends')}, or leave out backend={backend}",
         )
 
 

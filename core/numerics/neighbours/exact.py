@@ -1,7 +1,8 @@
 """Exact nearest neighbors in the full space: float32 finds candidates, float64 decides among them.
 
-For few queries faiss finds the candidates. For many, our own loop does; for cosine, on processors with int8
-instructions, from two-step quantized products, which are nearly as accurate (``blindspot.numerics.coarse``).
+For few queries faiss finds the candidates, or numpy where faiss is not installed. For many, our own loop does; for
+cosine, on processors with int8 instructions, from two-step quantized products, which are nearly as accurate
+(``blindspot.numerics.coarse``).
 """
 
 from __future__ import annotations
@@ -85,17 +86,10 @@ class ExactIndex:
             raise ValueError(f"k is {k}, with {len(self)} items it must be 1 to {most}")
 
     def _nearest(self, vectors: Float32, k: int, own: Int64 | None) -> Nearest:
-        import faiss
-
         wanted = min(k + SPARE + (own is not None), len(self))
         if len(vectors) * self._rows.size >= COMPILED_FROM:
             return self._nearest_of_many(vectors, k, own, wanted)
-        asked = self._scaled(vectors)
-        if self.metric is Similarity.COS:
-            scores, found = faiss.knn(asked, self._rows, wanted, metric=faiss.METRIC_INNER_PRODUCT)
-        else:
-            scores, found = faiss.knn(asked, self._rows, wanted, metric=faiss.METRIC_L2)
-            scores = -scores
+        scores, found = self._candidates(self._scaled(vectors), wanted)
         rows = np.empty((len(vectors), k), dtype=np.int64)
         similarity = np.empty((len(vectors), k), dtype=np.float64)
         at_once = max(1, VALUES_AT_ONCE // (wanted * self._matrix.shape[1]))
@@ -112,6 +106,18 @@ class ExactIndex:
             unsure = np.flatnonzero(self._in_scores(similarity[:, k - 1]) - scores[:, -1] <= SLACK)
             self._settle(unsure, vectors, own, nearest)
         return nearest
+
+    def _candidates(self, asked: Float32, wanted: int) -> tuple[Float32, Int64]:
+        """The ``wanted`` highest scores of ``[q, d]``, the highest first, and their rows: ``[q, wanted]`` each."""
+        cosine = self.metric is Similarity.COS
+        try:
+            import faiss
+        except ModuleNotFoundError:
+            return _highest(asked, self._rows, wanted, None if cosine else self._halves)
+        scores, found = faiss.knn(
+            asked, self._rows, wanted, metric=faiss.METRIC_INNER_PRODUCT if cosine else faiss.METRIC_L2
+        )
+        return (scores if cosine else -scores), found
 
     def _nearest_of_many(
         self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_code: bool = True
@@ -260,3 +266,20 @@ class ExactIndex:
         lengths = norms * np.sqrt(one @ one)
         products = np.einsum("nd,d->n", others, one)
         return np.asarray(np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0))
+
+
+def _highest(asked: Float32, rows: Float32, wanted: int, halves: Float32 | None) -> tuple[Float32, Int64]:
+    """As ``ExactIndex._candidates``; ``halves [n]`` are half the squared lengths, for distances instead of products."""
+    scores = np.empty((len(asked), wanted), dtype=np.float32)
+    found = np.empty((len(asked), wanted), dtype=np.int64)
+    at_once = max(1, VALUES_AT_ONCE // len(rows))
+    for start in range(0, len(asked), at_once):
+        part = slice(start, start + at_once)
+        every = asked[part] @ rows.T
+        if halves is not None:
+            every = 2 * (every - halves) - np.einsum("qd,qd->q", asked[part], asked[part])[:, None]
+        first = np.argpartition(-every, wanted - 1, axis=1)[:, :wanted]
+        order = np.argsort(-np.take_along_axis(every, first, axis=1), axis=1, kind="stable")
+        found[part] = np.take_along_axis(first, order, axis=1)
+        scores[part] = np.take_along_axis(every, found[part], axis=1)
+    return scores, found

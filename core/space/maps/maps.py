@@ -21,7 +21,7 @@ import numpy as np
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError, require
 from blindspot.files.artifacts import Artifacts
 from blindspot.files.writing import exclusive
 from blindspot.jobs.queue import OnStoredVariant
@@ -195,10 +195,11 @@ def make(
     Raises:
         NoMap: see ``check``.
         NotEncoded: embeddings are not cached.
-        BlindspotError: UMAP failed; nothing half-made is left.
+        BlindspotError: UMAP failed, and nothing half-made is left; or it is not installed.
         Cancelled: the child that fitted UMAP has ended by then.
     """
     cancel = cancel or CancelToken()
+    check_library(request.method)
     dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
     space = space_of(request, dataset, settings)
     if found := find(request, space, settings):
@@ -293,6 +294,12 @@ def estimated_seconds(items: int, request: MapRequest, settings: Settings) -> fl
         guess *= float(np.median(ratios[-5:]))
     has_compiled = any((settings.cache / "numba").glob("umap_*/*.nbi"))
     return guess + (LOAD_SECONDS if has_compiled else FIRST_LOAD_SECONDS)
+
+
+def check_library(method: Method) -> None:
+    """Raise ``LibraryMissing`` where UMAP is asked for and not installed."""
+    if method is Method.UMAP:
+        require("umap", "a map by UMAP")
 
 
 def checked(n_neighbors: int, min_dist: float) -> None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, named_function
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
 from blindspot.runs.findings import Finding, FindingsOf, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
@@ -134,7 +134,8 @@ def collect(
 
     def add(title: str, findings: Callable[[], Iterable[Finding]]) -> None:
         try:
-            found.extend(findings())
+            with naming_extras():
+                found.extend(findings())
         except BlindspotError as error:
             failures.append(f"{title}: {error}")
 

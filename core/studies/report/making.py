@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from blindspot.errors import naming_extras
 from blindspot.studies.report.content import Report, summary
 from blindspot.studies.report.tables import latex_text, to_latex, to_markdown
 
 
 def as_html(report: Report) -> str:
-    from blindspot.studies.report.html import render  # with plotly
+    with naming_extras("a report as HTML"):
+        from blindspot.studies.report.html import render  # with plotly
 
     return render(report)
 

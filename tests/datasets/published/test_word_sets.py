@@ -127,7 +127,7 @@ def test_making_it_runs_nothing_of_gensim() -> None:
 
 
 def test_a_package_or_file_that_is_not_there_is_named() -> None:
-    with pytest.raises(BlindspotError, match="the package no_such_package is not installed"):
+    with pytest.raises(ModuleNotFoundError, match="the package no_such_package is not installed"):
         packaged.text_of("no_such_package", "x")
     with pytest.raises(BlindspotError, match=r"gensim has no file test/nothing\.tsv; expected the version"):
         packaged.text_of("gensim", "test", "nothing.tsv")

@@ -115,7 +115,7 @@ def test_what_a_back_end_cannot_do_is_refused(typed: str, said: str, settings: S
 def test_a_missing_package_is_named(backend: Backend, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     package = backends.PACKAGES[backend]
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(InputError, match=rf"needs {package}.*pip install -r {backends.REQUIREMENTS}") as caught:
+    with pytest.raises(InputError, match=rf"needs {package}.*pip install -r requirements-backends.txt") as caught:
         resolve_encoder(f"minilm?backend={backend}", settings)
     assert "\n" not in str(caught.value)
 

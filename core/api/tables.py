@@ -1,0 +1,20 @@
+"""Tables of results in notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+
+def as_html_table(title: str, rows: Sequence[Sequence[object]], columns: Sequence[str] = ()) -> str:
+    """A table for notebooks; texts are text, numbers have four digits, None is a dash."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = "".join("<tr>" + "".join(f"<td>{_cell(value)}</td>" for value in row) + "</tr>" for row in rows)
+    heading = f"<thead><tr>{head}</tr></thead>" if columns else ""
+    return f"<table><caption>{escape(title)}</caption>{heading}<tbody>{body}</tbody></table>"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:,.4f}" if isinstance(value, float) else escape(str(value))
