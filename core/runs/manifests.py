@@ -15,7 +15,7 @@ from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
-from blindspot.encoders.base import Encoder, library_versions, prompt_warning
+from blindspot.encoders.base import Encoder, prompt_warning, versions_here
 from blindspot.encoders.cache import Embedded
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.roles import RoleEncoder
@@ -50,7 +50,7 @@ def manifest_of(
         "blindspot": blindspot.__version__,
         "python": platform.python_version(),
         "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
-        "libraries": list(library_versions("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
+        "libraries": list(versions_here("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
         "encoder": {
             **{name: value for name, value in asdict(model.identity).items() if name != "embeds_as" or value},
             **({"prompts": model.prompts} if isinstance(model, RoleEncoder) else {}),

@@ -22,14 +22,20 @@ from tests.support.commands import Said
 ROOT = Path(__file__).parents[2]
 # Run before everything else, also in child processes of the child.
 _BLOCKER = """
-import sys
+import importlib.metadata, re, sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] in BLOCKED:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
+def from_name(name, find=importlib.metadata.Distribution.from_name):
+    if re.sub(r"[-_.]+", "-", name).lower() not in INSTALLED:
+        raise importlib.metadata.PackageNotFoundError(name)
+    return find(name)
+
 sys.meta_path.insert(0, Blocker())
+importlib.metadata.Distribution.from_name = staticmethod(from_name)
 """
 _COMMANDS = """
 import contextlib, io, json, sys
@@ -95,7 +101,8 @@ class BaseInstall:
         shutil.copytree(ROOT / "core", package, ignore=shutil.ignore_patterns("__pycache__"))
         (package / "site").mkdir()
         (package / "site" / "assets").symlink_to(ROOT / "assets", target_is_directory=True)
-        (self._path / "sitecustomize.py").write_text(f"BLOCKED = {set(blocked())!r}\n{_BLOCKER}", "utf-8")
+        known = f"BLOCKED = {set(blocked())}\nINSTALLED = {set(of_the_base()) | {'blindspot'}}\n{_BLOCKER}"
+        (self._path / "sitecustomize.py").write_text(known, "utf-8")
         described = self._path / "blindspot-0.0.dist-info"
         described.mkdir()
         lines = ["Metadata-Version: 2.4", "Name: blindspot", "Version: 0.0"]

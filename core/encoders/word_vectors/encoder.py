@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, library_versions
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, versions_here
 from blindspot.encoders.source_files import lines_once, sha256_once
 from blindspot.encoders.tokens import Role, Token, TokenParts, mean_of
 from blindspot.encoders.word_vectors.files import peek, read
@@ -93,7 +93,7 @@ class WordVectors:
             pooling="float32 mean of word vectors, lower-cased"
             if self.lowercased
             else "mean of word vectors in any form",
-            libraries=library_versions("numpy", "gensim"),
+            libraries=versions_here("numpy", "gensim"),
         )
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 import torch  # noqa: F401 - products of codes are asked for where it is there
@@ -30,11 +32,21 @@ def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Similari
     far=st.sampled_from([0.0, 1e3]),
     tile=st.sampled_from([None, 3, 4_096]),
     is_coded=st.booleans(),
+    has_faiss=st.booleans(),
 )
 def test_neighbours_are_those_of_a_full_sort(
-    seed: int, n: int, d: int, metric: Similarity, levels: int, far: float, tile: int | None, is_coded: bool
+    seed: int,
+    n: int,
+    d: int,
+    metric: Similarity,
+    levels: int,
+    far: float,
+    tile: int | None,
+    is_coded: bool,
+    has_faiss: bool,
 ) -> None:
-    """By the loop for many queries too, in tiles of few items (``tile``) and of all; by products of codes too."""
+    """By the loop for many queries too, in tiles of few items (``tile``) and of all; by products of codes too; and by
+    numpy where faiss is not installed."""
     rng = np.random.default_rng(seed)
     # Few levels: many equal vectors and zero ones. Far from the origin: distances are small differences of large.
     matrix = rng.integers(0, levels, (n, d)) if levels else rng.normal(size=(n, d)) + far
@@ -43,6 +55,9 @@ def test_neighbours_are_those_of_a_full_sort(
     rows = rng.integers(0, n, int(rng.integers(1, 8)))
     index = ExactIndex(matrix, metric)
     with pytest.MonkeyPatch.context() as patch:
+        if not has_faiss:
+            patch.setitem(sys.modules, "faiss", None)
+            patch.setattr(nearest, "VALUES_AT_ONCE", 2 * n)
         if tile is not None:
             patch.setattr(nearest, "COMPILED_FROM", 0)
             patch.setattr(nearest, "ITEMS_PER_TILE", tile)
@@ -61,6 +76,17 @@ def test_neighbours_are_those_of_a_full_sort(
             np.testing.assert_allclose(found.similarity[i], truth[found.rows[i]], rtol=0, atol=1e-12)
             assert len(set(found.rows[i].tolist())) == k
             assert without not in found.rows[i]
+
+
+@pytest.mark.parametrize("metric", Similarity)
+def test_without_faiss_every_bit_is_the_same(metric: Similarity, monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = np.random.default_rng(8).normal(size=(700, 48)).astype(np.float32)
+    index, rows = ExactIndex(matrix, metric), np.arange(0, 700, 7)
+    with_it = index.of_rows(rows, 10)
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    without = index.of_rows(rows, 10)
+    assert without.rows.tolist() == with_it.rows.tolist()
+    assert without.similarity.tolist() == with_it.similarity.tolist()
 
 
 def test_by_hand() -> None:
