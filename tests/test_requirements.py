@@ -21,7 +21,8 @@ PINS = {
     for file in (software.REQUIREMENTS, software.BACKENDS)
     for name, version in software.pins(file).items()
 }
-OF_DEVELOPERS = {"playwright"}  # requirements-dev.txt: the benchmark of the app in a browser
+# Who uses these has them: the benchmark of the app in a browser, and pytest, which loads the plugin.
+OF_DEVELOPERS = {"playwright", "pytest"}
 INDIRECT = {  # imported, and brought by something that is declared, in a version of its choice
     "safetensors": "transformers",
     "huggingface_hub": "transformers",

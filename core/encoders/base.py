@@ -301,7 +301,7 @@ def library_versions(*names: str) -> tuple[str, ...]:
 @cache
 def versions_here(*names: str) -> tuple[str, ...]:
     """As ``library_versions``, of those that are installed."""
-    found = []
+    found: list[str] = []
     for name in names:
         with suppress(PackageNotFoundError):
             found += library_versions(name)

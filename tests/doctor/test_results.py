@@ -237,7 +237,7 @@ def test_the_command_goes_on_with_common_support_and_odd_paths(
     cannot, gone = notes(environment)
     assert cannot.what.startswith("interrupted, and cannot be continued here: there is no file")
     assert cannot.remedy.startswith("forget it: blindspot runs delete ")
-    assert cli.main(shlex.split(cannot.remedy)[5:]) == 0
+    assert cli.main(shlex.split(cannot.remedy.removeprefix("forget it: blindspot "))) == 0
     assert len(repository.runs()) == 1
     assert gone.name == "files"
     assert gone.what == f"not there any more: file:{folder / 'pairs.csv'}"
