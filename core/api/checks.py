@@ -83,7 +83,7 @@ class Check:
         return as_frame(pd.DataFrame(rows, columns=["check", "title", "verdict", "evidence", "advice"]), as_)
 
     def _repr_html_(self) -> str:
-        from blindspot.api.figures import as_html_table
+        from blindspot.api.tables import as_html_table
 
         rows = [(one.title, one.verdict, one.evidence, one.advice) for one in self.results]
         return as_html_table(self.headline, rows, ("check", "verdict", "evidence", "advice"))

@@ -232,7 +232,7 @@ class Evaluator:
         return score_over_steps(self._evaluated(diagnostic), Scheme.LIGHT)
 
     def _repr_html_(self) -> str:
-        from blindspot.api.figures import as_html_table
+        from blindspot.api.tables import as_html_table
 
         rows = [
             (label, diagnostic, name, score.value, score.low, score.high)

@@ -72,7 +72,7 @@ class Neighbors:
         return as_frame(pd.DataFrame(rows, columns=["rank", "item_no", "text", "similarity"]), as_)
 
     def _repr_html_(self) -> str:
-        from blindspot.api.figures import as_html_table
+        from blindspot.api.tables import as_html_table
 
         rows = [(rank, one.text, one.similarity) for rank, one in enumerate(self.found, 1)]
         return as_html_table(f"{self.model}: nearest to {self.query}", rows, ("rank", "text", self.metric))
