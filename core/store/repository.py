@@ -23,6 +23,7 @@ from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import Kind
+from blindspot.store.answers import Answers
 from blindspot.store.db import Database, query, tables_of
 from blindspot.store.records import (
     Leaderboard,
@@ -40,6 +41,7 @@ from blindspot.store.schema import result_table
 from blindspot.types import Bool, Int64, Variant
 
 _RANKS = "1 + greater + ties / 2 AS rank, 1 + greater_filtered + ties_filtered / 2 AS rank_filtered,"
+RUN_AS_ROWS = 5  # what a run takes of the memory for answers
 MANY = 100  # runs whose ids begin alike: more are not counted
 
 
@@ -48,6 +50,7 @@ class Repository:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._answers = Answers(database)
 
     @classmethod
     def at(cls, path: Path) -> Repository:
@@ -57,9 +60,13 @@ class Repository:
         """Result of a query; empty if there is no store yet."""
         if not self.database.path.exists():
             return []
-        with self.database.cursor() as cursor:
-            rows: list[tuple[Any, ...]] = cursor.execute(_by_version(name), params).fetchall()
-        return rows
+
+        def ask() -> tuple[list[tuple[Any, ...]], int]:
+            with self.database.cursor() as cursor:
+                rows: list[tuple[Any, ...]] = cursor.execute(_by_version(name), params).fetchall()
+            return rows, len(rows)
+
+        return list(self._answers.get((name, _key(params)), ask))
 
     def _write(self, name: str, params: Mapping[str, object]) -> list[tuple[Any, ...]]:
         """Run a query in a transaction of its own."""
@@ -97,14 +104,21 @@ class Repository:
             "limit": None if unfinished else limit,
             "skip": 0 if unfinished else skip,
         }
-        with self.database.cursor() as cursor:
-            rows = cursor.sql(_by_version("runs/list"), params=filters).to_arrow_table().to_pylist()
-        records = [record_of(row) for row in rows]
+
+        def ask() -> tuple[tuple[list[RunRecord], int], int | None]:
+            with self.database.cursor() as cursor:
+                rows = cursor.sql(_by_version("runs/list"), params=filters).to_arrow_table().to_pylist()
+            # Whether a process still computes a run is no fact of the store.
+            is_fixed = all(row["status"] == RunState.DONE for row in rows)
+            found = [record_of(row) for row in rows], rows[0]["total"] if rows else 0
+            return found, RUN_AS_ROWS * len(rows) if is_fixed else None
+
+        records, total = self._answers.get(("runs/list", _key(filters)), ask)
         if unfinished:
             records = [r for r in records if r.state is state]
             end = None if limit is None else skip + limit
             return RunPage(len(records), tuple(records[skip:end]))
-        return RunPage(rows[0]["total"] if rows else 0, tuple(records))
+        return RunPage(total, tuple(records))
 
     def counts(self) -> list[RunCount]:
         """Number of runs per diagnostic, dataset and whether they are finished."""
@@ -451,6 +465,11 @@ def _numbered(column: str, number: int, table: pa.Table) -> pa.Table:
 def _by_version(name: str) -> str:
     """A query that reads runs, those of older weights as a version of their own."""
     return query(name).replace("{older}", query("runs/older")).replace("{speeds}", query("encoders/speeds"))
+
+
+def _key(params: Mapping[str, object] | None) -> str:
+    """Key of a query's parameters, as text: some are lists."""
+    return repr(sorted((params or {}).items()))
 
 
 def _json(value: Mapping[str, Any]) -> str:

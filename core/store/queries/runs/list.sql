@@ -6,10 +6,11 @@ WITH newest AS (
     WHERE status = 'done'
     GROUP BY diagnostic, dataset
 ), told AS (
-    SELECT run.* REPLACE (coalesce(older.reference, run.encoder) AS encoder)
-    FROM run LEFT JOIN ({older}) AS older ON older.run_seq = run.run_seq
+    SELECT run_seq, run_id, diagnostic, diagnostic_version, coalesce(older.reference, run.encoder) AS encoder, transform,
+           dataset, dataset_digest, params, status, started_at
+    FROM run LEFT JOIN ({older}) AS older USING (run_seq)
 ), chosen AS (
-    SELECT *, count(*) OVER () AS total
+    SELECT run_seq, encoder, count(*) OVER () AS total -- not the manifests of all runs
     FROM told
     WHERE ($run_id IS NULL OR starts_with(run_id, $run_id))
       AND ($diagnostic IS NULL OR diagnostic = $diagnostic)
@@ -31,12 +32,13 @@ WITH newest AS (
     WHERE run_seq IN (SELECT run_seq FROM chosen) AND ($metrics IS NULL OR list_contains($metrics, name))
     GROUP BY run_seq
 )
-SELECT chosen.*, scores.names, scores.scores,
+SELECT run.* REPLACE (chosen.encoder AS encoder), chosen.total, scores.names, scores.scores,
        embedding.dimension, embedding.parameters, embedding.memory_bytes,
        speed.texts, speed.seconds, speed.device
 FROM chosen
+JOIN run USING (run_seq)
 LEFT JOIN scores USING (run_seq)
 LEFT JOIN embedding USING (embedding_digest)
 LEFT JOIN ({speeds}) AS speed
        ON speed.encoder = embedding.encoder AND speed.revision = embedding.revision AND speed.place = 1
-ORDER BY started_at DESC, run_seq DESC
+ORDER BY run.started_at DESC, run_seq DESC
