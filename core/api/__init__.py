@@ -16,10 +16,11 @@ columns, or a list of tuples. Without a ``store``, results end with the program;
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from blindspot.api import data as given
 from blindspot.api import models
@@ -55,19 +56,57 @@ __all__ = [
     "Run",
     "Score",
     "Verdict",
+    "analogy",
+    "categorization",
     "check",
     "compare",
+    "evalrank",
     "findings",
+    "frequency",
     "gate",
+    "geometry",
+    "heros",
     "neighbours",
     "record",
     "report",
+    "retrieval",
     "run",
+    "similarity",
     "texts",
+    "transfer",
 ]
 
 BASELINE = "baseline"  # name of an old model that is no reference
 Store = str | os.PathLike[str] | None
+
+
+class Diagnose(Protocol):
+    """A diagnostic as a function: ``run`` with its id."""
+
+    def __call__(
+        self,
+        model: Any,
+        data: Any,
+        *,
+        transform: str = "",
+        name: str = "",
+        columns: Mapping[str, str] | None = None,
+        store: Store = None,
+        device: str | None = None,
+        **params: str,
+    ) -> Run: ...
+
+
+if TYPE_CHECKING:
+    analogy: Diagnose
+    categorization: Diagnose
+    evalrank: Diagnose
+    frequency: Diagnose
+    geometry: Diagnose
+    heros: Diagnose
+    retrieval: Diagnose
+    similarity: Diagnose
+    transfer: Diagnose
 
 
 def run(
@@ -132,7 +171,7 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
         tuple(found.said),
         tuple(found.columns),
         tuple(tuple(row) for row in found.rows),
-        found.facts,
+        MappingProxyType(found.facts),
     )
 
 
@@ -264,11 +303,13 @@ def _in_one_place(*runs: Run) -> tuple[Any, ...]:
     return (*(one._record for one in runs), next(iter(places.values())))
 
 
-def __getattr__(name: str) -> Callable[..., Run]:
-    """A function for every diagnostic: ``evalrank``, ``heros``, ..."""
-    if name in all_diagnostics():
-        return partial(run, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker knows them from above, and that there are no others
+
+    def __getattr__(name: str) -> Diagnose:
+        """A function for every diagnostic: ``evalrank``, ``heros``, ..."""
+        if name in all_diagnostics():
+            return partial(run, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

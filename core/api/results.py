@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.errors import InputError, naming_extras
@@ -18,6 +18,8 @@ from blindspot.studies.gate import sides
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars
+    import pyarrow as pa
 
     from blindspot.api.figures import Figure
     from blindspot.api.place import Place
@@ -87,7 +89,13 @@ class Run:
         """The headline score."""
         return self.metrics[self._entry.headline_of(self.metrics)]
 
-    def pairs(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
+    @overload
+    def pairs(self, as_: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def pairs(self, as_: Literal["polars"]) -> polars.DataFrame: ...
+    @overload
+    def pairs(self, as_: Literal["arrow"]) -> pa.Table: ...
+    def pairs(self, as_: Frames = "pandas") -> Any:
         """A row per item of the diagnostic (pair, query, rewrite, example, ...), with its texts and what was measured.
 
         Args:
@@ -157,7 +165,13 @@ class Comparison:
     rows: tuple[tuple[str, ...], ...]
     facts: Mapping[str, Any] = field(repr=False)
 
-    def table(self, as_: Frames = "pandas") -> pd.DataFrame | Any:
+    @overload
+    def table(self, as_: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
+    @overload
+    def table(self, as_: Literal["polars"]) -> polars.DataFrame: ...
+    @overload
+    def table(self, as_: Literal["arrow"]) -> pa.Table: ...
+    def table(self, as_: Frames = "pandas") -> Any:
         """A row per score: both values, difference, 95% interval, p and p after Holm."""
         import pandas as pd
 

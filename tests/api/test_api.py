@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import subprocess
 import sys
 from pathlib import Path
@@ -36,12 +35,6 @@ def lengths(texts: list[str]) -> Any:
 @pytest.fixture
 def store(environment: Settings) -> Path:
     return environment.cache
-
-
-def test_the_examples_of_the_documentation_run() -> None:
-    found = doctest.testmod(bs)
-    assert found.attempted >= 3
-    assert not found.failed
 
 
 @pytest.mark.parametrize(
