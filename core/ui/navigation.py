@@ -76,6 +76,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "Studies": (
         PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
         PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
+        PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
         PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgement"),
         PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgement"),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -233,6 +234,13 @@ def test_steps_are_models_of_a_training() -> None:
     for other in ("python:mine", "python:mine/step-x", "hf:mine/step-20", "python:mine/step-2@version-12ab"):
         assert step_of(other) == ("", "")
     assert name_of_model("python:mine/step-20") == "mine/step-20"
+
+
+def test_the_loop_of_the_guide_runs() -> None:
+    guide = (ROOT / "docs/guides/python.md").read_text("utf-8").partition("## In a training")[2]
+    _, loop = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+    assert "assert" in loop
+    exec(loop, {"bs": bs})
 
 
 def test_what_is_wrong_is_said_before_the_training() -> None:

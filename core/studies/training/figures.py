@@ -14,6 +14,9 @@ from blindspot.names import shortened
 from blindspot.studies.training.steps import Evaluated, title_of
 
 HOVER_TEXT = 90  # characters of an item in a hover
+SPREAD = 0.05  # share of a value by which lines of the same values are drawn apart, at most, up and down
+FEW_RANKS = 12  # so many have a tick each
+FEW_STEPS = 16  # so many have a tick each
 
 
 def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = ()) -> go.Figure:
@@ -51,11 +54,11 @@ def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = (
     figure.update_yaxes(title=score_title(found))
     figure.update_layout(showlegend=False)
     _steps_axis(figure, found)
-    return apply_layout(figure, scheme, height=300)
+    return apply_layout(figure, scheme, height=250)
 
 
 def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None, scheme: Scheme) -> go.Figure:
-    """A line per item: its rank, or its part of the score, over the steps.
+    """A line per item: its rank, or its part of the score, over the steps; equal lines are drawn a little apart.
 
     Args:
         shown: numbers of the items to draw.
@@ -65,31 +68,38 @@ def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None,
     figure, (look, other, *_) = go.Figure(), looks(2, scheme)
     numbers = [n for n in dict.fromkeys([*shown, *([chosen] if chosen is not None else [])]) if n in places]
     unit = "rank " if found.is_rank else ""
+    aside = dict(zip(numbers, np.linspace(-SPREAD, SPREAD, len(numbers)).tolist(), strict=True))
     for number in sorted(numbers, key=lambda n: n == chosen):  # the chosen one on top
         is_chosen = number == chosen
         values = found.shown[places[number]]
+        drawn = values if is_chosen else values * (1 + aside[number]) if found.is_rank else values + aside[number] / 2
         figure.add_scatter(
             x=_x(found),
-            y=[_known(value) for value in values.tolist()],
+            y=[_known(value) for value in drawn.tolist()],
             mode="lines+markers",
             name=str(number),
-            opacity=1.0 if is_chosen or chosen is None else 0.35,
+            opacity=1.0 if is_chosen else 0.6 if chosen is None else 0.3,
             line={"color": other.colour if is_chosen else look.colour, "width": 4 if is_chosen else 1.5},
             marker={"size": 9 if is_chosen else 5},
-            customdata=[[title_of(label)] for label in found.series.labels],
+            customdata=[
+                [title_of(label), f"{value:,.6g}"] for label, value in zip(found.series.labels, values, strict=True)
+            ],
             text=[_one_line(found.texts[places[number]])] * len(values),
-            hovertemplate=f"%{{text}}<br>%{{customdata[0]}}: {unit}%{{y:,.6g}}<extra></extra>",
+            hovertemplate=f"%{{text}}<br>%{{customdata[0]}}: {unit}%{{customdata[1]}}<extra></extra>",
         )
     if found.is_rank:
         known = found.shown[[places[n] for n in numbers]] if numbers else found.shown
         figure.update_yaxes(title="rank of the match (1 is best)", **log_axis([1.0, *known.ravel().tolist()]))
         top = float(np.nanmax(known)) if known.size and not np.isnan(known).all() else 1.0
+        if top <= FEW_RANKS:
+            ticks = list(range(1, FEW_RANKS + 1))
+            figure.update_yaxes(tickvals=ticks, ticktext=[str(tick) for tick in ticks])
         figure.update_yaxes(range=[np.log10(max(top, 2.0) * 1.15), np.log10(0.88)])
     else:
         figure.update_yaxes(title=f"{found.series.score} of an item")
     figure.update_layout(showlegend=False, hoverlabel={"font": {"color": ink(scheme)}})
     _steps_axis(figure, found)
-    return apply_layout(figure, scheme, height=380)
+    return apply_layout(figure, scheme, height=330)
 
 
 def score_title(found: Evaluated) -> str:
@@ -105,6 +115,8 @@ def _steps_axis(figure: go.Figure, found: Evaluated) -> None:
     """Numbers of steps where all have one; otherwise names, evenly apart."""
     if found.series.numbers:
         figure.update_xaxes(title="step of the training")
+        if len(found.series.numbers) <= FEW_STEPS:
+            figure.update_xaxes(tickvals=_x(found))
         return
     names = [escape(title_of(label)) for label in found.series.labels]
     figure.update_xaxes(title="", tickvals=_x(found), ticktext=names)

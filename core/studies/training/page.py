@@ -1,0 +1,291 @@
+"""Page *Training*: a score over the steps of a training, and the items that it lost and won on the way."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from blindspot import ui
+from blindspot.datasets.catalog import title_of as title_of_dataset
+from blindspot.diagnostic import find_diagnostic, named_function
+from blindspot.errors import InputError
+from blindspot.figures.html_tables import Column, html_table, quiet
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.comparison import Changes, Difference
+from blindspot.store.records import RunRecord
+from blindspot.studies.training import figures
+from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
+from blindspot.texts import counted, p_in_words, with_minus
+from blindspot.ui import headline
+from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import known_datasets, link_to
+from blindspot.ui.resources import allowed, cached, repository, scheme, settings
+from blindspot.ui.widgets.addressed import one_named, tab_named
+from blindspot.ui.widgets.browse_table import BrowseTable
+
+TABLE = BrowseTable("training_items", key="training_item", unit="item", number="no.")
+LOST, WON = "lost", "won"
+LINES = 40  # items drawn at once, the largest change first
+MOST_CHANGES = 5_000  # read for the address of one
+
+HOW = r"""
+- Each step is an evaluation of the model in training by `bs.Evaluator`, and an ordinary run of the model
+  *training/step*: other pages show it, too. *Compare* tests two steps in all scores.
+- **Lost** between two steps are the items whose part of the score is lower at the later one: in EvalRank
+  $1/\text{rank}$ of the match, in HEROS whether the headline's order is right. The score is the mean of these parts.
+- The **difference** of the score between the two steps is tested on the same items, as the diagnostic's own page does.
+  It is one test of two steps that you chose: the more steps you try, the more differ by chance.
+- Error bars are 95% intervals of the score at each step. Neighboring steps may differ significantly although their
+  intervals overlap, since they are measured on the same items.
+"""
+
+SNIPPET = """import blindspot as bs
+
+evaluator = bs.Evaluator(pairs, name="my training", store={store!r})  # pairs: [(query, match), ...], a frame, a file
+trainer = SentenceTransformerTrainer(
+    model=model, args=args, train_dataset=train, loss=loss,  # args: eval_strategy="steps", eval_steps=20
+    evaluator=evaluator,
+)
+evaluator(model, steps=0)  # before the training
+trainer.train()
+"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A series on screen, and the two steps that are compared."""
+
+    found: Evaluated
+    before: Step
+    after: Step
+
+    @property
+    def series(self) -> Series:
+        return self.found.series
+
+    @property
+    def unit(self) -> str:
+        """What an item is, in the plural."""
+        return self.series.entry.overview.counted[0]
+
+
+def show() -> None:
+    ui.page("Training", "Which pairs did my training win, which did it lose, and when?")
+    with ui.errors_shown():
+        _training()
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+def _training() -> None:
+    names = trainings(repository())
+    shown = known_datasets()
+    by_name = {name: [one for one in series_of(name, repository()) if one.dataset in shown] for name in names}
+    by_name = {name: series for name, series in by_name.items() if series}
+    if not by_name:
+        _empty()
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = one_named("Training", list(by_name), index=0, key="training", name=str, width=280) or next(iter(by_name))
+        series = _series(by_name[name])
+        place = st.container(horizontal=True, vertical_alignment="bottom")
+    found = _read(series.training, tuple(step.run.run_id for step in series.steps), series)
+    labels = series.labels
+    with place:
+        before = one_named("From", labels, index=0, key="training_from", name=title_of, width=180)
+        after = one_named("To", labels, index=len(labels) - 1, key="training_to", name=title_of, width=180)
+    one = Shown(found, *(series.steps[series.place(label or labels[0])] for label in (before, after)))
+    _headline(one)
+    marked = () if one.before == one.after else (one.before.label, one.after.label)
+    figure = figures.score_over_steps(found, scheme(), marked)
+    st.plotly_chart(figure, key="training_score", config={"displayModeBar": False})
+    if one.before == one.after:
+        st.caption("Choose two different steps to see what changed between them.")
+    else:
+        _items(one)
+
+
+def _empty() -> None:
+    store = str(settings().cache) if allowed().server_files else "cache"
+    with st.container(border=True, key="empty"):
+        st.subheader("No training yet", anchor=False)
+        st.markdown(
+            "Give your training the evaluator below. Every evaluation appears here, during the training, too: the "
+            "score over the steps, and each pair that was lost or won on the way."
+        )
+        st.code(SNIPPET.format(store=store), language="python")
+        st.page_link(
+            "pages/docs.py",
+            label="Python API",
+            icon=":material/menu_book:",
+            query_params={"topic": "guides/python"},
+        )
+
+
+def _series(among: list[Series]) -> Series:
+    """The one that the reader chooses, where there are several."""
+    by_id = {series.id: series for series in among}
+    if len(by_id) == 1:
+        return among[0]
+    titles = {one.id: f"{one.entry.title}, {title_of_dataset(one.dataset)}" for one in among}
+    chosen = one_named("Evaluated on", list(by_id), index=0, key="training_on", name=lambda one: titles[one], width=320)
+    return by_id[chosen or among[0].id]
+
+
+@cached(8, "Reading the steps …", shared=True)
+def _read(_training: str, runs: tuple[str, ...], _series: Series) -> Evaluated:  # noqa: ARG001 - runs are the key
+    return evaluated(_series, repository())
+
+
+def _headline(shown: Shown) -> None:
+    found, series = shown.found, shown.series
+    name = figures.score_title(found)
+    first, last = (float(found.values[series.place(step.label)]) for step in (shown.before, shown.after))
+    if shown.before == shown.after:
+        headline.show(as_text(f"{name} is {first:.4f} at {shown.before.title}."))
+        return
+    steps = f"{first:.4f} at {shown.before.title} to {last:.4f} at {shown.after.title}"
+    tested = _difference(shown.after.run, shown.before.run)
+    verb = "rose" if last > first else "fell" if last < first else "stayed the same"
+    if tested is not None and tested.p is not None and tested.p >= ALPHA:
+        said = f"**No significant change of {as_text(name)}**, from {steps}"
+    else:
+        said = f"**{as_text(name)} {verb} from {steps}**"
+    gain = found.gain(shown.before.label, shown.after.label)
+    lost, won = int((gain < 0).sum()), int((gain > 0).sum())
+    also = f" ({_of_first(shown)})" if found.is_rank and lost else ""
+    headline.show(
+        f"{said}{_sure(tested)}. Of {counted(int((~np.isnan(gain)).sum()), 'item', shown.unit)}, **{lost:,} were lost**"
+        f"{also} and **{won:,} won**."
+    )
+
+
+def _of_first(shown: Shown) -> str:
+    """How many of the lost ones were first."""
+    before, after = (shown.found.shown[:, shown.series.place(step.label)] for step in (shown.before, shown.after))
+    return f"{int(((before <= 1) & (after > 1)).sum()):,} of them from first place"
+
+
+def _sure(tested: Difference | None) -> str:
+    """Interval and p of the difference; why there is none."""
+    if tested is None:
+        return ""
+    if tested.interval is None:
+        return f" (not tested: {as_text(tested.refusal)})" if tested.refusal else ""
+    low, high = (with_minus(f"{end:+.4f}") for end in (tested.interval.low, tested.interval.high))
+    p = "" if tested.p is None else f"; {p_in_words(tested.p)}"
+    return f" (95% CI of the difference {low} to {high}{p})"
+
+
+@cached(64)
+def _difference(after: RunRecord, before: RunRecord) -> Difference | None:
+    entry = find_diagnostic(after.plan.diagnostic)
+    if not entry.difference:
+        return None
+    try:
+        (found,) = named_function(entry.difference)([(after, before)], repository())
+    except InputError:  # the steps measured different items
+        return None
+    return None if math.isnan(found.value) else found
+
+
+@fragment  # the score above is not drawn again
+def _items(shown: Shown) -> None:
+    """Draw the items of one side: their lines, the table, and the chosen one."""
+    changed = shown.found.changed(shown.before.label, shown.after.label)
+    sides = {LOST: changed[changed["gain"] < 0], WON: changed[changed["gain"] > 0].iloc[::-1]}
+    titles = {LOST: f"Lost {len(sides[LOST]):,}", WON: f"Won {len(sides[WON]):,}"}
+    side = tab_named(
+        shown.unit.capitalize(),
+        list(sides),
+        key="training_side",
+        name=lambda one: titles[one],
+        on_change=TABLE.to_first_page,
+    )
+    listed = sides[side].rename(columns={"item_no": "no."}).reset_index(drop=True)
+    about = f"{shown.series.id} {side} {shown.before.label} {shown.after.label}"
+    if listed.empty:
+        st.caption(f"No {shown.unit} were {side} between {shown.before.title} and {shown.after.title}.")
+        return
+    numbers = listed["no."].tolist()
+    chosen = TABLE.wanted(about)
+    figure = figures.items_over_steps(shown.found, numbers[:LINES], chosen, scheme())
+    st.plotly_chart(figure, key="training_lines", config={"displayModeBar": False})
+    drawn = f"A line for each of the {LINES} largest changes" if len(numbers) > LINES else "A line for each"
+    TABLE.show(
+        _frame(listed, shown),
+        about,
+        _columns(shown),
+        hint=f"{drawn}, a little apart where they are equal. Choose a row to bring its line out.",
+    )
+    number = TABLE.chosen(listed, about, shown.found.numbers.tolist(), "is not in the data")
+    if number is not None:
+        _item(number, shown)
+
+
+def _frame(listed: pd.DataFrame, shown: Shown) -> pd.DataFrame:
+    titles = {"before": shown.before.title, "after": shown.after.title}
+    frame = listed[["no.", "text", "before", "after", "gain"]].rename(columns=titles)
+    return frame.rename(columns={"gain": "change"})
+
+
+def _columns(shown: Shown) -> dict[str, object]:
+    number = st.column_config.NumberColumn
+    each = "Rank of the match" if shown.found.is_rank else "The item's part of the score"
+    part = "1/rank" if shown.found.is_rank else "the item's part of the score"
+    return {
+        "no.": number(width=60),
+        "text": st.column_config.TextColumn(width=820),
+        shown.before.title: number(format="%g", width="small", help=f"{each} at this step."),
+        shown.after.title: number(format="%g", width="small", help=f"{each} at this step."),
+        "change": number(format="%+.3f", width="small", help=f"Change of {part}."),
+    }
+
+
+def _item(number: int, shown: Shown) -> None:
+    """Draw the chosen item at every step, with a link to its diagnostic's page."""
+    found, series, theme = shown.found, shown.series, scheme()
+    place = found.numbers.tolist().index(number)
+    rows = [(quiet("text", theme), found.texts[place])]
+    word = "rank " if found.is_rank else ""
+    rows += [
+        (quiet(step.title, theme), "–" if math.isnan(value) else f"{word}{value:,.6g}")
+        for step, value in zip(series.steps, found.shown[place].tolist(), strict=True)
+    ]
+    columns = (
+        Column("", style="width:11rem", names_rows=True),
+        Column("", style="overflow-wrap:anywhere;white-space:pre-wrap"),
+    )
+    st.html(html_table(columns, rows, theme, "The chosen item", has_head=False))
+    page, address = series.entry.place
+    variants = [shown.after.run.plan.variant, shown.before.run.plan.variant]
+    metric = shown.after.run.plan.params.get("metric", "cos")
+    st.page_link(
+        f"pages/{page}.py",
+        label=f"Open in {series.entry.title}",
+        icon=":material/arrow_forward:",
+        query_params={
+            **link_to(series.dataset, metric, variants, is_visit=True),
+            **address,
+            **_address(number, shown),
+        },
+    )
+
+
+def _address(number: int, shown: Shown) -> dict[str, str]:
+    rows = _changes(shown.after.run, shown.before.run).rows if shown.series.entry.changed else ()
+    own = next((dict(change.address) for change in rows if change.item_no == number), None)
+    tested = _difference(shown.after.run, shown.before.run)
+    return own or (dict(tested.address) if tested else {})
+
+
+@cached(16)
+def _changes(after: RunRecord, before: RunRecord) -> Changes:
+    entry = find_diagnostic(after.plan.diagnostic)
+    found: Changes = named_function(entry.changed)(after, before, repository(), MOST_CHANGES)
+    return found

@@ -1,0 +1,5 @@
+"""Trainings step by step."""
+
+from blindspot.studies.training.page import show
+
+show()

@@ -1,0 +1,148 @@
+"""The page *Training*: the score over the steps, and the pairs lost and won, as the evaluator has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from blindspot import api as bs
+from blindspot.figures.theme import Scheme
+from blindspot.studies.training import figures
+from blindspot.studies.training.steps import Evaluated, evaluated, series_of, title_of
+from tests.conftest import make_settings
+from tests.support.pages import OpenApp, chart_named, table, values, written
+
+PAIRS = [(f"question {n} on the {thing}", f"the {thing}: answer {n}") for thing in "cat dog".split() for n in range(12)]
+MINIMAL = {
+    "original": ["a big house", "a fast car"],
+    "synonym": ["a large house", "a quick car"],
+    "antonym": ["a small house", "a slow car"],
+}
+STEPS = ("step-0", "step-20", "step-40")
+
+
+@dataclass(frozen=True)
+class Made:
+    cache: Path
+    evaluator: bs.Evaluator
+
+    @property
+    def found(self) -> Evaluated:
+        return evaluated(series_of("made", self.evaluator._place.repository)[0], self.evaluator._place.repository)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Three steps of a model that counts other letters at each: it wins and loses pairs."""
+    cache = make_settings(tmp_path_factory.mktemp("made")).cache
+    evaluator = bs.Evaluator(PAIRS, MINIMAL, name="made", store=cache)
+    for number, label in enumerate(STEPS):
+        letters = ("0123dc", "etaoin", "6789dg1")[number]
+        evaluator(lambda texts, own=letters: [[text.count(c) + 1 for c in own] for text in texts], steps=20 * number)
+        assert evaluator.steps[-1] == label
+    return Made(cache, evaluator)
+
+
+def test_the_score_and_the_lost_pairs_are_the_evaluators(open_app: OpenApp, made: Made) -> None:
+    app = open_app(made.cache, "training")
+    (line,) = chart_named(app, "training_score")["data"]
+    assert values(line["x"]) == [0, 20, 40]
+    assert values(line["y"]) == [float(made.evaluator.runs[label]["evalrank"]) for label in STEPS]
+    changed = made.evaluator.changed()
+    lost = changed[changed["gain"] < 0]
+    assert 0 < len(lost) < len(changed)
+    rows = table(app, "no.", "step 0", "step 40")
+    assert rows["no."].tolist() == lost["item_no"].tolist()[: len(rows)]
+    assert rows["step 40"].tolist() == lost["after"].tolist()[: len(rows)]
+    assert len(chart_named(app, "training_lines")["data"]) == len(lost)
+    assert f"{len(lost):,} were lost" in written(app)
+
+
+def test_side_steps_and_the_chosen_pair_are_in_the_address(open_app: OpenApp, made: Made) -> None:
+    changed = made.evaluator.changed("step-20", "step-40")
+    won = changed[changed["gain"] > 0].iloc[::-1]
+    number = int(won["item_no"].iloc[0])
+    query = {"training": "made", "training_from": "step-20", "training_side": "won", "training_item": str(number)}
+    app = open_app(made.cache, "training", **query)
+    rows = table(app, "no.", "step 20", "step 40")
+    assert rows["no."].tolist() == won["item_no"].tolist()[: len(rows)]
+    assert app.number_input(key="training_item").value == number
+    lines = chart_named(app, "training_lines")["data"]
+    ranks = made.evaluator.pairs().set_index("item_no").loc[number, list(STEPS)].tolist()
+    assert lines[-1]["name"] == str(number)
+    assert values(lines[-1]["y"]) == ranks
+    assert {line["line"]["width"] for line in lines[:-1]} == {1.5}
+    assert lines[-1]["line"]["width"] > 1.5
+    (details,) = (one.proto.body for one in app.get("html") if "<table" in one.proto.body)
+    assert PAIRS[number][0] in details
+    (link,) = (one.proto for one in app.get("page_link") if one.proto.page == "evalrank")
+    assert f"pair={number}" in link.query_string
+    assert "step-20" in link.query_string
+    app.segmented_control(key="training_side").set_value("lost").run()
+    app.selectbox(key="training_to").set_value("step-20").run()  # one step with itself
+    assert not [one for one in app.get("plotly_chart") if "training_lines" in one.proto.id]
+
+
+def test_minimal_pairs_have_a_series_of_their_own(open_app: OpenApp, made: Made) -> None:
+    of_minimal = series_of("made", made.evaluator._place.repository)[1]
+    app = open_app(made.cache, "training", training_on=of_minimal.id)
+    (line,) = chart_named(app, "training_score")["data"]
+    assert values(line["y"]) == [float(made.evaluator.runs[label]["heros"]) for label in STEPS]
+
+
+def test_without_a_training_there_is_the_code_for_one(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path / "cache", "training")
+    (code,) = app.code
+    assert f"bs.Evaluator(pairs, name=\"my training\", store='{tmp_path / 'cache'}')" in code.value
+
+
+def test_an_address_of_nothing_shows_what_there_is(open_app: OpenApp, made: Made) -> None:
+    app = open_app(
+        made.cache, "training", training="<b>gone</b>", training_on="x", training_to="step-99", training_item="7e9"
+    )
+    assert app.selectbox(key="training").value == "made"
+    assert app.selectbox(key="training_to").value == "step-40"
+
+
+def test_texts_in_figures_are_text(tmp_path: Path) -> None:
+    odd = [("<b>bold</b>", "<script>x</script>"), ("$a$ **b**", "[l](u)"), ("plain", "words")]
+    evaluator = bs.Evaluator(odd, name="odd", store=tmp_path)
+    for number in range(2):
+        evaluator(lambda t, own="abx<"[number:]: [[text.count(c) + 1 for c in own] for text in t], steps=number)
+    repository = evaluator._place.repository
+    found = evaluated(series_of("odd", repository)[0], repository)
+    figure = figures.items_over_steps(found, [0, 1, 2], 1, Scheme.LIGHT)
+    assert all("<b" not in text and "<script" not in text for line in figure.data for text in line.text)
+
+
+def test_lines_are_the_values_a_little_apart(made: Made) -> None:
+    found = made.found
+    numbers = found.numbers.tolist()
+    figure = figures.items_over_steps(found, numbers, None, Scheme.DARK)
+    assert len(figure.data) == len(numbers)
+    for line in figure.data:
+        ranks = found.shown[numbers.index(int(line.name))]
+        np.testing.assert_allclose(line.y, ranks, rtol=figures.SPREAD + 1e-9)
+        assert [said for _, said in line.customdata] == [f"{rank:,.6g}" for rank in ranks]
+
+
+def test_titles_of_steps() -> None:
+    titles = [title_of(label) for label in ("step-20", "epoch-1", "call-3", "epoch-1-step-20")]
+    assert titles == ["step 20", "epoch 1", "call 3", "epoch 1, step 20"]
+
+
+def test_what_was_not_measured_is_not_a_loss(made: Made) -> None:
+    """A step that lacks an item neither won nor lost it."""
+    found = made.found
+    scores = found.scores.copy()
+    scores[0, 0] = np.nan
+    part = Evaluated(
+        found.series, found.values, found.intervals, found.numbers, found.texts, scores, found.shown, found.is_rank
+    )
+    changed = part.changed("step-0", "step-40")
+    assert isinstance(changed, pd.DataFrame)
+    assert int(found.numbers[0]) not in set(changed["item_no"])
