@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,7 +14,6 @@ import numpy as np
 import pytest
 
 from blindspot import api as bs
-from blindspot.api import checks, evaluator, spaces
 from blindspot.encoders import in_process
 from blindspot.names import name_of_model, step_of
 from blindspot.settings import ROOT
@@ -236,13 +233,6 @@ def test_steps_are_models_of_a_training() -> None:
     assert name_of_model("python:mine/step-20") == "mine/step-20"
 
 
-def test_the_loop_of_the_guide_runs() -> None:
-    guide = (ROOT / "docs/guides/python.md").read_text("utf-8").partition("## In a training")[2]
-    _, loop = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
-    assert "assert" in loop
-    exec(loop, {"bs": bs})
-
-
 def test_what_is_wrong_is_said_before_the_training() -> None:
     for pairs in ([], [("a",)], "nothing.csv", [("", "b")]):
         with pytest.raises(bs.InputError):
@@ -281,13 +271,6 @@ def test_without_sentence_transformers_it_is_a_function() -> None:
 
 
 # --- neighbours and check
-
-
-@pytest.mark.parametrize("module", [evaluator, spaces, checks])
-def test_the_examples_run(module: Any) -> None:
-    found = doctest.testmod(module)
-    assert found.attempted >= 3
-    assert not found.failed
 
 
 @pytest.mark.parametrize("metric", ["cos", "l2"])
