@@ -35,7 +35,7 @@ PAGES = (
         "transfer",
         "evidence",
     ),
-    *("neighbours", "frequency", "map", "intruder", "compare_votes", "models", "data", "docs"),
+    *("neighbours", "frequency", "map", "training", "intruder", "compare_votes", "models", "data", "docs"),
 )
 FIRST_FINDING = ".st-key-finding_0"
 

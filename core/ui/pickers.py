@@ -16,6 +16,7 @@ from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Picker
+from blindspot.names import step_of
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import Variant
 from blindspot.ui.navigation import pickers_of
@@ -105,11 +106,16 @@ class Picks:
         """Those of a page's variants that the reader asked for, in their order.
 
         Where none are picked these are the ones without post-processing, and the baseline, as long as there are two to
-        compare.
+        compare; of a training's steps the last one.
         """
         kept = list(dict.fromkeys(variant for variant in variants if self.keeps(variant)))
+        if self.variants:
+            return kept
+        last = {training: one.encoder for one in self.known if (training := step_of(one.encoder)[0])}
+        final = [v for v in kept if last.get(step_of(v.encoder)[0]) in {None, v.encoder} or v == self.baseline]
+        kept = final if len(final) > 1 else kept
         plain = [variant for variant in kept if variant.transform == "none" or variant == self.baseline]
-        return kept if self.variants or self.postprocessed or len(plain) < 2 else plain
+        return kept if self.postprocessed or len(plain) < 2 else plain
 
     @staticmethod
     def current() -> Picks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,17 @@ PAGES = [entry.stem for entries in sections().values() for entry in entries]
 
 def picks(*variants: Variant, baseline: Variant | None = None, postprocessed: bool = False) -> Picks:
     return Picks("demo-pairs", "cos", "definition", variants, baseline, postprocessed)
+
+
+def test_of_a_training_the_last_step_is_shown_until_steps_are_picked() -> None:
+    steps = [Variant(f"python:mine/step-{number}", "none") for number in (20, 40, 60)]
+    stored = (MINILM, *steps, LSA)
+    of_all = Picks("demo-pairs", "cos", "definition", (), known=stored)
+    assert of_all.asked_for(stored) == [MINILM, steps[-1], LSA]
+    assert of_all.asked_for(reversed(stored)) == [LSA, steps[-1], MINILM]
+    assert replace(of_all, baseline=steps[0]).asked_for(stored) == [MINILM, steps[0], steps[-1], LSA]
+    assert replace(of_all, variants=(steps[0],)).asked_for(stored) == [steps[0]]
+    assert replace(of_all, known=tuple(steps)).asked_for(steps) == steps, "one model is nothing to compare"
 
 
 def test_post_processed_models_are_shown_where_asked_for() -> None:
