@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot import errors
-from blindspot.errors import BlindspotError, Cancelled, InputError, unknown
+from blindspot.errors import (
+    BlindspotError,
+    Cancelled,
+    InputError,
+    LibraryMissing,
+    install,
+    library_missing,
+    naming_extras,
+    require,
+    unknown,
+)
 
 
 def test_the_three_parts_stand_on_one_line() -> None:
@@ -66,3 +78,46 @@ def test_nothing_is_suggested_where_nothing_is_near(value: str) -> None:
 def test_known_ids_may_be_any_iterable() -> None:
     assert "expected one of a, b" in str(unknown("letter", "q", iter(["b", "a"])))
     assert "expected one of a, b" in str(unknown("letter", "q", {"b": 1, "a": 2}))
+
+
+# --- libraries of extras
+
+
+def test_a_library_that_is_missing_is_named_with_its_extra() -> None:
+    with pytest.raises(LibraryMissing) as caught, naming_extras("minilm"):
+        raise ModuleNotFoundError("No module named 'torch'", name="torch")
+    assert (caught.value.library, caught.value.extra, caught.value.exit_code) == ("torch", "encoders", 1)
+    assert str(caught.value) == f"minilm needs torch, which is not installed; install it with: {install('encoders')}"
+    assert isinstance(caught.value.__cause__, ImportError)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ModuleNotFoundError("No module named 'of_a_user'", name="of_a_user"),
+        ModuleNotFoundError("No module named 'torch._C'", name="torch._C"),  # half of torch is there
+        ImportError("cannot import name 'Tensor' from 'torch'", name="torch"),
+        ModuleNotFoundError("bare"),
+    ],
+)
+def test_other_import_errors_stay_as_they_are(error: ImportError) -> None:
+    assert library_missing(error) is None
+    with pytest.raises(ImportError) as caught, naming_extras():
+        raise error
+    assert caught.value is error
+
+
+def test_a_library_is_looked_for_without_importing_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    require("torch")
+    monkeypatch.setitem(sys.modules, "umap", None)
+    with pytest.raises(LibraryMissing, match="a map needs umap"):
+        require("umap", "a map")
+
+
+def test_what_to_install_in_a_checkout_and_in_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (install("app"), install("backends")) == (
+        "pip install -r requirements.txt",
+        "pip install -r requirements-backends.txt",
+    )
+    monkeypatch.setattr(errors, "is_pinned", lambda: False)
+    assert install("app") == 'pip install "blindspot[app]"'

@@ -21,8 +21,8 @@ PINS = {
     for file in (software.REQUIREMENTS, software.BACKENDS)
     for name, version in software.pins(file).items()
 }
-# Who uses these has them: the benchmark of the app in a browser, and pytest, which loads the plugin.
-OF_DEVELOPERS = {"playwright", "pytest"}
+# Who uses these has them: the benchmark of the app in a browser, frames of polars, and pytest, which loads the plugin.
+OF_USERS = {"playwright", "polars", "pytest"}
 INDIRECT = {  # imported, and brought by something that is declared, in a version of its choice
     "safetensors": "transformers",
     "huggingface_hub": "transformers",
@@ -60,7 +60,7 @@ def test_all_is_every_extra() -> None:
 
 def test_what_is_imported_is_declared() -> None:
     of_module = {module: {canonical(n) for n in names} for module, names in metadata.packages_distributions().items()}
-    for module in imported() - OF_DEVELOPERS - INDIRECT.keys():
+    for module in imported() - OF_USERS - INDIRECT.keys():
         assert of_module[module] & RANGES.keys(), module
 
 

@@ -18,7 +18,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders import in_process
-from blindspot.errors import InputError
+from blindspot.errors import InputError, naming_extras
 from blindspot.names import step_of
 from blindspot.runs import pipeline
 from blindspot.studies.training import steps as training
@@ -225,9 +225,10 @@ class Evaluator:
         return as_frame(pd.concat(frames, ignore_index=True), as_)
 
     def figure(self, *, diagnostic: str = PAIRS) -> Figure:
-        """Plotly figure of the score over the steps, with 95% intervals."""
-        from blindspot.figures.theme import Scheme
-        from blindspot.studies.training.figures import score_over_steps
+        """Plotly figure of the score over the steps, with 95% intervals; raises ``LibraryMissing`` without plotly."""
+        with naming_extras("a figure"):
+            from blindspot.figures.theme import Scheme
+            from blindspot.studies.training.figures import score_over_steps
 
         return score_over_steps(self._evaluated(diagnostic), Scheme.LIGHT)
 

@@ -55,7 +55,13 @@ def installed(path: Path = REQUIREMENTS) -> Iterator[Finding]:
         yield from requirements(path)
         yield from backends()
     else:
-        yield from ranges(metadata.distribution("blindspot"))
+        try:
+            package = metadata.distribution("blindspot")
+        except metadata.PackageNotFoundError as error:
+            raise BlindspotError(
+                "nothing says which libraries Blindspot needs: its metadata are gone", remedy="install it with pip"
+            ) from error
+        yield from ranges(package)
 
 
 def ranges(package: metadata.Distribution) -> Iterator[Finding]:
