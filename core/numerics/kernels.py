@@ -267,6 +267,200 @@ def count_above_and_tied(
                 ties[pair] += again[1]
 
 
+# Whatever the order of summation; with fused multiplication, which is only more accurate.
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+def _float32_product(x: Float32, y: Float32) -> np.float32:
+    total = np.float32(0)
+    for k in range(x.shape[0]):
+        total += x[k] * y[k]
+    return total
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def lengths_left_out(rotated: Float32, lengths: Float64, depths: Int64, error: float, out: Float32) -> None:
+    """Upper bounds on the length of what the first ``depths`` coordinates of each row leave out, ``[depths, k]``.
+
+    ``rotated [k, K]`` is within ``error`` of the exact coordinates c. With ``r`` for its first coordinates, ``|c|`` is
+    at least ``|r| - error``, so ``|x|^2 - |c|^2`` is at most ``|x|^2 - |r|^2 + 2 error |r| + error^2``.
+    """
+    for i in range(len(rotated)):
+        whole, kept, at = lengths[i] * lengths[i] * (1.0 + 2.0**-20), 0.0, 0
+        for depth in range(len(depths)):
+            kept += _product(rotated[i, at : depths[depth]], rotated[i, at : depths[depth]])
+            at = depths[depth]
+            rest = max(whole - kept, 0.0) + 2.0 * error * np.sqrt(kept) + error * error
+            out[depth, i] = np.float32(np.sqrt(rest) * (1.0 + 2.0**-20))
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})  # type: ignore[untyped-decorator]
+def _undecided(line: Float32, rest: np.float32, rests: Float32, low: np.float32, high: np.float32) -> float:
+    one, zero, count = np.float32(1), np.float32(0), np.float32(0)
+    for c in range(len(line)):
+        bound = rest * rests[c]
+        count += one if line[c] + bound >= low and line[c] - bound <= high else zero
+    return float(count)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def count_undecided(
+    scores: Float32,
+    left_rest: Float32,
+    right_rest: Float32,
+    slack: float,
+    pair_starts: Int64,
+    pair_low: Float32,
+    pair_high: Float32,
+    counts: Int64,
+) -> None:
+    """About how many items of a sample each query's pairs leave undecided, see ``count_by_part``."""
+    for i in range(len(scores)):
+        counts[i] = 0
+        for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
+            low, high = np.float32(pair_low[pair] - slack), np.float32(pair_high[pair] + slack)
+            counts[i] += int(_undecided(scores[i], left_rest[i], right_rest, low, high))
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})  # type: ignore[untyped-decorator]
+def _flag(line: Float32, rest: np.float32, rests: Float32, low: np.float32, flags: Int8) -> None:
+    for c in range(len(line)):
+        flags[c] = line[c] + rest * rests[c] >= low
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _count_line_by_part(
+    line: Float32,
+    flags: Int8,
+    rest: np.float32,
+    rests: Float32,
+    slack: float,
+    left: Float32,
+    right: Float32,
+    half_squares: Float32,
+    first_item: int,
+    mate: int,
+    matrix: Float32,
+    norms: Float64,
+    cosine: bool,
+    x: int,
+    similarity: float,
+    tau: float,
+    pair_low: np.float32,
+    pair_high: np.float32,
+) -> tuple[int, int]:
+    """Items above one match and tied with it, see ``count_by_part``; ``flags`` are room for eight at a time."""
+    low = np.nextafter(np.float32(pair_low - slack), np.float32(-np.inf))
+    high = np.nextafter(np.float32(pair_high + slack), np.float32(np.inf))
+    _flag(line, rest, rests, low, flags[: len(line)])
+    eights = flags.view(np.int64)  # most are zero
+    above, tied = 0, 0
+    for eight in range(len(eights)):
+        if eights[eight] == 0:
+            continue
+        for c in range(8 * eight, min(8 * eight + 8, len(line))):
+            if flags[c] == 0:
+                continue
+            if line[c] - rest * rests[c] > high:
+                above += 1
+                continue
+            score = _float32_product(left, right[c])
+            if not cosine:
+                score -= half_squares[c]
+            if score > pair_high:
+                above += 1
+            elif score >= pair_low and first_item + c != mate:
+                j = first_item + c
+                order = _compared(matrix[x], matrix[j], norms[x], norms[j], cosine, similarity, tau)
+                if order > 0:
+                    above += 1
+                elif order == 0:
+                    tied += 1
+    return above, tied
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _add_product(x: np.float32, y: Float32, line: Float32) -> None:
+    for c in range(len(line)):
+        line[c] += x * y[c]
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def count_by_part(
+    scores: Float32,
+    products: Int32,
+    left_steps: Float32,
+    left_errors: Float64,
+    right_steps: Float32,
+    farthest: float,
+    left_head: Float32,
+    right_head: Float32,
+    left_rest: Float32,
+    right_rest: Float32,
+    slack: float,
+    left: Float32,
+    right: Float32,
+    half_squares: Float32,
+    first_item: int,
+    matrix: Float32,
+    norms: Float64,
+    cosine: bool,
+    tau: float,
+    query_items: Int64,
+    pair_starts: Int64,
+    pair_mates: Int64,
+    pair_similarity: Float64,
+    pair_low: Float32,
+    pair_high: Float32,
+    greater: Int64,
+    ties: Int64,
+) -> None:
+    """As ``count_above_and_tied``, for all queries, from ``scores [lines, columns]`` of the first coordinates, or from
+    ``products`` of their codes as in ``count_by_codes``, without the coordinates ``left_head`` and ``right_head``; the
+    other has no lines.
+
+    Besides the error of codes, they are off by at most ``left_rest[i] * right_rest[c] + slack``. Items which that does
+    not decide are multiplied in float32, as rows of ``left`` and ``right``, and those still too close compared in
+    float64.
+    """
+    lines, columns = len(query_items), len(right)
+    flags = np.zeros(-(-columns // 8) * 8, dtype=np.int8)
+    room = np.empty(columns, dtype=np.float32)
+    for i in range(lines):
+        x, off, line = query_items[i], slack, room
+        if len(products):
+            scores_of_products(products[i], left_steps[i], right_steps, line)
+            _add_product(left_head[i], right_head, line)
+            off += slack_of_codes(left_errors[i], farthest) * (1.0 + slack)
+        else:
+            line = scores[i]
+        if not cosine:
+            _subtract(line, half_squares)
+        if first_item <= x < first_item + columns:
+            line[x - first_item] = -np.inf  # the query is not its own candidate
+        for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
+            above, tied = _count_line_by_part(
+                line,
+                flags,
+                left_rest[i],
+                right_rest,
+                off,
+                left[i],
+                right,
+                half_squares,
+                first_item,
+                pair_mates[pair],
+                matrix,
+                norms,
+                cosine,
+                x,
+                pair_similarity[pair],
+                tau,
+                pair_low[pair],
+                pair_high[pair],
+            )
+            greater[pair] += above
+            ties[pair] += tied
+
+
 # As ``_count``, for scores that are not stored.
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
 def _count_products(

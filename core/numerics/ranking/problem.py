@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -80,11 +80,29 @@ class RankProblem:
         """The items' rows, prepared for multiplication."""
         return scaled(self.matrix, np.arange(items.start, items.stop), self.factors)
 
-    def half_squares(self, items: slice) -> Float32:
+    def half_squares(self, items: slice | Int64) -> Float32:
         """Amounts subtracted from the items' products to make scores; none for cosine."""
         if self.metric is Similarity.COS:
             return np.empty(0, dtype=np.float32)
         return np.asarray((self.norms[items] * self.factors[items]) ** 2 / 2, dtype=np.float32)
+
+    def of_queries(self, queries: Int64) -> RankProblem:
+        """The problem of only these queries, by their indices, in this order; of all of them, ``counts`` still gives
+        the caller's order."""
+        pairs_of = np.diff(self.pair_starts)[queries]
+        starts = np.concatenate([[0], np.cumsum(pairs_of)])
+        pairs = np.arange(starts[-1]) + np.repeat(self.pair_starts[queries] - starts[:-1], pairs_of)
+        return replace(
+            self,
+            order=self.order[pairs],
+            query_items=self.query_items[queries],
+            pair_starts=starts,
+            pair_mates=self.pair_mates[pairs],
+            pair_similarity=self.pair_similarity[pairs],
+            low=self.low[pairs],
+            high=self.high[pairs],
+            left=self.left[queries],
+        )
 
     def counts(self, greater: Int64, ties: Int64) -> RankCounts:
         """Counts reordered from the problem's order of pairs to the caller's."""

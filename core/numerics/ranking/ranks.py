@@ -1,8 +1,9 @@
 """Exact ranks of matches among all items, in tiles (Wang 2022, section 4.2).
 
-Products are float32 or, where faster, of int8 codes (``blindspot.numerics.coarse``). Every score too close to the
-match's to decide is recomputed in float64. The error bound is the worst case, so the counts are those of a float64 loop
-over the same float32 embeddings, whatever the order of summation and the kind of product.
+Products are of first principal coordinates where these decide enough (``ranking.pruning``), else of whole rows; of
+float32 or, where faster, of int8 codes (``blindspot.numerics.coarse``). Every score too close to the match's to decide
+is recomputed in float64. The error bound is the worst case, so the counts are those of a float64 loop over the same
+float32 embeddings, whatever the order of summation and the kind of product.
 """
 
 from __future__ import annotations
@@ -15,16 +16,24 @@ from typing import Protocol
 import numpy as np
 
 from blindspot.numerics import coarse
+from blindspot.numerics.ranking import pruning
 from blindspot.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_float32
-from blindspot.numerics.ranking.tiles import Screening, Tile, is_to_be_screened, query_tiles, room_for_scores
+from blindspot.numerics.ranking.tiles import (
+    Screening,
+    Tile,
+    is_to_be_screened,
+    planned_tiles,
+    query_tiles,
+    room_for_scores,
+)
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
-# Products of codes are so fast that tiles must stay in the core's cache. Rows fill cache lines, but their length is not
-# a power of two: such rows would compete for the same cache sets.
-QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 1_024, 784
+# Products of codes, or of few coordinates, are so fast that tiles must stay in the core's cache. Rows fill cache lines,
+# but their length is not a power of two: such rows would compete for the same cache sets.
+QUERIES_PER_SMALL_TILE, ITEMS_PER_SMALL_TILE = 1_024, 784
 SCORES_AT_ONCE = 64 * 2**20  # of all threads together: 256 MB
 FEWEST_PRODUCTS = 100_000_000  # multiplications per millisecond: below, threads do not pay
 
@@ -95,13 +104,18 @@ def _rank_pairs(
     problem = prepare(matrix, queries, mates, metric, tau, threads, slack_of_float32(matrix.shape[1]))
     caller, own, all_counts = threading.get_ident(), threading.local(), []
     screening = Screening() if is_to_be_screened(problem) and coarse.pays() else None
-
-    if screening:
-        at_once, widest = QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE
+    plan = None
+    if pruning.may_pay(problem, ranked):
+        plan = pruning.plan(problem, ranked, threads, has_codes=screening is not None)
+    if screening or plan:
+        at_once, widest = QUERIES_PER_SMALL_TILE, ITEMS_PER_SMALL_TILE
     else:
         at_once, widest = QUERIES_PER_TILE, ITEMS_PER_TILE
     at_once = max(1, min(at_once, len(problem.left)))
-    asked = list(query_tiles(problem, at_once))
+    if plan:
+        problem, asked = plan.problem, list(planned_tiles(plan, at_once))
+    else:
+        asked = list(query_tiles(problem, at_once))
 
     def rank_tile(items: slice) -> None:
         if threading.get_ident() == caller:
@@ -110,11 +124,13 @@ def _rank_pairs(
             own.memory = room_for_scores(at_once * (items.stop - items.start))
             own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
             all_counts.append(own.counts)
-        tile = Tile(problem, items, tau, own.memory)
+        tile = Tile(problem, items, tau, own.memory, plan)
         codes = coarse.coded(tile.right) if screening and screening.pays else None
         for tile_of_queries in asked:
             cancel.check()
-            if screening and codes is not None and screening.pays:
+            if tile_of_queries.part:
+                tile.count_by_part(tile_of_queries, tile_of_queries.part, *own.counts)
+            elif screening and codes is not None and screening.pays:
                 screening.count(tile, codes, tile_of_queries, *own.counts)
             else:
                 tile.count(tile_of_queries, *own.counts)

@@ -10,6 +10,7 @@ import numpy as np
 from blindspot.numerics import coarse
 from blindspot.numerics.coarse import Coded
 from blindspot.numerics.ranking.problem import RankProblem
+from blindspot.numerics.ranking.pruning import MOST_UNSURE, Part, Plan, Rotated
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import Float32, Int64
 
@@ -18,7 +19,7 @@ from blindspot.types import Float32, Int64
 # many) to recompute before a query is multiplied in float32.
 FEWEST_CODED = 2_000_000_000
 FEWEST_DIMENSIONS_CODED = 128
-MOST_UNSURE = 32
+_NO_STEPS, _NO_ERRORS = np.empty(0, dtype=np.float32), np.empty(0)
 
 
 def room_for_scores(count: int) -> Float32:
@@ -34,10 +35,12 @@ class QueryTile:
 
     Attributes:
         known: arguments of the counting, in its order.
+        part: what to compare them by; None for whole products.
     """
 
-    def __init__(self, problem: RankProblem, rows: slice) -> None:
+    def __init__(self, problem: RankProblem, rows: slice, part: Part | None = None) -> None:
         self.rows = rows
+        self.part = part
         self.pairs = slice(int(problem.pair_starts[rows.start]), int(problem.pair_starts[rows.stop]))
         self.known = (
             problem.query_items[rows],
@@ -63,8 +66,11 @@ class Tile:
         memory: for scores; at least the number of queries at a time, times the items.
     """
 
-    def __init__(self, problem: RankProblem, items: slice, tau: float, memory: Float32) -> None:
+    def __init__(
+        self, problem: RankProblem, items: slice, tau: float, memory: Float32, plan: Plan | None = None
+    ) -> None:
         self.problem, self.items, self.memory = problem, items, memory
+        self._plan, self._parts = plan, dict[int, Part]()
         self.right = problem.operand(items)
         self._half_squares = problem.half_squares(items)
         self._tau = tau
@@ -88,6 +94,51 @@ class Tile:
         count_above_and_tied(
             scores,
             among,
+            self._half_squares,
+            self.items.start,
+            problem.matrix,
+            problem.norms,
+            problem.metric is Similarity.COS,
+            self._tau,
+            *queries.known,
+            above[queries.pairs],
+            tied[queries.pairs],
+        )
+
+    @cached_property
+    def _rotated(self) -> Rotated:
+        assert self._plan is not None  # noqa: S101 - queries have parts only where there is a plan
+        return self._plan.axes.rotate(self.right, self.problem.norms[self.items] * self.problem.factors[self.items])
+
+    def count_by_part(self, queries: QueryTile, part: Part, above: Int64, tied: Int64) -> None:
+        """As ``count``, from the product of ``part``, which is that of the queries, with the items' of its depth."""
+        from blindspot.numerics.kernels import count_by_part
+
+        problem, columns = self.problem, len(self.right)
+        if part.depth not in self._parts:
+            self._parts[part.depth] = Part(part.plan, self._rotated, part.depth)
+        right = self._parts[part.depth]
+        scores = self.memory[: len(part.rows) * columns].reshape(-1, columns)
+        products = scores.view(np.int32)
+        if part.codes is not None and right.codes is not None:
+            coarse.multiply(part.codes, right.codes, products)
+            scores = scores[:0]
+            steps = part.codes.steps, part.codes.errors, right.codes.steps, right.codes.farthest
+        else:
+            np.matmul(part.rows, right.rows.T, out=scores)
+            products = products[:0]
+            steps = _NO_STEPS, _NO_ERRORS, _NO_STEPS, 0.0
+        count_by_part(
+            scores,
+            products,
+            *steps,
+            part.head,
+            right.head,
+            part.left_out,
+            right.left_out,
+            part.plan.axes.slack,
+            problem.left[queries.rows],
+            self.right,
             self._half_squares,
             self.items.start,
             problem.matrix,
@@ -133,6 +184,12 @@ def query_tiles(problem: RankProblem, most: int) -> Iterator[QueryTile]:
     """All queries of a problem, in batches of at most so many."""
     for first in range(0, len(problem.left), most):
         yield QueryTile(problem, slice(first, min(first + most, len(problem.left))))
+
+
+def planned_tiles(plan: Plan, most: int) -> Iterator[QueryTile]:
+    """All queries of a plan, in batches of at most so many, each with its part."""
+    for rows, depth in plan.batches(most):
+        yield QueryTile(plan.problem, rows, None if depth is None else Part(plan, plan.left.of(rows), depth))
 
 
 def is_to_be_screened(problem: RankProblem) -> bool:

@@ -6,8 +6,8 @@ import json
 import math
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from fractions import Fraction
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from blindspot.errors import BlindspotError, Cancelled
 from blindspot.numerics import coarse
 from blindspot.numerics.ranking import problem as rank_problem
+from blindspot.numerics.ranking import pruning
 from blindspot.numerics.ranking import ranks as ranking
 from blindspot.numerics.ranking import tiles as rank_tiles
 from blindspot.numerics.ranking.problem import TAU, RankCounts
@@ -39,13 +40,14 @@ from tests.support.ranking import SIZES, Pairs, greater_and_ties, matrices, rank
 
 
 def rank(matrix: Float32, pairs: Pairs, metric: Similarity, tau: float = TAU) -> RankCounts:
-    """By float32 products and, where there is that way, by products of codes: the same to the last count."""
+    """By float32 products, by products of codes, and by first coordinates: the same to the last count."""
     queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
     found = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
-    with screened():
-        again = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
-    assert again.similarity.tolist() == found.similarity.tolist()
-    assert greater_and_ties(again) == greater_and_ties(found)
+    for way in WAYS[1:]:
+        with way():
+            again = rank_pairs(matrix, queries, mates, metric, no_progress, CancelToken(), tau)
+        assert again.similarity.tolist() == found.similarity.tolist()
+        assert greater_and_ties(again) == greater_and_ties(found)
     return found
 
 
@@ -57,6 +59,37 @@ def screened() -> Iterator[None]:
         patch.setattr(rank_tiles, "FEWEST_DIMENSIONS_CODED", 0)
         patch.setattr(coarse, "pays", lambda: True)
         yield
+
+
+@contextmanager
+def pruned(again: float = 0.0) -> Iterator[None]:
+    """First coordinates are compared however small the problem is; the fewest, where computing the rest ``again`` costs
+    nothing, or else as many as pay."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pruning, "DEPTHS", (1, 2, 5, 16))
+        patch.setattr(pruning, "may_pay", lambda problem, _: len(problem.left) > 0)
+        patch.setattr(pruning, "MOST_COST", np.inf)
+        patch.setattr(pruning, "AGAIN", again)
+        yield
+
+
+@contextmanager
+def pruned_by_codes() -> Iterator[None]:
+    with screened(), pruned():
+        yield
+
+
+def some_pruned() -> AbstractContextManager[None]:
+    return pruned(again=1.0)
+
+
+WAYS: tuple[Callable[[], AbstractContextManager[None]], ...] = (
+    nullcontext,
+    screened,
+    pruned,
+    some_pruned,
+    pruned_by_codes,
+)
 
 
 # --- cases small enough to compute by hand ---
@@ -276,8 +309,8 @@ def test_ranks_among_some_equal_the_float64_loop(data: st.DataObject, matrix: Fl
     expected = [reference.count(vectors, query, mate, metric.value, left_out) for query, mate in pairs]
     assume(not any(pair.borderline for pair in expected))
     queries, mates = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    for ways in (nullcontext, screened):
-        with ways():
+    for way in WAYS:
+        with way():
             found = rank_among(candidates, matrix, queries, mates, metric, no_progress, CancelToken())
         assert greater_and_ties(found) == [(pair.greater, pair.ties) for pair in expected]
         np.testing.assert_allclose(found.similarity, [pair.similarity for pair in expected], rtol=1e-12, atol=1e-14)
@@ -322,7 +355,7 @@ def test_codes_that_decide_little_are_given_up() -> None:
     matrix = np.ones((4_000, 64), dtype=np.float32)
     with screened(), pytest.MonkeyPatch.context() as patch:
         made = []
-        patch.setattr(ranking, "ITEMS_PER_CODED_TILE", 500)
+        patch.setattr(ranking, "ITEMS_PER_SMALL_TILE", 500)
         multiply = coarse.multiply
         patch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
         counts = ranking._rank_pairs(

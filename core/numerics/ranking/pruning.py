@@ -1,0 +1,272 @@
+"""Ranks from the first coordinates: most items are decided by a fraction of the product, on any processor.
+
+Rows are rotated into the principal directions of a sample, where the first few coordinates hold most of their length.
+By Cauchy-Schwarz, ``x.y`` differs from the product of the first k coordinates by at most ``|x_rest| |y_rest|``. Where
+that does not tell an item from the match, the whole product is computed (``blindspot.numerics.kernels.count_by_part``).
+For l2, half of ``|y|^2`` is subtracted on both sides.
+
+The bounds hold for any directions and any rounding: how far the directions are from orthonormal is measured. So the
+sample decides only how fast it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from blindspot.numerics import coarse
+from blindspot.numerics.coarse import Coded
+from blindspot.numerics.ranking.problem import RankProblem, scaled
+from blindspot.numerics.threads import in_threads
+from blindspot.types import Float32, Float64, Int64
+
+DEPTHS = (16, 32, 64, 96, 128, 192, 256)  # numbers of coordinates to choose from, at most two thirds of all
+FEWEST_DIMENSIONS = 128  # below, counting rather than the product takes the time
+FEWEST_PRODUCTS = 5_000_000_000  # multiplications below which choosing takes as long as it saves
+ROWS_OF_SAMPLE, ITEMS_OF_SAMPLE, QUERIES_OF_SAMPLE = 1_024, 256, 256
+SEED = 7
+QUERIES_AT_ONCE = 256
+# Costs of one score, in multiplications of a large float32 product (20 ps here): per dimension of the product, and for
+# counting it; of codes; and of computing one by itself, per dimension.
+FLOAT, CODED = (1.0, 12.0), (0.22, 25.0)
+AGAIN = 5.5
+MOST_UNSURE = 32  # one item in so many undecided by codes of whole rows: then in float32
+MOST_COST = 0.75  # share of the cost without pruning; choosing takes the rest
+FARTHEST_FROM_ORTHONORMAL = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Rotated:
+    """The first coordinates of rows.
+
+    Attributes:
+        rows: ``[k, K] float32``.
+        left_out: ``[depths, k] float32``, upper bounds on the length of what each depth leaves out.
+    """
+
+    rows: Float32
+    left_out: Float32
+
+    @cached_property
+    def codes(self) -> Coded:
+        """Codes of all coordinates but the first, along which all rows may point: their steps would be wide."""
+        rows = self.rows.copy()
+        rows[:, 0] = 0.0
+        return coarse.coded(rows)
+
+    def of(self, rows: slice | Int64) -> Rotated:
+        return Rotated(self.rows[rows], self.left_out[:, rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Axes:
+    """Directions to rotate into.
+
+    Attributes:
+        directions: ``[d, K] float32``.
+        depths: ascending numbers of them, up to K.
+        error: upper bound on the distance of a rotated row, no longer than 1, from its coordinates along the nearest
+            orthonormal directions.
+    """
+
+    directions: Float32
+    depths: Int64
+    error: float
+
+    @property
+    def slack(self) -> float:
+        """Error bound of a product of rotated rows beside what they leave out, rounding in the comparison included."""
+        width = self.directions.shape[1]
+        rounding = (width + 16) * 2.0**-24 * (1.0 + self.error) ** 2 + 2.0**-20
+        return float((2.0 + self.error) * self.error + rounding)
+
+    def first(self, depths: int) -> Axes:
+        """The same with only so many depths."""
+        width = int(self.depths[depths - 1])
+        return Axes(np.ascontiguousarray(self.directions[:, :width]), self.depths[:depths], self.error)
+
+    def rotate(self, rows: Float32, lengths: Float64) -> Rotated:
+        """Rotate ``rows [k, d]`` of these lengths, at most about 1."""
+        from blindspot.numerics.kernels import lengths_left_out
+
+        found = np.matmul(rows, self.directions)
+        left_out = np.empty((len(self.depths), len(rows)), dtype=np.float32)
+        lengths_left_out(found, lengths, self.depths, self.error, left_out)
+        return Rotated(found, left_out)
+
+
+def axes_of(rows: Float32) -> Axes | None:
+    """Principal directions of ``rows [k, d] float32``, no longer than 1; None if there are too few, or if they are not
+    close to orthonormal.
+
+    With u = 2^-24, rounding of a product with column a adds at most ``(d + 2) u |a|``, so that of K columns together
+    sqrt(K) times as much. The singular values of the columns are within ``|A'A - I|`` of 1, and so is A from the
+    nearest orthonormal columns.
+    """
+    from scipy.linalg import eigh
+
+    d = rows.shape[1]
+    depths = [depth for depth in DEPTHS if 3 * depth <= 2 * d]
+    if not depths:
+        return None
+    width = depths[-1]
+    moment = np.matmul(rows.T, rows)
+    _, vectors = eigh(moment, subset_by_index=(d - width, d - 1), driver="evr", check_finite=False)
+    directions = np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
+    wide = directions.astype(np.float64)
+    off = float(np.linalg.norm(wide.T @ wide - np.eye(width))) * (1.0 + 2.0**-20) + 2.0**-40
+    if not off <= FARTHEST_FROM_ORTHONORMAL:
+        return None
+    return Axes(
+        directions, np.array(depths, dtype=np.int64), off + (d + 8) * 2.0**-24 * float(np.sqrt(width)) * (1 + off)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which queries to compare by how many coordinates.
+
+    Attributes:
+        problem: with its queries sorted by that number, those with whole products last.
+        left: the queries' rows, rotated; of those with whole products too.
+        ends: ``[depths] int64``, where the queries of each depth end.
+        has_codes: whether to multiply codes of the coordinates.
+    """
+
+    problem: RankProblem
+    axes: Axes
+    left: Rotated
+    ends: Int64
+    has_codes: bool
+
+    def batches(self, most: int) -> Iterator[tuple[slice, int | None]]:
+        """Queries in batches of at most so many, with the index of their depth; None: by whole products."""
+        start = 0
+        for depth, end in [*enumerate(self.ends.tolist()), (None, len(self.problem.left))]:
+            for first in range(start, end, most):
+                yield slice(first, min(first + most, end)), depth
+            start = end
+
+
+class Part:
+    """The first coordinates of some rows, as many as a depth has.
+
+    Attributes:
+        depth: its index in the plan.
+        rows: ``[k, width] float32``.
+        head: ``[k] float32``, the first coordinate.
+        codes: of the rows without it; None for products in float32.
+        left_out: ``[k] float32``, bounds on the length of what they leave out.
+    """
+
+    def __init__(self, plan: Plan, rotated: Rotated, depth: int) -> None:
+        width = plan.axes.depths[depth]
+        self.plan, self.depth = plan, depth
+        self.rows, self.left_out = rotated.rows[:, :width], rotated.left_out[depth]
+        self.head = np.ascontiguousarray(rotated.rows[:, 0])
+        self.codes = None
+        if plan.has_codes:  # of more coordinates than these: their errors are only larger
+            codes = rotated.codes
+            self.codes = Coded(np.ascontiguousarray(codes.codes[:, :width]), codes.steps, codes.errors)
+
+
+def may_pay(problem: RankProblem, ranked: int) -> bool:
+    """Whether the problem is large enough to look at a sample."""
+    queries, dimension = problem.left.shape
+    return bool(dimension >= FEWEST_DIMENSIONS and queries * ranked * dimension >= FEWEST_PRODUCTS)
+
+
+def plan(problem: RankProblem, ranked: int, threads: int, *, has_codes: bool) -> Plan | None:
+    """The cheapest depth of every query by the shares of undecided items in a sample; None if pruning does not pay.
+
+    Args:
+        ranked: number of first items that are ranked.
+        has_codes: products of codes are at hand.
+    """
+    random = np.random.default_rng(SEED)
+    items = np.sort(random.permutation(ranked)[:ROWS_OF_SAMPLE]).astype(np.int64)
+    rows = scaled(problem.matrix, items, problem.factors)
+    axes = axes_of(rows)
+    if axes is None:
+        return None
+    few = random.permutation(len(items))[:ITEMS_OF_SAMPLE]
+    sample = _Sample(problem, axes, rows[few], items[few], has_codes=has_codes)
+    queries = np.sort(random.permutation(len(problem.left))[:QUERIES_OF_SAMPLE])
+    depths = sample.best_depths(sample.costs(problem.of_queries(queries))[1], len(problem.left))
+    if depths == 0:
+        return None
+
+    axes = axes.first(depths)
+    sample = _Sample(problem, axes, rows[few], items[few], has_codes=has_codes)
+    n = len(problem.left)
+    left = Rotated(np.empty((n, axes.depths[-1]), dtype=np.float32), np.empty((depths, n), dtype=np.float32))
+    chosen = np.empty(n, dtype=np.int64)
+
+    def choose(part: slice) -> None:
+        rotated, costs = sample.costs(problem.of_queries(np.arange(part.start, part.stop)))
+        left.rows[part], left.left_out[:, part] = rotated.rows, rotated.left_out
+        chosen[part] = costs.argmin(axis=0)
+
+    in_threads((slice(at, min(at + QUERIES_AT_ONCE, n)) for at in range(0, n, QUERIES_AT_ONCE)), choose, threads)
+    order = np.argsort(chosen, kind="stable")
+    ends = np.searchsorted(chosen[order], np.arange(depths), side="right")
+    return Plan(problem.of_queries(order), axes, left.of(order), ends.astype(np.int64), has_codes)
+
+
+class _Sample:
+    """Some items, to estimate what queries cost."""
+
+    def __init__(self, problem: RankProblem, axes: Axes, rows: Float32, items: Int64, *, has_codes: bool) -> None:
+        self._axes = axes
+        self._rotated = axes.rotate(rows, problem.norms[items] * problem.factors[items])
+        self._halves = problem.half_squares(items)
+        self._dimension = rows.shape[1]
+        self._has_codes = has_codes
+        self._each, self._besides = CODED if has_codes else FLOAT
+        self._farthest = coarse.coded(rows).farthest if has_codes else 0.0
+        self._whole = self._each * self._dimension + self._besides
+
+    def costs(self, queries: RankProblem) -> tuple[Rotated, Float64]:
+        """The queries rotated, and the cost of a score by every depth and by whole products, ``[depths + 1, q]``."""
+        from blindspot.numerics.kernels import count_undecided, slack_of_codes
+
+        axes, items = self._axes, self._rotated
+        rotated = axes.rotate(queries.left, queries.norms[queries.query_items] * queries.factors[queries.query_items])
+        slack = axes.slack
+        if self._has_codes:
+            slack += slack_of_codes(rotated.codes.farthest, items.codes.farthest)
+        whole = np.full(len(queries.left), self._whole)
+        shares = np.empty((len(axes.depths), len(queries.left)))
+        scores = np.zeros((len(queries.left), len(items.rows)), dtype=np.float32)
+        if len(self._halves):
+            scores -= self._halves
+        counts = np.empty(len(scores), dtype=np.int64)
+        start = 0
+        for depth, end in enumerate(axes.depths.tolist()):
+            scores += np.matmul(rotated.rows[:, start:end], items.rows[:, start:end].T)
+            left_out = rotated.left_out[depth], items.left_out[depth]
+            count_undecided(scores, *left_out, slack, queries.pair_starts, queries.low, queries.high, counts)
+            shares[depth] = counts / len(items.rows)
+            start = end
+        if self._has_codes:
+            nothing = np.zeros(max(scores.shape), dtype=np.float32)
+            slack = slack_of_codes(coarse.coded(queries.left).farthest, self._farthest)
+            count_undecided(scores, nothing, nothing, slack, queries.pair_starts, queries.low, queries.high, counts)
+            whole += (FLOAT[0] * self._dimension + FLOAT[1]) * (counts > len(items.rows) / MOST_UNSURE)
+        again = AGAIN * self._dimension * shares
+        costs = self._each * axes.depths[:, np.newaxis] + self._besides + again
+        return rotated, np.vstack([costs, whole])
+
+    def best_depths(self, costs: Float64, queries: int) -> int:
+        """The number of depths to offer, by the costs of some queries; 0 if pruning does not pay.
+
+        Each item is rotated once, for so many queries.
+        """
+        mean = [float(costs[-1].mean()) * MOST_COST]
+        for depth, width in enumerate(self._axes.depths.tolist()):
+            chosen = np.minimum(costs[: depth + 1].min(axis=0), costs[-1])
+            mean.append(float(chosen.mean()) + self._dimension * width / queries)
+        return int(np.argmin(mean))
