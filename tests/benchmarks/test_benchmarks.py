@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from blindspot.benchmarks import app, catalog, measuring, ranking
-from blindspot.benchmarks.encoders import backend, encoding, served
+from blindspot.benchmarks.encoders import backend, efficiency, encoding, served
 from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
@@ -66,10 +66,31 @@ def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, sett
     monkeypatch.setattr(backend, "sentences", lambda *_: few)
     monkeypatch.setattr(Settings, "from_environment", lambda: settings)
     found = {result.name: result.value for result in backend.encode_backend(no_progress)}
-    assert len(found) == 4
+    assert len(found) == 6
+    assert next(iter(found)) == "encode_backend"
     assert found["encode_backend"] > 0
     for name in ("encode_backend_difference", "encode_backend_onnx_difference"):
         assert 0 < found[name] < 1e-5, "0 would say that torch was compared with itself"
+
+
+def test_operations_of_layers_by_hand() -> None:
+    # Two layers, w = 3, i = 5: 2t (4*9 + 2*15) + 4t*t*3 is 132 + 12 for one token, 264 + 48 for two.
+    layers = efficiency.Layers(2, 3, 5)
+    assert layers.operations(np.array([1, 2])) == 2 * (144 + 312)
+    assert layers.operations(np.array([], dtype=np.int64)) == 0
+
+
+def test_the_share_of_the_product_rate_is_measured_on_real_tokens(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    few = fetch.load(find_dataset("demo-pairs"), settings).items[:60]
+    monkeypatch.setattr(efficiency, "sentences", lambda *_: few)
+    monkeypatch.setattr(efficiency, "ROUNDS", 1)
+    monkeypatch.setattr(Settings, "from_environment", lambda: settings)
+    found = {result.name: result for result in efficiency.encode_efficiency(no_progress)}
+    rates = found["encode_efficiency_reached"].value, found["encode_efficiency_product"].value
+    assert found["encode_efficiency"].value == pytest.approx(rates[0] / rates[1])
+    assert 0 < rates[0] < 1.2 * rates[1], "more than the processor can do: padding or other work was counted"
 
 
 def test_the_ranking_problem_is_one_that_an_encoder_could_give() -> None:

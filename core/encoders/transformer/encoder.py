@@ -19,6 +19,7 @@ from blindspot.encoders.transformer import backends
 from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder
 from blindspot.encoders.transformer.layers import Reading, mean, readings
+from blindspot.encoders.transformer.packed import pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
@@ -72,6 +73,7 @@ class SentenceTransformerEncoder:
         backend: what computes the layers.
         own_graph: the folder's file for the back end; None to export one.
         exports: folder of exported graphs.
+        may_pack: whether torch's linear layers may be exchanged for faster ones (``packed``).
     """
 
     reference: str
@@ -89,6 +91,7 @@ class SentenceTransformerEncoder:
     backend: Backend = Backend.TORCH
     own_graph: Path | None = None
     exports: Path = Path()
+    may_pack: bool = True
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -131,7 +134,10 @@ class SentenceTransformerEncoder:
         if self.weights_sha256:
             self.check_weights()
         model = _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
-        if self.backend is not Backend.TORCH:
+        if self.backend is Backend.TORCH:
+            if self.may_pack:
+                pack(model[0].auto_model)
+        else:
             expected = self._probed(model)
             backends.exchange_layers(
                 model[0], self.backend, self.own_graph, self.exports, self._revision, self.reference

@@ -1,0 +1,89 @@
+"""Packed layers give what torch's own give, and stay out wherever they would not."""
+
+from __future__ import annotations
+
+import copy
+import platform
+
+import numpy as np
+import pytest
+import torch
+from transformers import BertConfig, BertModel
+
+from blindspot.encoders.transformer import packed
+
+needs_onednn = pytest.mark.skipif(
+    platform.machine().lower() not in packed.X86 or not torch.backends.mkldnn.is_available(),
+    reason="torch has no oneDNN for this processor",
+)
+LINEAR = 2 * 6 + 1  # four of attention and two after it per layer, and the pooler
+
+
+def bert(activation: str = "gelu") -> BertModel:
+    torch.manual_seed(3)
+    config = BertConfig(
+        vocab_size=50,
+        hidden_size=128,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=192,
+        hidden_act=activation,
+    )
+    return BertModel(config).eval()
+
+
+def states(model: torch.nn.Module, texts: int = 5, width: int = 9) -> np.ndarray:
+    ids = torch.arange(texts * width).reshape(texts, width) % 50
+    mask = (torch.arange(width) < torch.arange(width, width - texts, -1)[:, None]).long()
+    with torch.inference_mode():
+        found = model(input_ids=ids, attention_mask=mask).last_hidden_state.numpy()
+    return np.asarray(found)[mask.bool().numpy()]
+
+
+@needs_onednn
+@pytest.mark.parametrize("activation", ["gelu", "gelu_new", "relu"])
+def test_packed_layers_give_the_same(activation: str) -> None:
+    model = bert(activation)
+    parameters = sum(p.numel() for p in model.parameters())
+    expected = {width: states(model, width, width) for width in (2, 9, 17)}
+    double = states(copy.deepcopy(model).double(), 9, 9)
+    assert packed.pack(model) == LINEAR
+    for width, by_torch in expected.items():
+        np.testing.assert_allclose(states(model, width, width), by_torch, rtol=0, atol=2e-6)
+    np.testing.assert_allclose(states(model, 9, 9), double, rtol=0, atol=2e-6)
+    assert sum(p.numel() for p in model.parameters()) == parameters
+    assert isinstance(model.encoder.layer[0].intermediate.intermediate_act_fn, torch.nn.Identity) == (
+        activation == "gelu"
+    )
+
+
+@needs_onednn
+def test_a_model_that_is_not_the_same_packed_stays_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, expected = bert(), states(bert())
+    was = dict(model.named_modules())
+    monkeypatch.setattr(packed, "_is_same", lambda *_: False)
+    assert packed.pack(model) == 0
+    assert dict(model.named_modules()) == was
+    assert np.array_equal(states(model), expected)
+
+
+@needs_onednn
+def test_a_model_that_cannot_be_packed_stays_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, left = bert(), [4]
+    whole = packed._packed
+
+    def fails_at_the_fifth(linear: torch.nn.Linear, after: str) -> torch.nn.Module:
+        left[0] -= 1
+        if left[0] < 0:
+            raise RuntimeError("no such operation")
+        return whole(linear, after)
+
+    monkeypatch.setattr(packed, "_packed", fails_at_the_fifth)
+    assert packed.pack(model) == 0
+    assert np.array_equal(states(model), states(bert()))
+
+
+def test_other_precisions_and_processors_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert packed.pack(bert().to(torch.bfloat16)) == 0
+    monkeypatch.setattr(platform, "machine", lambda: "arm64")
+    assert packed.pack(bert()) == 0
