@@ -131,7 +131,11 @@ def prompts_in_words(prompts: Mapping[str, str]) -> str:
 
 
 class Encoder(Protocol):
-    """Turns texts into vectors. Constructing one is cheap; the first ``encode`` loads the weights."""
+    """Turns texts into vectors. Constructing one is cheap; the first ``encode`` loads the weights.
+
+    One whose vector of a text depends on nothing but that text and its identity says so by ``encodes_alone = True``:
+    the cache then encodes a text once that is in several datasets.
+    """
 
     @property
     def identity(self) -> EncoderIdentity: ...

@@ -3,6 +3,8 @@
 Texts are encoded longest first, or in the encoder's own order, in chunks. Every finished chunk is a file, so a killed
 process loses at most one chunk. The whole is written under a temporary name and renamed. Encoders that share a forward
 pass (``EncoderFamily``) are encoded together, under one lock; each one's matrix is stored under its own digest.
+Texts that are in other stored embeddings of the same encoder are copied from there (``blindspot.encoders.known_texts``)
+where a text's vector does not depend on the others.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +31,7 @@ from blindspot.encoders.base import (
     PreparingEncoder,
     Sibling,
 )
+from blindspot.encoders.known_texts import FOLDER, Known, KnownTexts
 from blindspot.errors import BlindspotError, DataCorrupt
 from blindspot.files.in_use import use
 from blindspot.files.writing import delete_file, exclusive, exclusive_now, write_atomically
@@ -41,8 +45,9 @@ CHUNKS_ON_GPU = 16  # merged into one on a GPU, where 256 short texts take less 
 class EmbeddingFacts:
     """Metadata stored next to a matrix of embeddings.
 
-    ``seconds`` is the encoding time without model loading, over all processes that took part; siblings of one forward
-    pass each show all of it. ``truncated`` counts truncated texts; None if the encoder does not say.
+    ``seconds`` is the encoding time without model loading, over all processes that took part, and for texts copied from
+    other embeddings these texts' share of the time there; siblings of one forward pass each show all of it.
+    ``truncated`` counts truncated texts; None if the encoder does not say.
     """
 
     digest: str
@@ -66,11 +71,15 @@ class EmbeddingFacts:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Embeddings: ``matrix [n, d] float32``, memory-mapped, read-only; NaN rows for texts without a vector."""
+    """Embeddings: ``matrix [n, d] float32``, memory-mapped, read-only; NaN rows for texts without a vector.
+
+    ``encoded_now`` texts were encoded for this call; ``copied_now`` ones were taken from other stored embeddings.
+    """
 
     matrix: Float32
     facts: EmbeddingFacts
     encoded_now: int
+    copied_now: int = 0
 
     @cached_property
     def covered(self) -> Bool:
@@ -100,6 +109,7 @@ class EmbeddingCache:
     def __init__(self, folder: Path, texts_per_chunk: int = TEXTS_PER_CHUNK) -> None:
         self.folder = folder
         self.texts_per_chunk = texts_per_chunk
+        self.known = KnownTexts(folder / FOLDER)
 
     def read(self, digest: str, *, is_use: bool = True) -> Embedded | None:
         """The embeddings under ``digest``, or None; ``is_use`` marks them as used now (``blindspot.files.in_use``).
@@ -132,12 +142,20 @@ class EmbeddingCache:
         digest = encoder.identity.embedding_digest(texts_digest)
         siblings = encoder.family if isinstance(encoder, EncoderFamily) else (Sibling(encoder.identity, encoder.info),)
         family = _Family(encoder, {s.identity.embedding_digest(texts_digest): s for s in siblings})
-        if found := self.read(digest):
+        found = self.read(digest)
+        if found:
             self._remove_left_over(family)
-            return found
-        # Others that need these embeddings, or a sibling's, wait here instead of encoding them again.
-        with exclusive(self.folder / f"{family.key}.lock", cancel):
-            return self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
+            with suppress(BlindspotError):  # of embeddings stored before lists were: a disk may be read-only
+                self._remember(family, texts_digest, texts)
+        else:  # others that need these embeddings, or a sibling's, wait here instead of encoding them again
+            with exclusive(self.folder / f"{family.key}.lock", cancel):
+                found = self.read(digest) or self._encode_chunks(digest, family, texts, progress, cancel)
+                self._remember(family, texts_digest, texts)
+        return found
+
+    def _remember(self, family: _Family, texts_digest: str, texts: Sequence[str]) -> None:
+        if family.encodes_alone:
+            self.known.remember(texts_digest, texts)
 
     def _remove_left_over(self, family: _Family) -> None:
         """Remove the chunks of complete embeddings, whose writer was killed before it could."""
@@ -182,30 +200,32 @@ class EmbeddingCache:
         self, digest: str, family: _Family, texts: Sequence[str], progress: Progress, cancel: CancelToken
     ) -> Embedded:
         encoder = family.encoder
-        parts = self.folder / f"{family.key}.parts"
-        encoded_now, seconds = 0, 0.0
+        parts, whole = self.folder / f"{family.key}.parts", len(texts)
+        matrices, is_copied, seconds = self._copied(family, texts)
+        missing = np.flatnonzero(~is_copied).astype(np.int64)
+        if is_copied.any():
+            texts = [texts[row] for row in missing.tolist()]
+        encoded_now = 0
 
         def load() -> None:
             progress("loading the encoder", 0, 1, 0.0)
             cancel.check()
             encoder.load()
 
-        if isinstance(encoder, PreparingEncoder):
+        if isinstance(encoder, PreparingEncoder) and texts:
             load()
             began = perf_counter()
             prepared = encoder.prepare(texts, cancel)
-            seconds = perf_counter() - began
+            seconds += perf_counter() - began
         else:
             prepared = LongestFirst(encoder, texts)
         order = prepared.order
         work = np.cumsum(prepared.work[order] + 1)
-        matrices = {
-            key: np.empty((len(texts), s.info.dimension), dtype=np.float32) for key, s in family.siblings.items()
-        }
+        matrices = matrices or family.empty(whole)  # not before it is known that there is room for them
         truncated = 0 if getattr(encoder, "counts_truncated", isinstance(encoder, EncoderFamily)) else None
         size = self.texts_per_chunk * (CHUNKS_ON_GPU if encoder.device.startswith("cuda") else 1)
         for start in range(0, len(texts), size):
-            rows = order[start : start + size]
+            rows = missing[order[start : start + size]]
             path = parts / f"{start:09d}.npz"
             chunk = _read_chunk(path, rows, family)
             if chunk is None:
@@ -217,7 +237,7 @@ class EmbeddingCache:
                 progress("encoding", start, len(texts), float(work[start - 1] / work[-1]) if start else 0.0)
                 cancel.check()
                 began = perf_counter()
-                encodings = family.encode(prepared, texts, rows, cancel)
+                encodings = family.encode(prepared, texts, order[start : start + size], cancel)
                 chunk = _Chunk(rows, encodings, perf_counter() - began)
                 write_atomically(path, lambda f, c=chunk: c.save(f, family))  # type: ignore[misc]
                 encoded_now += len(rows)
@@ -226,7 +246,16 @@ class EmbeddingCache:
             truncated = None if truncated is None else truncated + chunk.encodings.truncated
             seconds += chunk.seconds
         progress("encoding", len(texts), len(texts), 1.0)
-        # The requested one is stored last: until it is there, another request completes its siblings too.
+        facts = self._store_family(family, digest, matrices, seconds, truncated)
+        use(self._matrix_path(digest))
+        shutil.rmtree(parts, ignore_errors=True)
+        return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now, int(is_copied.sum()))
+
+    def _store_family(
+        self, family: _Family, digest: str, matrices: Mapping[str, Float32], seconds: float, truncated: int | None
+    ) -> EmbeddingFacts:
+        """Store each sibling's matrix; the facts of the one that was asked for."""
+        # It is stored last: until it is there, another request completes its siblings too.
         for key, sibling in sorted(family.siblings.items(), key=lambda item: item[0] == digest):
             if key != digest and self._matrix_path(key).is_file() and self._facts_path(key).is_file():
                 continue
@@ -235,15 +264,62 @@ class EmbeddingCache:
                 encoder=sibling.identity.reference,
                 revision=sibling.identity.revision,
                 dimension=matrices[key].shape[1],
-                texts=len(texts),
+                texts=len(matrices[key]),
                 seconds=seconds,
-                device=encoder.device,
+                device=family.encoder.device,
                 truncated=truncated,
             )
             self._store(facts, matrices[key])
-        use(self._matrix_path(digest))
-        shutil.rmtree(parts, ignore_errors=True)
-        return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now)
+        return facts
+
+    def _copied(self, family: _Family, texts: Sequence[str]) -> tuple[dict[str, Float32], Bool, float]:
+        """The rows of texts that are in other embeddings of all siblings.
+
+        Returns:
+            Per sibling ``[n, d]`` with these rows filled in, or nothing; which rows they are, ``[n] bool``; and the
+            seconds that encoding them took, and copying them.
+        """
+        if not family.encodes_alone:
+            return {}, np.zeros(len(texts), dtype=np.bool_), 0.0
+        began, spent = perf_counter(), 0.0
+        matrices: dict[str, Float32] = {}
+
+        def take(texts_digest: str, known: Known) -> Bool:
+            nonlocal spent
+            others = self._others(family, texts_digest)
+            if not others or int(known.places.max()) >= len(others[0].matrix):
+                return np.zeros(len(known.rows), dtype=np.bool_)
+            found = [other.matrix[known.places] for other in others]
+            is_whole: Bool = np.all([np.isfinite(vectors).all(axis=1) for vectors in found], axis=0)
+            matrices.update({} if matrices else family.empty(len(texts)))
+            for matrix, vectors in zip(matrices.values(), found, strict=True):
+                matrix[known.rows[is_whole]] = vectors[is_whole]
+            spent += others[0].facts.seconds * int(is_whole.sum()) / len(others[0].matrix)
+            return is_whole
+
+        is_copied = self.known.find(texts, take)
+        return matrices, is_copied, spent + perf_counter() - began if is_copied.any() else 0.0
+
+    def _others(self, family: _Family, texts_digest: str) -> list[Embedded]:
+        """All siblings' embeddings of other texts; none unless rows of all can be copied as they are.
+
+        How many texts were truncated is known of all together, so only embeddings without one are copied from.
+        """
+        found = []
+        for sibling in family.siblings.values():
+            try:
+                other = self.read(sibling.identity.embedding_digest(texts_digest))
+            except DataCorrupt:  # told where these embeddings are asked for
+                return []
+            if (
+                other is None
+                or other.facts.truncated
+                or other.facts.device != family.encoder.device
+                or other.matrix.shape != (other.facts.texts, sibling.info.dimension)
+            ):
+                return []
+            found.append(other)
+        return found if len({len(other.matrix) for other in found}) == 1 else []
 
     def _store(self, facts: EmbeddingFacts, matrix: Float32) -> None:
         write_atomically(self._matrix_path(facts.digest), lambda f: np.save(f, matrix))
@@ -276,6 +352,15 @@ class _Family:
         """Name of the lock and the chunks, the same for every sibling."""
         digests = sorted(self.siblings)
         return digests[0] if len(digests) == 1 else digest_of_strings(digests)[:32]
+
+    def empty(self, texts: int) -> dict[str, Float32]:
+        """Per sibling room for ``[n, d]``."""
+        return {key: np.empty((texts, s.info.dimension), dtype=np.float32) for key, s in self.siblings.items()}
+
+    @property
+    def encodes_alone(self) -> bool:
+        """See ``Encoder``: vectors of a text in two lists are the same."""
+        return bool(getattr(self.encoder, "encodes_alone", False))
 
     def encode(self, prepared: PreparedTexts, texts: Sequence[str], rows: Int64, cancel: CancelToken) -> Encodings:
         """Encode some rows; refuses anything but ``[n, d]`` finite numbers per sibling."""

@@ -34,6 +34,7 @@ class RandomProjection:
     reference: str
     info: EncoderInfo
     device = "cpu"
+    encodes_alone = True
     _known: dict[str, Float32] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS
+from blindspot.encoders.known_texts import FOLDER
 from blindspot.files.in_use import last_used, remove_unless_held
 from blindspot.files.writing import bytes_of, exclusive_now
 from blindspot.settings import Settings
@@ -24,8 +25,8 @@ GRACE_SECONDS = 10.0  # files used since are about to be read
 class Evictable:
     """A file that may be evicted, and the files ``beside`` that are useless without it.
 
-    ``kind`` is ``embeddings``, ``map``, ``neighbours``, ``flow``, ``learned similarity`` or ``download``; ``size`` the
-    bytes of all; ``used`` the time of the last use, in seconds since the epoch.
+    ``kind`` is ``embeddings``, ``list of texts``, ``map``, ``neighbours``, ``flow``, ``learned similarity`` or
+    ``download``; ``size`` the bytes of all; ``used`` the time of the last use, in seconds since the epoch.
     """
 
     kind: str
@@ -47,6 +48,8 @@ def evictable(settings: Settings) -> list[Evictable]:
 def _files(settings: Settings) -> Iterator[tuple[str, Path, tuple[Path, ...]]]:
     for matrix in settings.embeddings.glob("*.npy"):
         yield "embeddings", matrix, (matrix.with_suffix(".json"),)
+    for known in (settings.embeddings / FOLDER).glob("*.npy"):
+        yield "list of texts", known, ()
     for kind, folder in computed_folders(settings).items():
         for path in folder.glob("*.npz"):
             yield kind, path, ()

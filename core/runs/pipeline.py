@@ -555,7 +555,7 @@ def encode(
         encoder = resolve_encoder(reference, settings)
         dataset = in_passages(dataset, reference, encoder)
         embedded = _encoded(encoder, dataset, work)
-        if embedded.encoded_now:
+        if embedded.encoded_now or embedded.copied_now:
             repository.remember_embedding(embedded.facts, encoder.info)
         else:
             line.outcome = FOUND

@@ -558,6 +558,173 @@ def test_an_encoders_own_order_is_kept_also_on_resuming(cache: EmbeddingCache, t
     assert ask(cache, again).encoded_now == again.looked == 0
 
 
+# --- texts in several lists
+
+
+@dataclass
+class AloneEncoder(HashEncoder):
+    encodes_alone: bool = True
+
+
+@dataclass
+class AloneFamily(FamilyEncoder):
+    encodes_alone: bool = True
+
+    def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
+        return replace(super().encode_family(texts, cancel), truncated=0)
+
+
+OVERLAPPING = (*TEXTS[30:], "new", *TEXTS[:5], "new", "another")  # 19 known texts, and one of two new ones twice
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> AloneEncoder:
+    return AloneEncoder(tmp_path / "alone.log")
+
+
+def test_a_text_of_two_lists_is_encoded_once(cache: EmbeddingCache, alone: AloneEncoder) -> None:
+    ask(cache, alone)
+    found = ask(cache, alone, OVERLAPPING)
+    assert_right(found, OVERLAPPING)
+    assert (found.encoded_now, found.copied_now) == (3, 19)
+    assert Counter(alone.encoded()) == Counter([*TEXTS, "new", "new", "another"])
+    assert ask(cache, alone, OVERLAPPING).facts == found.facts
+    whole = ask(cache, alone, OVERLAPPING[::-1])
+    assert_right(whole, OVERLAPPING[::-1])
+    assert (whole.encoded_now, whole.copied_now) == (0, len(OVERLAPPING))
+
+
+def test_what_copied_texts_cost_is_their_share(cache: EmbeddingCache, alone: AloneEncoder) -> None:
+    first = ask(cache, replace(alone, seconds_per_text=0.005)).facts
+    found = ask(cache, alone, TEXTS[:11]).facts
+    assert found.texts == 11
+    assert first.seconds * 11 / 44 < found.seconds < first.seconds * 11 / 44 + 5
+
+
+def test_an_encoder_that_does_not_say_so_copies_nothing(cache: EmbeddingCache, encoder: HashEncoder) -> None:
+    ask(cache, encoder)
+    assert ask(cache, encoder, OVERLAPPING).encoded_now == len(OVERLAPPING)
+
+
+def test_another_encoders_vectors_are_not_copied(cache: EmbeddingCache, alone: AloneEncoder) -> None:
+    ask(cache, alone)
+    for change in ({"revision": "2"}, {"prompt": "query: "}, {"max_length": 9}, {"libraries": ()}):
+        other = replace(alone, identity=replace(IDENTITY, **change))
+        assert ask(cache, other, OVERLAPPING).copied_now == 0
+    on_gpu = replace(alone, device="cuda:0")
+    assert ask(cache, on_gpu, OVERLAPPING).copied_now == 0
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".json"])
+def test_deleted_or_damaged_embeddings_are_not_copied_from(
+    cache: EmbeddingCache, alone: AloneEncoder, suffix: str
+) -> None:
+    digest = ask(cache, alone).facts.digest
+    (cache.folder / f"{digest}{suffix}").write_bytes(b"{}"[:1])
+    found = ask(cache, alone, OVERLAPPING)
+    assert (found.encoded_now, found.copied_now) == (len(OVERLAPPING), 0)
+    assert_right(found, OVERLAPPING)
+    cache.delete(digest)
+    cache.delete(found.facts.digest)
+    again = ask(cache, alone, OVERLAPPING[:7])
+    assert again.copied_now == 0
+    assert_right(again, OVERLAPPING[:7])
+
+
+def test_rows_of_a_damaged_matrix_are_encoded_again(cache: EmbeddingCache, alone: AloneEncoder) -> None:
+    path = cache.folder / f"{ask(cache, alone).facts.digest}.npy"
+    matrix = matrix_of(TEXTS)
+    matrix[31] = np.nan
+    np.save(path, matrix)
+    found = ask(cache, alone, OVERLAPPING)
+    assert_right(found, OVERLAPPING)
+    assert found.copied_now == 18
+
+
+@pytest.mark.parametrize("content", [b"", b"no array", b"\x93NUMPY"])
+def test_a_damaged_list_is_made_anew(cache: EmbeddingCache, alone: AloneEncoder, content: bytes) -> None:
+    ask(cache, alone)
+    (listed,) = cache.known.folder.glob("*.npy")
+    listed.write_bytes(content)
+    assert ask(cache, alone, OVERLAPPING).copied_now == 0
+    assert not listed.exists()
+    ask(cache, alone)
+    assert ask(cache, alone, TEXTS[:9]).copied_now == 9
+
+
+def test_truncated_texts_are_never_copied(cache: EmbeddingCache, tmp_path: Path) -> None:
+    """Of truncated texts only the number is known, not which ones they are."""
+    encoder = AloneFamily(tmp_path / "log")
+    ask(cache, encoder)
+    facts = next(cache.folder.glob("*.json"))
+    assert ask(cache, encoder, TEXTS[:9]).copied_now == 9
+    for path in cache.folder.glob("*.json"):
+        path.write_text(path.read_text("utf-8").replace('"truncated": 0', '"truncated": 1'), "utf-8")
+    assert '"truncated": 1' in facts.read_text("utf-8")
+    assert ask(cache, encoder, TEXTS[:8]).copied_now == 0
+
+
+def test_siblings_are_copied_together(cache: EmbeddingCache, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    first, second = AloneFamily(log), AloneFamily(log, turn=1)
+    second.identity, second.info = second.family[0].identity, second.family[0].info
+    ask(cache, AloneEncoder(log))  # one of them alone
+    assert ask(cache, first, OVERLAPPING).copied_now == 0
+    assert ask(cache, first, OVERLAPPING[4:]).copied_now == len(OVERLAPPING) - 4
+    found = ask(cache, second, OVERLAPPING[4:])
+    assert found.encoded_now == 0
+    np.testing.assert_array_equal(found.matrix, -matrix_of(OVERLAPPING[4:])[:, : DIMENSION // 2])
+
+
+def test_chunks_of_texts_beside_copied_ones_survive_a_crash(cache: EmbeddingCache, alone: AloneEncoder) -> None:
+    ask(cache, alone, TEXTS[:20])
+    stop = CancelToken()
+
+    def stop_after_two_chunks(_stage: str, done: int, _total: int, _fraction: float | None = None) -> None:
+        if done == 2 * CHUNK:
+            stop.cancel()
+
+    with pytest.raises(Cancelled):
+        ask(cache, alone, progress=stop_after_two_chunks, cancel=stop)
+    found = ask(cache, alone)
+    assert_right(found)
+    assert (found.copied_now, found.encoded_now) == (20, len(TEXTS) - 20 - 2 * CHUNK)
+    assert Counter(alone.encoded()) == Counter(TEXTS)
+
+
+def encode_in_turn(folder: Path, alone: AloneEncoder, lists: Sequence[Sequence[str]]) -> None:
+    for texts in lists:
+        assert_right(ask(EmbeddingCache(folder, CHUNK), alone, texts), texts)
+
+
+def test_processes_that_share_texts_agree(cache: EmbeddingCache, alone: AloneEncoder) -> None:
+    lists = [TEXTS, OVERLAPPING, TEXTS[5:15], OVERLAPPING[3:]]
+    children = [
+        SPAWN.Process(target=encode_in_turn, args=(cache.folder, replace(alone, seconds_per_text=0.001), order))
+        for order in (lists, lists[::-1])
+    ]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+    assert [child.exitcode for child in children] == [0, 0]
+
+
+@given(
+    lists=st.lists(st.lists(st.sampled_from(TEXTS[:12]), max_size=15), min_size=1, max_size=4), chunk=st.integers(1, 9)
+)
+@settings(deadline=None, max_examples=40)
+def test_any_lists_after_each_other_are_right(lists: list[list[str]], chunk: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        cache = EmbeddingCache(Path(folder) / "embeddings", chunk)
+        alone, seen = AloneEncoder(Path(folder) / "log"), set()
+        for texts in lists:
+            before = len(alone.encoded())
+            assert_right(ask(cache, alone, texts), texts)
+            assert set(alone.encoded()[before:]).isdisjoint(seen)
+            seen |= set(texts)
+
+
 # --- what is there, and its removal
 
 

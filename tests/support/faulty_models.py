@@ -6,7 +6,6 @@ Vectors of the published model are remembered by text, so that most ways cost no
 
 from __future__ import annotations
 
-import copy
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -88,10 +87,9 @@ class MiniLM:
 
     def with_weights(self, change: Callable[[torch.nn.Module], None]) -> Serve:
         """MiniLM with changed weights."""
-        other = replace(self.encoder)
-        model = copy.deepcopy(self.encoder._model)
-        change(model[0].auto_model)
-        vars(other)["_model"] = model
+        other = replace(self.encoder, may_pack=False)  # its weights can be changed
+        other.load()
+        change(other._model[0].auto_model)
         return lambda texts: other.encode(texts, CancelToken())
 
     def tokens(self, texts: Sequence[str], max_length: int = READ) -> tuple[torch.Tensor, torch.Tensor]:

@@ -47,6 +47,7 @@ class StaticEncoder:
     source: StaticFolder
     max_length: int
     prompt: str
+    encodes_alone = True
 
     @property
     def identity(self) -> EncoderIdentity:

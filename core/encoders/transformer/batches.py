@@ -121,8 +121,11 @@ def _joined(rows: list[list[int]], dtype: type) -> np.ndarray:
     return np.fromiter((value for row in rows for value in row), dtype=dtype, count=sum(map(len, rows)))
 
 
-def batches_by_tokens(lengths: Int64, budget: int) -> list[Int64]:
+def batches_by_tokens(lengths: Int64, budget: int, *, alike: bool = False) -> list[Int64]:
     """Row numbers in batches of similar length whose padded size is at most ``budget`` tokens.
+
+    ``alike``: of the same length, so that no text is padded and none changes another's rounding; only where small
+    products are as fast as large ones.
 
     A longer text is a batch of its own. Texts of one length need neither padding nor an attention mask (5% of the time
     of short texts): if they fill a quarter of the budget, enough for fast matrix products, no others join them.
@@ -134,7 +137,7 @@ def batches_by_tokens(lengths: Int64, budget: int) -> list[Int64]:
             # lengths rise along `order`: the next text would set the batch's width
             shortest, longest, following = (int(lengths[order[place]]) for place in (start, end - 1, end))
             size = end - start
-            is_complete = shortest == longest < following and size * longest >= budget / 4
+            is_complete = shortest == longest < following and (alike or size * longest >= budget / 4)
             if (size + 1) * following <= budget and not is_complete:
                 continue
         batches.append(order[start:end])

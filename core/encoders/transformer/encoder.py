@@ -19,7 +19,7 @@ from blindspot.encoders.transformer import backends
 from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder
 from blindspot.encoders.transformer.layers import Reading, mean, readings
-from blindspot.encoders.transformer.packed import pack
+from blindspot.encoders.transformer.packed import is_packed, pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
@@ -124,6 +124,11 @@ class SentenceTransformerEncoder:
     def family(self) -> tuple[Sibling, ...]:
         """This encoder first."""
         return tuple(Sibling(self._identity(o), o.info) for o in (self._output, *self.others))
+
+    @property
+    def encodes_alone(self) -> bool:
+        """In half precision the other texts of a batch change the third digit."""
+        return self.dtype is Dtype.FLOAT32
 
     @cached_property
     def device(self) -> str:
@@ -314,7 +319,9 @@ class TokenizedTexts:
 
         lengths = self.tokens.lengths[distinct]
         budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
-        run_batches(batches_by_tokens(lengths, budget), lengths, run, self.device, self.reference)
+        run_batches(
+            batches_by_tokens(lengths, budget, alike=self.forward.is_packed), lengths, run, self.device, self.reference
+        )
         while waiting:
             fetch()
         return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
@@ -328,6 +335,7 @@ class _Forward:
         self._poolings = poolings
         self._device = device
         self._backbone = model[0].auto_model
+        self.is_packed = is_packed(self._backbone)
         # Some published models exclude the prompt's tokens from the mean.
         self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
 

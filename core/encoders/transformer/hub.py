@@ -70,6 +70,10 @@ class HubEncoder:
         return self._encoder.device
 
     @property
+    def encodes_alone(self) -> bool:
+        return self._encoder.encodes_alone
+
+    @property
     def family(self) -> tuple[Sibling, ...]:
         return self._encoder.family
 

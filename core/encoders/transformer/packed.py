@@ -57,6 +57,14 @@ def pack(layers: Any) -> int:
     return sum(isinstance(was, torch.nn.Linear) for _, _, was in exchanged)
 
 
+def is_packed(layers: Any) -> bool:
+    """Whether some of a model's layers are packed.
+
+    Their products give a row the same numbers in any batch; so does the attention between texts of one length.
+    """
+    return any(weight.is_mkldnn for weight in layers.parameters())
+
+
 def _is_plain(layers: Any) -> bool:
     """Whether all weights are float32 on the CPU."""
     import torch

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import copy
 import platform
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from transformers import BertConfig, BertModel
 
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.transformer import packed
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
+from tests.support.odd_texts import ODD_TEXTS
 
 needs_onednn = pytest.mark.skipif(
     platform.machine().lower() not in packed.X86 or not torch.backends.mkldnn.is_available(),
@@ -87,3 +95,18 @@ def test_other_precisions_and_processors_are_left_alone(monkeypatch: pytest.Monk
     assert packed.pack(bert().to(torch.bfloat16)) == 0
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
     assert packed.pack(bert()) == 0
+
+
+@needs_onednn
+def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -> None:
+    """So it does not matter in which dataset a text was encoded first."""
+    encoder = replace(resolve_encoder("minilm", shared_settings), others=())
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    assert encoder.encodes_alone
+    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:60], *ODD_TEXTS[:5]]
+    prepared = encoder.prepare(texts, CancelToken())
+    if not packed.is_packed(encoder._model[0].auto_model):
+        pytest.skip("not packed here")
+    together = prepared.encode(np.arange(len(texts)), CancelToken()).vectors[0]
+    apart = np.vstack([prepared.encode(np.array([row]), CancelToken()).vectors[0] for row in range(len(texts))])
+    np.testing.assert_array_equal(together, apart)

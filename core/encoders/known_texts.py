@@ -1,0 +1,100 @@
+"""Texts whose vectors are in the cache: a digest per text of every list of texts that was encoded.
+
+A list is a file of its own, the same for all models. Which models have its vectors is told by their files, so nothing
+is kept twice, and nothing has to be corrected where embeddings are deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blindspot.files.in_use import use
+from blindspot.files.writing import delete_file, write_atomically
+from blindspot.types import Bool, Int64
+
+FOLDER = "texts"  # in that of embeddings
+
+UInt64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Texts that a list has: ``rows [k] int64`` among those asked for, and their ``places [k] int64`` in the list."""
+
+    rows: Int64
+    places: Int64
+
+
+class KnownTexts:
+    """The lists; safe for several threads and processes."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def remember(self, texts_digest: str, texts: Sequence[str]) -> None:
+        """Keep a list; raises ``BlindspotError`` if the disk is full."""
+        path = self._path(texts_digest)
+        if not path.is_file():
+            digests = digests_of(texts)
+            write_atomically(path, lambda f: np.save(f, digests))
+
+    def find(self, texts: Sequence[str], take: Callable[[str, Known], Bool]) -> Bool:
+        """Offer each list's share of the texts until all are taken.
+
+        Args:
+            take: from a list's digest and what it has of the texts that are still wanted, which of these are taken.
+
+        Returns:
+            ``[n] bool``: which texts were taken.
+        """
+        paths = sorted(self.folder.glob("*.npy"))
+        taken = np.zeros(len(texts), dtype=np.bool_)
+        if not paths or not len(texts):
+            return taken
+        wanted = digests_of(texts)
+        order = np.argsort(wanted[:, 0], kind="stable")
+        halves = wanted[order, 0]
+        for path in paths:
+            there = self._read(path)
+            # A text may be asked for twice: each text asked for looks for its place, not each place for its text.
+            by_half = np.argsort(there[:, 0], kind="stable")
+            at = np.searchsorted(there[by_half, 0], halves)
+            at = by_half[np.minimum(at, len(there) - 1)] if len(there) else np.zeros(0, dtype=np.int64)
+            same = (there[at] == wanted[order]).all(axis=1) if len(there) else np.zeros(len(order), dtype=np.bool_)
+            same &= ~taken[order]
+            if same.any():
+                known = Known(order[same], at[same])
+                taken[known.rows[take(path.stem, known)]] = True
+            if taken.all():
+                break
+        return taken
+
+    def _read(self, path: Path) -> UInt64:
+        """``[n, 2] uint64``; a damaged list is as good as none, and is removed."""
+        if not use(path):
+            return np.empty((0, 2), dtype=np.uint64)
+        try:
+            found = np.load(path, mmap_mode="r", allow_pickle=False)
+        except FileNotFoundError:
+            return np.empty((0, 2), dtype=np.uint64)
+        except (ValueError, EOFError):
+            found = np.empty(0)
+        if found.ndim != 2 or found.shape[1] != 2 or found.dtype != np.uint64:
+            delete_file(path)
+            return np.empty((0, 2), dtype=np.uint64)
+        return np.asarray(found)
+
+    def _path(self, texts_digest: str) -> Path:
+        return self.folder / f"{texts_digest}.npy"
+
+
+def digests_of(texts: Sequence[str]) -> UInt64:
+    """``[n, 2] uint64``: 128 bits of each text."""
+    found = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
+    return np.frombuffer(found, dtype="<u8").reshape(-1, 2).astype(np.uint64)
