@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from blindspot.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
 from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.known_texts import FOLDER
 from blindspot.encoders.transformer.backends import EXPORTS
 from blindspot.errors import DataCorrupt
 from blindspot.files.writing import bytes_of
@@ -30,6 +31,7 @@ ANOTHER_FOLDER = "or set BLINDSPOT_CACHE to a folder that can be written"
 def kinds(settings: Settings) -> dict[str, Path]:
     return {
         "embeddings": settings.embeddings,
+        "lists of texts": settings.embeddings.parent / FOLDER,
         "data": settings.data,
         "uploads": settings.uploads,
         "maps": settings.maps,

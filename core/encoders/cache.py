@@ -109,7 +109,7 @@ class EmbeddingCache:
     def __init__(self, folder: Path, texts_per_chunk: int = TEXTS_PER_CHUNK) -> None:
         self.folder = folder
         self.texts_per_chunk = texts_per_chunk
-        self.known = KnownTexts(folder / FOLDER)
+        self.known = KnownTexts(folder.parent / FOLDER)
 
     def read(self, digest: str, *, is_use: bool = True) -> Embedded | None:
         """The embeddings under ``digest``, or None; ``is_use`` marks them as used now (``blindspot.files.in_use``).

@@ -1,7 +1,7 @@
 """Texts whose vectors are in the cache: a digest per text of every list of texts that was encoded.
 
-A list is a file of its own, the same for all models. Which models have its vectors is told by their files, so nothing
-is kept twice, and nothing has to be corrected where embeddings are deleted.
+A list is a file of its own, the same for all models. The models' own files say which of them have its vectors, so
+nothing is kept twice, and nothing has to be corrected where embeddings are deleted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from blindspot.files.in_use import use
 from blindspot.files.writing import delete_file, write_atomically
 from blindspot.types import Bool, Int64
 
-FOLDER = "texts"  # in that of embeddings
+FOLDER = "texts"  # beside that of embeddings
 
 UInt64 = NDArray[np.uint64]
 

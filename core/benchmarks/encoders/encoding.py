@@ -163,7 +163,7 @@ def minilm(settings: Settings) -> SentenceTransformerEncoder:
 def _stored(encoder: SentenceTransformerEncoder, texts: Sequence[str]) -> Float32:
     """Encode into a new cache; returns the vectors, in memory."""
     with tempfile.TemporaryDirectory() as folder:
-        cache = EmbeddingCache(Path(folder))
+        cache = EmbeddingCache(Path(folder, "embeddings"))
         return np.array(cache.encode(encoder, texts, "benchmark", no_progress, CancelToken()).matrix)
 
 
