@@ -8,12 +8,14 @@ and its script thread, with caches warm as they are for a reader who has just op
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from time import perf_counter
 
-from blindspot.benchmarks import app_server, browser
+from blindspot.benchmarks import app_big_store, app_server, app_store, browser
 from blindspot.benchmarks.app_store import FilledStore, filled
 from blindspot.benchmarks.browser import Press
 from blindspot.benchmarks.measuring import BenchmarkResult
+from blindspot.store.db import Database
 from blindspot.types import Progress
 
 RERUNS = 20
@@ -37,6 +39,8 @@ PAGES = (
     ),
     *("neighbours", "frequency", "map", "training", "intruder", "compare_votes", "models", "data", "docs"),
 )
+PAGES_OF_MANY_RUNS = ("overview", "run", "evalrank")
+OPENINGS = 3
 FIRST_FINDING = ".st-key-finding_0"
 
 _LINK = '[data-testid="stTopNavLink"][href$="/{}"]'
@@ -63,20 +67,42 @@ INTERACTIONS = (
 
 def page(progress: Progress) -> list[BenchmarkResult]:
     """Server-side script time of each page, p95 over 20 reruns; the worst page first."""
+    return _pages("page", filled(progress), PAGES, progress)
+
+
+def pages_big_store(progress: Progress) -> list[BenchmarkResult]:
+    """As ``page``, with 100,000 runs; seconds until their store is open, and the bytes of its file per row."""
+    store = app_big_store.big()
+    results = _pages("pages_big_store", store.filled, PAGES_OF_MANY_RUNS, progress)
+    seconds = []
+    for _ in range(OPENINGS):
+        database = Database(app_store.settings_of(store.filled.cache).store)
+        start = perf_counter()
+        with database.cursor():
+            seconds.append(perf_counter() - start)
+        database.close()
+    per_row = store.bytes / store.rows
+    return [
+        *results,
+        BenchmarkResult("pages_big_store_open", statistics.median(seconds), "s", tuple(seconds)),
+        BenchmarkResult("pages_big_store_bytes_per_row", per_row, "bytes", (per_row,)),
+    ]
+
+
+def _pages(name: str, store: FilledStore, stems: Sequence[str], progress: Progress) -> list[BenchmarkResult]:
     from blindspot.server import rerun_client
 
-    store = filled(progress)
     results = []
     with app_server.serving(store.cache, rerun_client.SERVER_OPTION) as server:
-        for i, stem in enumerate(PAGES):
-            progress("page, script time", i, len(PAGES))
+        for i, stem in enumerate(stems):
+            progress("page, script time", i, len(stems))
             with rerun_client.opened(server.address, stem, _query(stem, store)) as client:
                 client.run()  # for imports and caches
                 client.run()
                 samples = tuple(client.run().script_seconds * 1e3 for _ in range(RERUNS))
-            results.append(BenchmarkResult(f"page_{stem}", percentile_95(samples), "ms", samples))
+            results.append(BenchmarkResult(f"{name}_{stem}", percentile_95(samples), "ms", samples))
     worst = max(results, key=lambda result: result.value)
-    return [BenchmarkResult("page", worst.value, worst.unit, worst.samples), *results]
+    return [BenchmarkResult(name, worst.value, worst.unit, worst.samples), *results]
 
 
 def percentile_95(samples: tuple[float, ...]) -> float:

@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from blindspot.datasets import fetch, packaged
@@ -51,8 +50,8 @@ def settings_of(cache_folder: Path) -> Settings:
     return Settings(cache=cache_folder, mirror="", device="cpu", mode=Mode.LOCAL)
 
 
-@cache
-def _folder() -> Path:
+def temporary_folder() -> Path:
+    """A new folder that is deleted with this process."""
     folder = Path(tempfile.mkdtemp(prefix="blindspot-bench-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
@@ -64,7 +63,7 @@ _FILLED: list[FilledStore] = []
 def filled(progress: Progress = no_progress) -> FilledStore:
     """The filled store, made on the first call; raises ``BlindspotError`` if a run failed."""
     if not _FILLED:
-        _FILLED.append(fill(_folder(), progress))
+        _FILLED.append(fill(temporary_folder(), progress))
     return _FILLED[0]
 
 

@@ -12,14 +12,14 @@ from blindspot.cli.options import AsJson
 
 
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(help="benchmarks; all if left out")] = None,
+    names: Annotated[list[str] | None, typer.Argument(help="benchmarks; if left out, all but the slowest")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure speed on this machine: ratios within one run, medians of interleaved pairs, response times of the app."""
     from blindspot.benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
 
     with output.progress("benchmark") as progress:
-        report = run(names or list(BENCHMARKS), progress)
+        report = run(names or [name for name, one in BENCHMARKS.items() if one.is_usual], progress)
     for name, reason in report.not_measured.items():
         print(f"{name} not measured: {reason}", file=sys.stderr)
     if as_json:

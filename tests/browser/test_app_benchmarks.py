@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.benchmarks import app, app_server, app_store, browser
+from blindspot.benchmarks import app, app_big_store, app_server, app_store, browser
+from blindspot.benchmarks.app_big_store import Size
 from blindspot.benchmarks.app_store import FilledStore
 from blindspot.benchmarks.measuring import BenchmarkResult
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.server import rerun_client
+from blindspot.store.repository import Repository
 from blindspot.types import no_progress
 
 
@@ -38,6 +41,43 @@ def test_the_app_is_measured_in_its_own_server(monkeypatch: pytest.MonkeyPatch) 
     for result in each:
         assert len(result.samples) == 2
         assert min(result.samples) > 1  # milliseconds: a page that is not run takes none
+
+
+def test_the_pages_of_a_big_store_are_measured_on_copies_of_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = Size(models=3, transforms=2, datasets=2)
+    fill = app_store.fill
+    monkeypatch.setattr(app_store, "fill", lambda *given: fill(*given, ("evalrank", "heros")))
+    store = app_big_store.fill(tmp_path, size)
+    repository = Repository.at(app_store.settings_of(store.filled.cache).store)
+    originals = [run for run in repository.runs() if run.plan.variant.encoder == app_big_store.ENCODER]
+    copies = [run for run in repository.runs() if run.plan.variant.encoder != app_big_store.ENCODER]
+    assert store.runs == len(originals) + len(copies)
+    assert len(copies) == 2 * 3 * 2 * 2
+    assert len({run.run_id for run in copies}) == len(copies)
+    for run in copies:
+        (source,) = (
+            one
+            for one in originals
+            if one.plan.diagnostic == run.plan.diagnostic and one.plan.variant.transform == "none"
+        )
+        assert set(run.metrics) == set(source.metrics)
+        entry = find_diagnostic(run.plan.diagnostic)
+        own, other = (repository.items(entry, [one.run_id], texts=True) for one in (run, source))
+        assert own.drop(columns="run_id").equals(other.drop(columns="run_id"))
+    assert store.rows == sum(
+        len(repository.items(find_diagnostic(run.plan.diagnostic), [run.run_id], texts=False))
+        for run in (*originals, *copies)
+    )
+    repository.database.close()
+    monkeypatch.setattr(app_big_store, "big", lambda: store)
+    found = {result.name: result for result in app.pages_big_store(no_progress)}
+    assert found["pages_big_store"].value == max(
+        found[f"pages_big_store_{stem}"].value for stem in ("overview", "run", "evalrank")
+    )
+    assert 0 < found["pages_big_store_open"].value < 10
+    assert found["pages_big_store_bytes_per_row"].value == store.bytes / store.rows
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from blindspot.ui.widgets.doors import doors
 from blindspot.workspace.overview import best, figures, tables
 
 DRAWN = 11  # models in the figure: as many as have a color of their own
+TABLES = 6  # datasets at first, the picked one and those run last: each table takes as long as the rest of the page
 
 
 def show() -> None:
@@ -45,15 +46,20 @@ def show() -> None:
 
 
 def section(entry: DiagnosticEntry, picks: Picks) -> None:
-    """Draw the best model on the picked dataset in a sentence and a figure, then a table per dataset."""
+    """Draw the best model on the picked dataset in a sentence and a figure, then datasets' tables, few at first."""
     boards = tables.leaderboards(entry, picks)
     if not boards:
         tables.none_fit(entry, picks)
         return
     tested = tables.tested(boards)
     _best(entry, boards[0])
-    for board in boards:
-        tables.board_table(entry, board, test=board.dataset in tested)
+    drawn = st.container()
+    is_long = len(boards) > TABLES and st.toggle(
+        f"Show all {len(boards):,} datasets", key="overview_more", bind="query-params"
+    )
+    with drawn:
+        for board in boards if is_long else boards[:TABLES]:
+            tables.board_table(entry, board, test=board.dataset in tested)
     tables.which_parameters(entry, picks)
     how_computed(entry)
 

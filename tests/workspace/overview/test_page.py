@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from blindspot.benchmarks import app_store
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
+from blindspot.store.records import Leaderboard
 from blindspot.store.repository import Repository
 from blindspot.types import no_progress
 from blindspot.workspace import overview
+from blindspot.workspace.overview import tables
 from tests.support.pages import OpenApp, chart, values, written
 
 
@@ -85,3 +88,31 @@ def test_of_many_models_the_best_are_drawn_and_the_others_counted(
     app = open_app(filled, "overview", scores="transfer")
     assert len(chart(app, 0)["data"]) == 1
     assert "2 models; showing the 1 with the highest" in written(app)
+
+
+def test_of_many_datasets_the_first_are_shown_and_the_others_on_request(
+    open_app: OpenApp, demo_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tables of a store with twenty datasets took half a second."""
+    app = open_app(demo_cache, "overview")
+    assert not [toggle for toggle in app.toggle if toggle.key == "overview_more"]
+    monkeypatch.setattr(overview, "TABLES", 1)
+    with monkeypatch.context() as patch:
+        boards = tables.leaderboards
+        patch.setattr(
+            tables,
+            "leaderboards",
+            lambda *given: [
+                replace_dataset(board, f"{board.dataset}{i}") for board in boards(*given) for i in range(3)
+            ],
+        )
+        app = open_app(demo_cache, "overview")
+        assert len(app.dataframe) == 1
+        app.toggle(key="overview_more").set_value(True).run()
+        assert len(app.dataframe) == 3
+        assert len(open_app(demo_cache, "overview", overview_more="true").dataframe) == 3
+
+
+def replace_dataset(board: Leaderboard, dataset: str) -> Leaderboard:
+    runs = tuple(replace(run, plan=replace(run.plan, dataset=dataset)) for run in board.runs)
+    return replace(board, runs=runs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
-from blindspot.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, text_on
+from blindspot.figures.theme import MANY_VARIANTS, Scheme, Style, apply_layout, ink, set_properties, text_on
 from blindspot.types import Variant
 
 FIGURE_HEIGHT = 330
@@ -119,25 +120,24 @@ def _rows(
         values = [row[name] for row in rows]
         ends = [intervals.get(row["variant"], {}).get(name) for row in rows]
         colours = [look.colour for look in looks]
-        drawn = (
-            go.Bar(orientation="h", width=0.78, marker={"color": colours})
-            if as_bars
-            else go.Scatter(
-                mode="markers", marker={"color": colours, "symbol": [look.symbol for look in looks], "size": 7}
-            )
-        )
-        drawn.update(  # one trace for all variants: a trace each takes longer to build than the rest of the page
-            name=title,
-            x=values,
-            y=places,
-            error_x=_error_bars(values, ends, scheme),
-            customdata=[
+        drawn: dict[str, Any] = {  # one trace for all variants: a trace each takes longer to build than the rest
+            "name": title,
+            "x": values,
+            "y": places,
+            "error_x": _error_bars(values, ends, scheme),
+            "customdata": [
                 [escape(row["variant"].label, quote=False), _in_brackets(end)]
                 for row, end in zip(rows, ends, strict=True)
             ],
-            hovertemplate=f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
-        )
-        figure.add_trace(drawn, **where)
+            "hovertemplate": f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
+        }
+        if as_bars:
+            figure.add_bar(**drawn, orientation="h", width=0.78, marker={"color": colours}, **where)
+        else:
+            symbols = [look.symbol for look in looks]
+            figure.add_scatter(
+                **drawn, mode="markers", marker={"color": colours, "symbol": symbols, "size": 7}, **where
+            )
         figure.add_scatter(
             x=[VALUES_FROM] * len(rows),
             y=places,
@@ -160,10 +160,13 @@ def _rows(
                 hovertemplate=f"no model can exceed %{{x:.4f}}<extra>{title}</extra>",
                 **where,
             )
-    figure.update_annotations(font={"color": ink(scheme), "size": 13})
-    figure.update_xaxes(range=[0, AXIS_END], tickvals=[0, 0.5, 1], ticktext=["0", "0.5", "1"])
-    figure.update_yaxes(tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
-    figure.update_layout(barmode="overlay", showlegend=False)
+    for heading in figure.layout.annotations:
+        set_properties(heading, font={"color": ink(scheme), "size": 13})
+    for axis in figure.select_xaxes():
+        set_properties(axis, range=[0, AXIS_END], tickvals=[0, 0.5, 1], ticktext=["0", "0.5", "1"])
+    for axis in figure.select_yaxes():
+        set_properties(axis, tickvals=places, ticktext=names, range=[len(rows) - 0.5, -0.5], showgrid=False)
+    set_properties(figure.layout, barmode="overlay", showlegend=False)
     lines = max(name.count("<br>") for name in names)
     row_height = ROW + HALF_ROW * lines if as_bars else DOT_ROW
     return apply_layout(figure, scheme, height=max(FIGURE_HEIGHT - 60, 80 + row_height * len(rows)))
