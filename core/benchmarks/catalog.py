@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from blindspot.benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
-from blindspot.benchmarks.encoders import backend, efficiency, encoding, served
+from blindspot.benchmarks.encoders import backend, cold, efficiency, encoding, served
 from blindspot.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from blindspot.errors import unknown
 from blindspot.settings import Settings, prepare_runtime
@@ -89,6 +89,13 @@ BENCHMARKS: dict[str, Benchmark] = {
             0.85,
             False,
             efficiency.encode_efficiency,
+        ),
+        Benchmark(
+            "encode_cold",
+            "from the start of Python to MiniLM's first batch: imports, weights and their checksum",
+            6.0,
+            True,
+            cold.encode_cold,
         ),
         Benchmark(
             "encode_backend",

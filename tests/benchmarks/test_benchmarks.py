@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from blindspot.benchmarks import app, catalog, measuring, ranking
-from blindspot.benchmarks.encoders import backend, efficiency, encoding, served
+from blindspot.benchmarks.encoders import backend, cold, efficiency, encoding, served
 from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
@@ -71,6 +72,15 @@ def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, sett
     assert found["encode_backend"] > 0
     for name in ("encode_backend_difference", "encode_backend_onnx_difference"):
         assert 0 < found[name] < 1e-5, "0 would say that torch was compared with itself"
+
+
+def test_a_cold_start_is_a_process_that_encodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cold, "STARTS", 1)
+    (found,) = cold.encode_cold(no_progress)
+    assert found.value == found.samples[0] > 0.5, "no process imports torch faster"
+    monkeypatch.setattr(cold, "PROGRAM", "raise SystemExit(3)")
+    with pytest.raises(subprocess.CalledProcessError):
+        cold.encode_cold(no_progress)
 
 
 def test_operations_of_layers_by_hand() -> None:
