@@ -48,6 +48,19 @@ BENCHMARKS: dict[str, Benchmark] = {
             ranking.rank_vs_gemm,
         ),
         Benchmark(
+            "rank_kinds",
+            "exact ranks of EvalRank's sentences by stored embeddings against the bare products, in float32 alone and "
+            "with 8-bit codes where the processor has instructions for them; and of random vectors and matches",
+            0.55,
+            True,
+            ranking.rank_kinds,
+            {
+                **{f"rank_kinds_{kind}_float32": 0.55 for kind in ("minilm", "minilm_cls")},
+                **{f"rank_kinds_{kind}_8bit": 0.25 for kind in ("minilm", "minilm_cls")},
+                **{f"rank_kinds_random_{way}": 1.15 for way in ("float32", "8bit")},
+            },
+        ),
+        Benchmark(
             "rank_vs_toolkit",
             "the published toolkit's way (per pair: product, sort, search), times as slow as exact ranks with ties",
             40.0,

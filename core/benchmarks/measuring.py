@@ -16,6 +16,8 @@ import psutil
 from blindspot.types import Progress
 
 PAIRS_OF_TIMINGS = 5
+# Of x86, then of ARM; those of 8-bit products are the ones with VNNI, and asimddp and i8mm.
+INSTRUCTIONS = ("avx2", "avx512f", "avx_vnni", "avx512_vnni", "amx_int8", "asimd", "asimddp", "i8mm")
 REST_SECONDS = 0.1  # BLAS' threads spin that long for more work, and would take the next one's cores
 
 
@@ -105,6 +107,7 @@ def equal_threads() -> int:
 def machine(threads: int) -> dict[str, str | int]:
     return {
         "processor": _processor(),
+        "instructions": _instructions(),
         "threads": threads,
         "memory_gib": round(psutil.virtual_memory().total / 2**30),
         "system": platform.platform(),
@@ -114,9 +117,19 @@ def machine(threads: int) -> dict[str, str | int]:
 
 
 def _processor() -> str:
+    return _of_cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+def _instructions() -> str:
+    """Sets of vector instructions that speed depends on, of ``INSTRUCTIONS``; "" if the system does not say."""
+    flags = set((_of_cpuinfo("flags") or _of_cpuinfo("Features")).split())
+    return ", ".join(name for name in INSTRUCTIONS if name in flags)
+
+
+def _of_cpuinfo(key: str) -> str:
+    """What Linux says of the first processor; "" if nothing."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8") as f:  # noqa: PTH123
-            names = [line.partition(":")[2].strip() for line in f if line.startswith("model name")]
+            return next((line.partition(":")[2].strip() for line in f if line.startswith(key)), "")
     except OSError:  # not Linux
-        names = []
-    return names[0] if names else platform.processor() or platform.machine()
+        return ""

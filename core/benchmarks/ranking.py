@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from blindspot.benchmarks import resident
-from blindspot.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
+from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, as_after_encoding, interleaved_ratios
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import DataMissing
+from blindspot.numerics import coarse
 from blindspot.numerics.ranking.ranks import QUERIES_PER_TILE, rank_pairs
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.threads import one_blas_thread
+from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32, Int32, Progress, no_progress
 
 TOOLKIT_PAIRS = 300  # timed; the others take as long
 SCALES = (25_000, 250_000)
 PAIRS_OF_SCALES = 3  # of timings: one of 250,000 items takes ten seconds
 OUT_OF_CORE = (1_000_000, 2_000)  # items, queries
+STORED = ("minilm", "minilm-cls")  # models of ``rank_kinds``
+Context = Callable[[], AbstractContextManager[None]]
 
 
 def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -> tuple[Float32, Int32, Int32]:
@@ -50,6 +63,63 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
         results.append(BenchmarkResult(f"rank_vs_gemm_{dimension}", statistics.median(samples), "ratio", samples))
     worst = max(results, key=lambda r: r.value)
     return [BenchmarkResult("rank_vs_gemm", worst.value, worst.unit, worst.samples), *results]
+
+
+def rank_kinds(progress: Progress) -> list[BenchmarkResult]:
+    """Exact ranks of EvalRank's sentences by stored embeddings against the bare products, and of random vectors with
+    random matches, which no coordinates decide; in float32 alone and, where the processor has instructions for them,
+    with products of 8-bit codes.
+
+    Raises:
+        NotMeasured: no embeddings of EvalRank's sentences are stored.
+    """
+    as_after_encoding()
+    kinds = stored_embeddings()
+    if not kinds:
+        raise NotMeasured(
+            "it needs stored embeddings: first 'blindspot run evalrank --encoder minilm --dataset evalrank-sent'"
+        )
+    matrix, queries, mates = ranking_problem(384)
+    kinds["random"] = matrix, queries, np.random.default_rng(1).permutation(mates)
+    with one_blas_thread():
+        ways: dict[str, Context] = {"float32": coarse.only_float32, **({"8bit": nullcontext} if coarse.pays() else {})}
+    results = []
+    for kind, problem in kinds.items():
+        vectors = problem[0][np.unique(problem[1])]
+        out = np.empty((min(QUERIES_PER_TILE, len(vectors)), len(problem[0])), dtype=np.float32)
+        for way, within in ways.items():
+
+            def ours(p: tuple[Float32, Int32, Int32] = problem, w: Context = within) -> None:
+                with w():
+                    rank_pairs(*p, Similarity.COS, no_progress, CancelToken())
+
+            def products(m: Float32 = problem[0], v: Float32 = vectors, o: Float32 = out) -> None:
+                for start in range(0, len(v), QUERIES_PER_TILE):
+                    rows = v[start : start + QUERIES_PER_TILE]
+                    np.matmul(rows, m.T, out=o[: len(rows)])
+
+            samples = interleaved_ratios(ours, products, progress, f"rank_kinds, {kind}, {way}")
+            name = f"rank_kinds_{kind}_{way}"
+            results.append(BenchmarkResult(name, statistics.median(samples), "ratio", samples))
+    worst = max((r for r in results if "random" not in r.name), key=lambda r: r.value)
+    return [BenchmarkResult("rank_kinds", worst.value, worst.unit, worst.samples), *results]
+
+
+def stored_embeddings() -> dict[str, tuple[Float32, Int32, Int32]]:
+    """Ranking problems of EvalRank's sentences by the models of ``STORED`` that have encoded them."""
+    settings = Settings.from_environment()
+    try:
+        dataset = fetch.load(find_dataset("evalrank-sent"), settings)
+    except DataMissing:
+        return {}
+    if not isinstance(dataset, PairSet):
+        raise TypeError("EvalRank's sentences are of another kind")
+    cache, found = EmbeddingCache(settings.embeddings), {}
+    for reference in STORED:
+        digest = resolve_encoder(reference, settings).identity.embedding_digest(dataset.texts_digest)
+        if (embedded := cache.read(digest, is_use=False)) is not None:
+            found[reference.replace("-", "_")] = np.array(embedded.matrix), dataset.queries, dataset.mates
+    return found
 
 
 def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
@@ -129,12 +130,25 @@ def one_thread() -> Iterator[None]:
         yield
 
 
+_may_pay = ContextVar("whether codes may be multiplied", default=True)
+
+
+@contextmanager
+def only_float32() -> Iterator[None]:
+    """Context in which codes do not pay, as on processors without instructions for them."""
+    before = _may_pay.set(False)
+    try:
+        yield
+    finally:
+        _may_pay.reset(before)
+
+
 def pays() -> bool:
     """Whether products of codes are at least half as fast again as float32 products on this machine.
 
     Asked only where BLAS has one thread and torch is loaded: importing it takes longer than most rankings.
     """
-    return "torch" in sys.modules and _is_faster()
+    return _may_pay.get() and "torch" in sys.modules and _is_faster()
 
 
 @cache

@@ -11,6 +11,7 @@ import torch
 from blindspot.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
 from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS
 from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
+from blindspot.numerics import coarse
 from blindspot.numerics.ranking.ranks import Exclusions
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import CancelToken, Float32, Int32, no_progress
@@ -56,6 +57,33 @@ def test_scaling_reports_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (memory.name, memory.unit) == ("rank_scaling_memory", "MB")
     assert catalog.BENCHMARKS["rank_scaling"].part_reaches == {"rank_scaling_memory": 600.0}
     assert 0 <= memory.value < 100
+
+
+def test_kinds_of_vectors_are_measured_by_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Codes only where the processor has them; the first result is the worst of the stored embeddings."""
+    problem = ranking.ranking_problem(32, 300, 30)
+    monkeypatch.setattr(ranking, "stored_embeddings", lambda: {"minilm": problem})
+    monkeypatch.setattr(ranking, "ranking_problem", lambda _: problem)
+    for is_faster in (False, True):
+        monkeypatch.setattr(coarse, "_is_faster", lambda fast=is_faster: fast)
+        headline, *parts = catalog.run(["rank_kinds"]).results
+        ways = ["float32", "8bit"] if is_faster else ["float32"]
+        assert [part.name for part in parts] == [f"rank_kinds_{k}_{way}" for k in ("minilm", "random") for way in ways]
+        assert headline.value == max(part.value for part in parts if "minilm" in part.name)
+        assert [catalog.bound_of(part.name) for part in parts[: len(ways)]] == [0.55, 0.25][: len(ways)]
+        assert {catalog.bound_of(part.name) for part in parts[len(ways) :]} == {1.15}
+
+
+def test_without_stored_embeddings_kinds_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranking, "stored_embeddings", dict)
+    report = catalog.run(["rank_kinds"])
+    assert report.results == ()
+    assert set(report.not_measured) == {"rank_kinds"}
+
+
+def test_codes_can_be_left_out() -> None:
+    with coarse.only_float32():
+        assert not coarse.pays()
 
 
 def test_out_of_core_counts_the_mapped_pages(monkeypatch: pytest.MonkeyPatch) -> None:

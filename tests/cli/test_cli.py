@@ -893,7 +893,7 @@ def test_bench_prints_one_json_object(tiny_problem: None, blindspot: Command) ->
     found = blindspot.json("bench", "rank_vs_gemm")
     assert set(found) == {"machine", "results"}
     machine, results = found["machine"], found["results"]
-    assert set(machine) == {"processor", "threads", "memory_gib", "system", "python", "numpy"}
+    assert set(machine) == {"processor", "instructions", "threads", "memory_gib", "system", "python", "numpy"}
     assert machine["threads"] >= 1
     assert set(results) == {"rank_vs_gemm", "rank_vs_gemm_384", "rank_vs_gemm_768"}
     for result in results.values():
