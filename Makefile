@@ -46,8 +46,9 @@ help:  ## this list
 	$(PYTHON) -m venv .venv
 	@touch $@
 
-.venv/run.stamp: .venv/made.stamp requirements.txt constraints.txt
+.venv/run.stamp: .venv/made.stamp requirements.txt constraints.txt pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .  # the command blindspot
 	@touch $@
 
 .venv/dev.stamp: .venv/run.stamp requirements-dev.txt requirements-backends.txt

@@ -1,24 +1,35 @@
-"""``python -m core``."""
+"""The command ``blindspot``, in a checkout also ``python -m core``."""
 
 import sys
+from pathlib import Path
 
 PYTHONS = "Python 3.11, 3.12 or 3.13"
 
-if __name__ == "__main__":
+
+def command() -> int:
+    """Run the command line; returns the exit code."""
     if sys.version_info < (3, 11):  # noqa: UP036 - older ones get one line, not a traceback
-        sys.exit("error: {} is Python {}.{}; expected {}".format(sys.executable, *sys.version_info[:2], PYTHONS))
+        return _fail("{} is Python {}.{}; expected {}".format(sys.executable, *sys.version_info[:2], PYTHONS))
     try:
         from blindspot.cli import main  # takes a second, in which people press Ctrl-C too
 
-        code = main()
+        return main()
     except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)  # noqa: T201
-        code = 1
+        return _fail("interrupted")
     except ImportError as error:  # of the line above: main lets nothing out
         if "--debug" in sys.argv:
             raise
         what = str(error).strip().splitlines()[0]
-        remedy = f"install the requirements: {sys.executable} -m pip install -r requirements.txt"
-        print(f"error: a library is missing or broken: {what}; {remedy}", file=sys.stderr)  # noqa: T201
-        code = 1
-    sys.exit(code)
+        in_checkout = (Path(__file__).resolve().parents[1] / "requirements.txt").is_file()
+        wanted = "-r requirements.txt" if in_checkout else "--force-reinstall blindspot"
+        remedy = f"install the requirements: {sys.executable} -m pip install {wanted}"
+        return _fail(f"a library is missing or broken: {what}; {remedy}")
+
+
+def _fail(message: str) -> int:
+    print(f"error: {message}", file=sys.stderr)  # noqa: T201
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(command())

@@ -12,9 +12,10 @@ from pathlib import Path
 from blindspot.errors import InputError, unknown
 
 PACKAGE = Path(__file__).resolve().parent
-# The app's files that are not modules of the package: the top of a checkout, or a folder of the installed package.
-INSTALLED = PACKAGE / "site"
-ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parent
+# What of the app is no module of the package, app.py and pages say: a folder of the installed package, or a checkout.
+_INSTALLED = PACKAGE / "_app"
+IS_INSTALLED = _INSTALLED.is_dir()
+ROOT = _INSTALLED if IS_INSTALLED else PACKAGE.parent
 ASSETS = ROOT / "assets"
 
 
@@ -31,7 +32,10 @@ class Variable:
 
 
 VARIABLES: Mapping[str, Variable] = {
-    "BLINDSPOT_CACHE": Variable("`cache/`", "folder for embeddings, store and downloads"),
+    "BLINDSPOT_CACHE": Variable(
+        "`cache/` in a checkout, your user cache folder where installed",
+        "folder for embeddings, store and downloads",
+    ),
     "BLINDSPOT_CACHE_LIMIT": Variable(
         "none", "most that the cache may take, such as `20GB` ([details](../guides/troubleshooting.md#the-cache-grows))"
     ),
@@ -155,7 +159,7 @@ class Settings:
         if prepare not in {"yes", "no"}:
             raise InputError(f"BLINDSPOT_PREPARE is '{prepare}'", expected="yes or no")
         return cls(
-            cache=Path(env.get("BLINDSPOT_CACHE") or ROOT / "cache").expanduser().resolve(),
+            cache=Path(env.get("BLINDSPOT_CACHE") or _cache()).expanduser().resolve(),
             mirror=env.get("BLINDSPOT_MIRROR") or "",
             device=device,
             mode=Mode(mode),
@@ -163,6 +167,15 @@ class Settings:
             cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
             prepare=prepare == "yes",
         )
+
+
+def _cache() -> Path:
+    """Where things are kept unless somebody says where."""
+    if not IS_INSTALLED:
+        return ROOT / "cache"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("blindspot", appauthor=False)
 
 
 def _hosts(text: str) -> tuple[str, ...]:

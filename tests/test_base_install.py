@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot import api as bs
+import blindspot as bs
 from tests.support.base_install import BaseInstall, blocked
 
 PAIRS, MINIMAL, SCORED, RETRIEVAL = "demo-pairs", "demo-minimal", "demo-scored", "demo-retrieval"
@@ -27,7 +27,7 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A table of random vectors for the texts of the demo."""
     path = tmp_path_factory.mktemp("table") / "mine.jsonl"
     rng = np.random.default_rng(3)
-    texts = dict.fromkeys(text for data in DATA_OF.values() for text in bs.texts(data))
+    texts = dict.fromkeys(text for data in DATA_OF.values() for text in bs.texts_of(data))
     path.write_text(
         "\n".join(json.dumps({"text": t, "embedding": rng.normal(size=8).tolist()}) for t in texts), "utf-8"
     )
@@ -96,6 +96,7 @@ def test_diagnostics_and_studies_need_no_extra(
         ((*RANDOM_ON, "demo-words"), "gensim", "words"),
         (("map", "--dataset", PAIRS, "--encoder", "random-projection", "--out", "map.csv"), "umap", "app"),
         (("report", "--out", "report.html"), "plotly", "app"),
+        (("app",), "streamlit", "app"),
     ],
 )
 def test_what_needs_an_extra_names_it(base: BaseInstall, arguments: tuple[str, ...], library: str, extra: str) -> None:

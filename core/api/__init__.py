@@ -1,6 +1,6 @@
 """Blindspot for programs: diagnostics, comparisons, findings and reports as functions.
 
->>> from blindspot import api as bs
+>>> import blindspot as bs
 >>> run = bs.evalrank("random-projection", "demo-pairs")
 >>> f"{run.scores['mrr'].value:.3f}"
 '0.418'
@@ -8,7 +8,7 @@
 400
 
 A model is a reference such as ``minilm`` or ``dir:PATH``, a SentenceTransformer, a function from a list of texts to an
-array, or an array with a row for each of ``texts(data)``. Data are a dataset's id, a path, a data frame, a dict of
+array, or an array with a row for each of ``texts_of(data)``. Data are a dataset's id, a path, a data frame, a dict of
 columns, or a list of tuples. Without a ``store``, results end with the program; with one (a cache folder, as in
 ``BLINDSPOT_CACHE``) they are kept, found again, and seen in the app.
 """
@@ -72,7 +72,7 @@ __all__ = [
     "retrieval",
     "run",
     "similarity",
-    "texts",
+    "texts_of",
     "transfer",
 ]
 
@@ -145,7 +145,7 @@ def run(
     return Run.of(pipeline.run(request, place.settings, place.repository).record, place)
 
 
-def texts(data: Any, *, columns: Mapping[str, str] | None = None, store: Store = None) -> tuple[str, ...]:
+def texts_of(data: Any, *, columns: Mapping[str, str] | None = None, store: Store = None) -> tuple[str, ...]:
     """The distinct texts of a dataset, in the order of the rows of an array of vectors."""
     place = place_of(store, None)
     return _texts(given.reference_of(data, None, columns, place.settings), place)

@@ -100,7 +100,7 @@ def check(
 ) -> Check:
     """Check whether a model is set up as meant: pooling, prompts, limit, order, precision.
 
-    >>> from blindspot import api as bs
+    >>> import blindspot as bs
     >>> letters = lambda texts: [[text.count(c) + 0.5 for c in "acdgt"] for text in texts]
     >>> found = bs.check(letters, quick=True)
     >>> {one.check: one.verdict for one in found}["finite"]

@@ -44,7 +44,7 @@ class Evaluator:
     Every call runs EvalRank on the pairs and HEROS on the minimal pairs. The results are runs of the models
     ``python:NAME/step-20`` and so on; with a ``store``, the app's page *Training* shows them during the training.
 
-    >>> from blindspot import api as bs
+    >>> import blindspot as bs
     >>> evaluator = bs.Evaluator([("a cat", "the cat"), ("a dog", "the dog"), ("one bird", "two birds")])
     >>> metrics = evaluator(lambda texts: [[len(text), text.count("d") + 1] for text in texts], steps=0)
     >>> metrics = evaluator(lambda texts: [[text.count(c) + 1 for c in "acdgirt"] for text in texts], steps=20)

@@ -16,7 +16,7 @@ from blindspot.types import Float32, Variant
 
 EXPECTED = (
     "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array, or an "
-    "array with a row for each of texts(data)"
+    "array with a row for each of texts_of(data)"
 )
 NO_TRANSFORM = "none"
 _PROBE = "probe"
@@ -90,7 +90,7 @@ def _of_array(vectors: Any, name: str, texts: Sequence[str]) -> FunctionEncoder:
     if matrix.ndim != 2 or len(matrix) != len(texts) or not matrix.shape[-1]:
         raise InputError(
             f"the vectors have the shape {matrix.shape}, and the data has {len(texts):,} distinct texts",
-            expected=f"({len(texts)}, dimension), a row for each of texts(data) in its order",
+            expected=f"({len(texts)}, dimension), a row for each of texts_of(data) in its order",
         )
     row = {text: number for number, text in enumerate(texts)}
     digest = hashlib.sha256(matrix.tobytes()).hexdigest()[:32]

@@ -93,7 +93,7 @@ def neighbours(
 ) -> Neighbors:
     """The texts of a dataset nearest to a query, exactly.
 
-    >>> from blindspot import api as bs
+    >>> import blindspot as bs
     >>> texts = [("a cat", "the cat"), ("a dog", "the dog")]
     >>> letters = lambda some: [[text.count(c) + 1 for c in "acdgt"] for text in some]
     >>> [near.text for near in bs.neighbours(letters, texts, "a cat", k=2)]

@@ -8,9 +8,12 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
+import blindspot
+from blindspot.cli import app as app_command
 from blindspot.cli import (
     bench,
     catalogs,
@@ -18,14 +21,12 @@ from blindspot.cli import (
     doctor,
     evidence,
     export,
-    hubs,
     judge,
-    maps,
-    neighbours,
     run,
     runs,
     sweep,
 )
+from blindspot.cli.space import hubs, maps, neighbours
 from blindspot.cli.studies import check, compare, findings, gate, report
 from blindspot.errors import BlindspotError, naming_extras, visible
 from blindspot.files.writing import disk_error
@@ -35,7 +36,6 @@ INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 app = typer.Typer(
     name="blindspot",
-    help="Blindspot shows what a word or sentence encoder gets wrong, pair by pair.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -45,6 +45,21 @@ app.add_typer(runs.app, name="runs")
 app.add_typer(judge.app, name="judge")
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(blindspot.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _blindspot(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """Blindspot shows what a word or sentence encoder gets wrong, pair by pair."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code. Every error becomes one line on stderr."""
     args = list(sys.argv[1:] if arguments is None else arguments)
@@ -52,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = [a for a in args if a != "--debug"]
     try:
         with naming_extras(), in_force(Names()):  # commands that print tables replace these with the store's
-            code = app(args, standalone_mode=False)
+            code = app(args, prog_name=app.info.name, standalone_mode=False)
     except BlindspotError as error:
         return _fail(str(error), error.exit_code, debug)
     except typer.TyperException as error:
@@ -75,6 +90,7 @@ def _fail(message: str, code: int, debug: bool) -> int:
     return code
 
 
+app.command("app")(app_command.serve)
 app.command("compare")(compare.compare_variants)
 app.command("map")(maps.make_map)
 app.command("findings")(findings.findings)

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from blindspot import api as bs
+import blindspot as bs
 from blindspot.diagnostic import all_diagnostics
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
@@ -100,7 +100,7 @@ def test_what_is_no_data_is_one_line(data: Any) -> None:
 def test_a_function_and_its_vectors_give_the_same(store: Path) -> None:
     """And both what a loop over all texts does."""
     of_function = bs.evalrank(lengths, PAIRS, name="lengths", store=store)
-    texts = bs.texts(PAIRS, store=store)
+    texts = bs.texts_of(PAIRS, store=store)
     vectors = np.array(lengths(list(texts)), dtype=np.float32)
     of_array = bs.evalrank(vectors, PAIRS, name="array", store=store)
     assert of_function.metrics == of_array.metrics
@@ -125,7 +125,7 @@ def test_another_function_of_the_same_name_is_another_model(store: Path) -> None
 
 
 def test_the_same_vectors_are_the_same_run(store: Path) -> None:
-    vectors = np.random.default_rng(0).normal(size=(len(bs.texts(PAIRS)), 5))
+    vectors = np.random.default_rng(0).normal(size=(len(bs.texts_of(PAIRS)), 5))
     assert bs.evalrank(vectors, PAIRS, store=store) == bs.evalrank(vectors.copy(), PAIRS, store=store)
     other = bs.evalrank(vectors + 1, PAIRS, store=store)
     assert other.id != bs.evalrank(vectors, PAIRS, store=store).id
@@ -273,7 +273,7 @@ def test_what_cannot_be_gated_is_one_line(asked: dict[str, Any]) -> None:
 
 def test_without_a_store_nothing_stays() -> None:
     script = (
-        "from blindspot import api as bs; from blindspot.api.place import place_of\n"
+        "import blindspot as bs; from blindspot.api.place import place_of\n"
         "bs.evalrank('random-projection', [('a cat', 'the cat'), ('a dog', 'the dog')])\n"
         "print(place_of(None, None).settings.cache)"
     )

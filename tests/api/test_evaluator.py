@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from blindspot import api as bs
+import blindspot as bs
 from blindspot.encoders import in_process
 from blindspot.names import name_of_model, step_of
 from blindspot.settings import ROOT
@@ -261,7 +261,7 @@ def test_what_is_wrong_is_said_before_the_training() -> None:
 def test_without_sentence_transformers_it_is_a_function() -> None:
     script = (
         "import sys; sys.modules['sentence_transformers'] = None\n"
-        "from blindspot import api as bs\n"
+        "import blindspot as bs\n"
         "found = bs.Evaluator([('a cat', 'the cat'), ('a dog', 'the dog')])\n"
         "found(lambda texts: [[text.count(c) + 1 for c in 'acdgo'] for text in texts], steps=1)\n"
         "print(found.steps, type(found).__mro__ == (bs.Evaluator, object))"

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot import api as bs
+import blindspot as bs
 from blindspot.diagnostic import all_diagnostics
 from blindspot.settings import ROOT, Settings
 from tests.support.commands import python

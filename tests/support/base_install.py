@@ -99,9 +99,8 @@ class BaseInstall:
         self._path = folder / "site-packages"
         package = self._path / "blindspot"
         shutil.copytree(ROOT / "core", package, ignore=shutil.ignore_patterns("__pycache__"))
-        for name in ("site", "_app"):
-            (package / name).mkdir()
-            (package / name / "assets").symlink_to(ROOT / "assets", target_is_directory=True)
+        (package / "_app").mkdir()
+        (package / "_app" / "assets").symlink_to(ROOT / "assets", target_is_directory=True)
         known = f"BLOCKED = {set(blocked())}\nINSTALLED = {set(of_the_base()) | {'blindspot'}}\n{_BLOCKER}"
         (self._path / "sitecustomize.py").write_text(known, "utf-8")
         described = self._path / "blindspot-0.0.dist-info"

@@ -44,7 +44,7 @@ HOW = r"""
   intervals overlap, since they are measured on the same items.
 """
 
-SNIPPET = """from blindspot import api as bs
+SNIPPET = """import blindspot as bs
 
 evaluator = bs.Evaluator(pairs, name="my training", store={store!r})  # pairs: [(query, match), ...], a frame, a file
 trainer = SentenceTransformerTrainer(

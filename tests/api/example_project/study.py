@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 from models import Vectors, letters, words
 
-from blindspot import api as bs
+import blindspot as bs
 
 PAIRS = [
     (f"how do I {verb} the {thing}", f"{verb} your {thing}")
@@ -30,7 +30,7 @@ def headline(run: bs.Run) -> tuple[float, float | None, float | None]:
 
 def diagnoses(store: Path) -> dict[str, bs.Run]:
     """A run of every diagnostic that a few texts are enough for."""
-    texts: tuple[str, ...] = bs.texts(PAIRS, store=store)
+    texts: tuple[str, ...] = bs.texts_of(PAIRS, store=store)
     vectors: Vectors = words(list(texts))
     return {
         "of an array": bs.evalrank(vectors, PAIRS, name="words", store=store),

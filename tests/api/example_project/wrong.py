@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from blindspot import api as bs
+import blindspot as bs
 
 run = bs.evalrank("lsa", "demo-pairs")
 run.id = "other"  # type: ignore[misc]

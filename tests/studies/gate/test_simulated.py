@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot import api as bs
+import blindspot as bs
 
 RETRAININGS, ALPHA = 500, 0.05
 NOISE = 3 * math.sqrt(ALPHA * (1 - ALPHA) / RETRAININGS)
@@ -24,7 +24,7 @@ def test_a_model_trained_anew_is_no_false_alarm(tmp_path: Path) -> None:
     n, d = 150, 24
     pairs = [(f"question {number}", f"answer {number}") for number in range(n)]
     meant = rng.normal(size=(n, d))
-    texts = bs.texts(pairs, store=tmp_path)
+    texts = bs.texts_of(pairs, store=tmp_path)
     of_text = np.array([meant[int(text.split()[1])] for text in texts])
 
     def trained() -> np.ndarray:

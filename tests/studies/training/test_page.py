@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blindspot import api as bs
+import blindspot as bs
 from blindspot.figures.theme import Scheme
 from blindspot.studies.training import figures
 from blindspot.studies.training.steps import Evaluated, evaluated, series_of, title_of

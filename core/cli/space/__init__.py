@@ -1,0 +1,1 @@
+"""Commands of the space: neighbors, hubs, maps."""
