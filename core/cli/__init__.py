@@ -34,8 +34,10 @@ from blindspot.names import Names, in_force
 
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
+PROGRAM = "blindspot"
+
 app = typer.Typer(
-    name="blindspot",
+    name=PROGRAM,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -67,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = [a for a in args if a != "--debug"]
     try:
         with naming_extras(), in_force(Names()):  # commands that print tables replace these with the store's
-            code = app(args, prog_name=app.info.name, standalone_mode=False)
+            code = app(args, prog_name=PROGRAM, standalone_mode=False)
     except BlindspotError as error:
         return _fail(str(error), error.exit_code, debug)
     except typer.TyperException as error:
