@@ -24,6 +24,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileStor
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 from streamlit.testing.v1 import AppTest
 
+import blindspot
 from blindspot.datasets import fetch, uploads
 from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import InputError
@@ -42,7 +43,7 @@ from tests.support.pages import OpenApp
 from tests.support.run_history import choose_rows
 from tests.support.small_world import GramEncoder, register_encoder
 
-CORE = ROOT / "core"
+CORE = Path(blindspot.__file__).parent  # as the interpreter names it: a link to core in a checkout
 MECHANISM = CORE / "ui" / "widgets" / "downloads.py"
 SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(12))
 ANSWERS = b"query,document\n" + b"".join(b"where is cat %d?,the cat %d is on mat %d\n" % (i, i, i) for i in range(12))

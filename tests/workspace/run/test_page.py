@@ -16,6 +16,7 @@ from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.ui import resources
+from blindspot.workspace.overview import TABLES
 from blindspot.workspace.run import history
 from tests.support.pages import OpenApp, table, written
 from tests.support.run_history import choose_rows
@@ -202,6 +203,8 @@ def test_ten_thousand_runs_are_shown_a_page_at_a_time(open_app: OpenApp, tmp_pat
     assert "\n500 runs" in written(app)
 
     overview = open_app(tmp_path, "overview")
+    assert len(overview.dataframe) == TABLES
+    overview.toggle(key="overview_more").set_value(True).run()
     assert len(overview.dataframe) == 20
     assert all(len(frame.value) == 25 for frame in overview.dataframe)
     assert "500 models; showing the 25" in written(overview)
