@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -68,8 +69,9 @@ def test_there_is_a_function_for_every_diagnostic() -> None:
         {"query": [query for query, _ in PAIRS], "mate": [mate for _, mate in PAIRS]},
         pd.DataFrame(PAIRS, columns=["query", "mate"]),
         pa.table({"query": [query for query, _ in PAIRS], "mate": [mate for _, mate in PAIRS]}),
+        pl.DataFrame(PAIRS, schema=["query", "mate"], orient="row"),
     ],
-    ids=["tuples", "dicts", "columns", "pandas", "arrow"],
+    ids=["tuples", "dicts", "columns", "pandas", "arrow", "polars"],
 )
 def test_data_in_memory_are_those_of_a_file(data: Any, tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
@@ -195,6 +197,9 @@ def test_scores_have_their_intervals_and_items(store: Path) -> None:
     assert len(rows) == 400
     assert (1 / rows["rank"]).mean() == pytest.approx(score.value, abs=0.01)  # but for ties
     assert found.pairs("arrow").num_rows == 400
+    of_polars = found.pairs("polars")
+    assert isinstance(of_polars, pl.DataFrame)
+    assert of_polars["rank"].to_list() == rows["rank"].tolist()
     assert len(found.figure().data[0].x) == 400
     assert found._repr_html_().count("<tr>") == len(found.scores)
     with pytest.raises(bs.InputError):

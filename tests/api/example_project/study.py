@@ -51,7 +51,8 @@ def tables(run: bs.Run) -> pd.DataFrame:
     """A row per pair, the worst first."""
     frame: pd.DataFrame = run.pairs()
     rows: int = run.pairs("arrow").num_rows
-    assert len(frame) == rows
+    height: int = run.pairs("polars").height
+    assert len(frame) == rows == height
     metrics: Mapping[str, float] = run.metrics
     assert float(run) in metrics.values()
     run.figure().to_json()
