@@ -51,6 +51,6 @@ help:  ## this list
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .  # the command blindspot
 	@touch $@
 
-.venv/dev.stamp: .venv/run.stamp requirements-dev.txt requirements-backends.txt
+.venv/dev.stamp: .venv/run.stamp requirements-dev.txt requirements-backends.txt requirements-cluster.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@

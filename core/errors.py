@@ -22,7 +22,9 @@ EXTRAS: Mapping[str, frozenset[str]] = {
     "words": frozenset({"gensim", "wordfreq"}),
     "app": frozenset({"streamlit", "starlette", "websockets", "plotly", "umap", "faiss"}),
     "backends": frozenset({"onnxruntime", "onnx", "openvino"}),
+    "cluster": frozenset({"ray", "submitit"}),
 }
+OPTIONAL = ("backends", "cluster")  # not in requirements.txt: a checkout has a file of each
 # Control characters, lone surrogates and changes of writing direction: they act in a terminal, break files, and
 # disguise names.
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -115,7 +117,7 @@ def is_pinned() -> bool:
 def install(extra: str) -> str:
     """The command that installs an extra."""
     if is_pinned():
-        return f"pip install -r requirements{'-backends' if extra == 'backends' else ''}.txt"
+        return f"pip install -r requirements{f'-{extra}' if extra in OPTIONAL else ''}.txt"
     return f'pip install "blindspot[{extra}]"'
 
 

@@ -34,6 +34,8 @@ HOMES = {
     "streamlit": "ui page workspace server app",
     "plotly": "figures flow_figure",
     "duckdb": "store",
+    "ray": "cluster",
+    "submitit": "cluster",
     "typer": "cli documentation",
     "pytest": "testing",
 }

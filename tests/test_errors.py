@@ -115,9 +115,10 @@ def test_a_library_is_looked_for_without_importing_it(monkeypatch: pytest.Monkey
 
 
 def test_what_to_install_in_a_checkout_and_in_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (install("app"), install("backends")) == (
+    assert [install(extra) for extra in ("app", "backends", "cluster")] == [
         "pip install -r requirements.txt",
         "pip install -r requirements-backends.txt",
-    )
+        "pip install -r requirements-cluster.txt",
+    ]
     monkeypatch.setattr(errors, "is_pinned", lambda: False)
     assert install("app") == 'pip install "blindspot[app]"'

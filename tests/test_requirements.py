@@ -18,7 +18,7 @@ from tests.support.base_install import ROOT, canonical, project
 RANGES = {canonical(one.name): (extra, one) for extra, some in project().items() for one in some if extra != "all"}
 PINS = {
     canonical(name): version
-    for file in (software.REQUIREMENTS, software.BACKENDS)
+    for file in (software.REQUIREMENTS, *software.OPTIONAL)
     for name, version in software.pins(file).items()
 }
 # Who uses these has them: the benchmark of the app in a browser, frames of polars, and pytest, which loads the plugin.

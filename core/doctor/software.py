@@ -22,6 +22,8 @@ VERSIONS = "versions"
 SETTINGS = "settings"
 REQUIREMENTS = ROOT / "requirements.txt"
 BACKENDS = ROOT / "requirements-backends.txt"
+CLUSTER = ROOT / "requirements-cluster.txt"
+OPTIONAL = {BACKENDS: "?backend=", CLUSTER: "sweep --on"}  # what they are for
 OLDEST, FIRST_TOO_NEW = (3, 11), (3, 14)
 PYTHONS = "Python 3.11, 3.12 or 3.13"
 OF_THE_TESTS = ("BLINDSPOT_CHROMIUM",)  # read by tests/browser, not by Settings
@@ -53,7 +55,8 @@ def installed(path: Path = REQUIREMENTS) -> Iterator[Finding]:
     """What is installed against the pins of a checkout, or against the ranges of the installed package."""
     if path.is_file() or is_pinned():
         yield from requirements(path)
-        yield from backends()
+        for file, use in OPTIONAL.items():
+            yield from optional(file, use)
     else:
         try:
             package = metadata.distribution("blindspot")
@@ -117,17 +120,17 @@ def requirements(path: Path = REQUIREMENTS) -> Iterator[Finding]:
         yield _indirect(constraints, remedy)
 
 
-def backends(path: Path = BACKENDS) -> Iterator[Finding]:
-    """The optional packages that compute a model's layers: one that is not installed is no fault."""
+def optional(path: Path, use: str) -> Iterator[Finding]:
+    """Optional packages, and what for: one that is not installed is no fault."""
     remedy = f"{shlex.quote(sys.executable)} -m pip install -r {shlex.quote(str(path))}"
     for name, pin in pins(path).items():
         installed = installed_version(name)
         if installed == "":
-            yield ok(VERSIONS, name, f"not installed; optional, for ?backend=: {remedy}")
+            yield ok(VERSIONS, name, f"not installed; optional, for {use}: {remedy}")
         elif installed is None or _public(installed) != _public(pin):
             yield note(VERSIONS, name, f"{installed or 'damaged metadata'}; tested with {pin}", remedy)
         else:
-            yield ok(VERSIONS, name, f"{installed}, for ?backend=")
+            yield ok(VERSIONS, name, f"{installed}, for {use}")
 
 
 def _indirect(constraints: Path, remedy: str) -> Finding:

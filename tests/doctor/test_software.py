@@ -187,10 +187,11 @@ def test_a_password_is_not_shown() -> None:
     assert found.what.endswith("@mirror.example/data")
 
 
-def test_back_ends_are_optional(tmp_path: Path) -> None:
+def test_back_ends_and_what_a_cluster_needs_are_optional(tmp_path: Path) -> None:
     path = tmp_path / "backends.txt"
     path.write_text("numpy==1.0.0\nnot-installed-here==1.0.0\n", "utf-8")
-    found = by_name(software.backends(path))
+    found = by_name(software.optional(path, "?backend="))
     assert found["numpy"].state is State.NOTE
     assert found["not-installed-here"].state is State.OK
-    assert {"onnxruntime", "onnx", "openvino"} == set(by_name(software.backends()))
+    brought = {path: set(by_name(software.optional(path, use))) for path, use in software.OPTIONAL.items()}
+    assert brought == {software.BACKENDS: {"onnxruntime", "onnx", "openvino"}, software.CLUSTER: {"ray", "submitit"}}
