@@ -21,6 +21,7 @@ from blindspot.datasets.own.reference import ROLES, OwnReference
 from blindspot.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published.evalrank_sources import SOURCES
+from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.published.similarity_sets import SIMILARITY
 from blindspot.datasets.published.transfer_tasks import LABELLED
 from blindspot.datasets.published.word_relations import RELATIONS
@@ -300,6 +301,7 @@ DATASETS = {
             ),
             load=lambda dataset_id, paths: semantoneg.load(dataset_id, paths[0]),
         ),
+        *MEANING_CHANGES.values(),
         DatasetEntry(
             id="cranfield",
             title="Cranfield",

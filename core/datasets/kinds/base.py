@@ -78,7 +78,8 @@ class Dataset(ABC):
     Attributes:
         id: dataset id.
         items: the ``n`` distinct texts; everything else refers to them by number.
-        own_columns: of a user's file, an entry per row; not part of the content, since no diagnostic reads them.
+        own_columns: further columns of its file, an entry per row; not part of the content, since no diagnostic reads
+            them.
 
         headings: of ``rows``.
         counted: name of its rows in the coverage of a run ("pairs"); "" where they are its items.

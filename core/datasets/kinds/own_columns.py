@@ -1,4 +1,4 @@
-"""Own columns of a user's file: a value per row, to group, filter and color by."""
+"""Own columns of a user's file or a published set: a value per row, to group, filter and color by."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ ORDERINGS = (
     ("typo", "random_mlm"),
     ("synonym", "typo"),
 )
-PARAPHRASE = "paraphrase"  # the subset that is right among the others, where a dataset has it
+RIGHT = ("paraphrase", "entailed")  # the subset that is right among the others, where a dataset has one of these
 ACCURACY = "accuracy"
 MIN_ROOM = 1e-9  # between cos_avg and 1: with less, the divisor is rounding
 FEWEST_ORIGINALS = 8  # for an interval of a mean
@@ -74,8 +74,8 @@ class Meaning(StrEnum):
 
 # The one place that says which subsets keep the meaning; * is any ending.
 MEANINGS = {
-    Meaning.KEPT: ("synonym", "typo", "paraphrase"),
-    Meaning.CHANGED: ("antonym", "negation*", "random_mlm", "opposite*"),
+    Meaning.KEPT: ("synonym", "typo", *RIGHT),
+    Meaning.CHANGED: ("antonym", "negation*", "random_mlm", "opposite*", "foil", "role_swap*", "not_entailed"),
 }
 
 
@@ -86,6 +86,11 @@ def meaning_of(subset: str) -> Meaning:
         if any(fnmatchcase(name, pattern) for pattern in patterns):
             return meaning
     return Meaning.UNKNOWN
+
+
+def right_of(subsets: Sequence[str]) -> str:
+    """The subset that is right among the others; "" where none is."""
+    return next((name for name in RIGHT if name in subsets and len(subsets) > 1), "")
 
 
 def baseline(embeddings: Float32 | Float64, dataset: MinimalPairSet) -> float:
@@ -219,9 +224,9 @@ def compute(
             rate = float(ordering_outcomes(cosines[first], cosines[second]).mean())
             metrics |= {f"{first}>{second}": rate} | _ends(f"{first}>{second}", wilson_interval(rate, n))
     seeds = {}
-    if PARAPHRASE in cosines and len(cosines) > 1:
+    if right := right_of(subsets):
         options = np.stack(list(cosines.values()), axis=1)
-        accuracy = float(picks(options, subsets.index(PARAPHRASE)).mean())
+        accuracy = float(picks(options, subsets.index(right)).mean())
         metrics |= {ACCURACY: accuracy} | _ends(ACCURACY, wilson_interval(accuracy, n))
         metrics[f"{ACCURACY}_chance"] = 1.0 / len(subsets)
         seeds["options"] = OPTIONS_SEED
@@ -268,7 +273,7 @@ def _metrics() -> Sequence[Score]:
         what = f"share of originals with {subset_in_words(first)} more similar than {subset_in_words(second)}"
         out.append(Score(name, f"{what}, ties counting half", better))
         out += _declared_ends(name, what, better)
-    what = "share of originals whose paraphrase is more similar than every other rewrite"
+    what = "share of originals whose paraphrase (or entailed rewrite) is more similar than every other rewrite"
     out.append(Score(ACCURACY, f"{what}; ties for the first place share the point", True))
     out += _declared_ends(ACCURACY, what, True)
     out.append(Score(f"{ACCURACY}_chance", "chance: one over the number of rewrites", None))
@@ -317,14 +322,14 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 - **Ordering rates** are the share of originals for which one kind of rewrite is more similar than another, for example
   `synonym>antonym`, with a 95% Wilson interval; cosines within $10^{-6}$ count half. They are not in the paper. A
   dataset with other subsets has a rate for each pair of its subsets; the matrix always has all pairs.
-- The **headline** compares every subset that changes the meaning (antonym, negations, random word, opposites) with
-  every one that keeps it (synonym, typo, paraphrase), and names the pair that is most often in the wrong order. Typos
-  count only if no other subset keeps the meaning. A difference between models is significant if McNemar's p, times
-  the number of pairs of subsets and of pairs of models, is below 0.05.
-- **Accuracy** is computed if a subset is called `paraphrase`: the share of originals whose paraphrase is more similar
-  than every other rewrite, with a 95% Wilson interval. Rewrites within $10^{-6}$ of the most similar one share the
-  point. Chance is one over the number of rewrites. In SemAntoNeg (Vahtola, Creutz and Tiedemann 2022) the others are
-  the two sentences that say the opposite.
+- The **headline** compares every subset that changes the meaning (antonym, negations, random word, opposites, foil,
+  role swap, not entailed) with every one that keeps it (synonym, typo, paraphrase, entailed), and names the pair that
+  is most often in the wrong order. Typos count only if no other subset keeps the meaning. A difference between models
+  is significant if McNemar's p, times the number of pairs of subsets and of pairs of models, is below 0.05.
+- **Accuracy** is computed if a subset is called `paraphrase` or `entailed`: the share of originals for which this
+  rewrite is more similar than every other, with a 95% Wilson interval. Rewrites within $10^{-6}$ of the most similar
+  one share the point. Chance is one over the number of rewrites. In SemAntoNeg (Vahtola, Creutz and Tiedemann 2022) the
+  others are the two sentences that say the opposite.
 - **Two models** are compared on the same originals by McNemar's exact test: of the originals that only one of the two
   puts in this order (a tie is half a yes), each would win about half if they were equally good; p is the two-sided
   binomial probability of a split at least as uneven, Holm-corrected for the number of orderings.

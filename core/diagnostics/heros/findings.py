@@ -17,7 +17,7 @@ import numpy as np
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Above, Sentences
-from blindspot.diagnostics.heros.definition import ENTRY, PARAPHRASE, Meaning, meaning_of, picks
+from blindspot.diagnostics.heros.definition import ENTRY, Meaning, meaning_of, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, listed_orderings
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.estimate import Unit
@@ -86,7 +86,7 @@ def of_run(run: RunRecord, cosines: Cosines, texts: Texts | None = None) -> list
     out = [_missed(run, cosines, ordering, texts) for ordering in orderings]
     if orderings:
         out.append(_kept_apart(run, cosines, orderings))
-    if PARAPHRASE in cosines.subsets and len(cosines.subsets) > 1:
+    if right_of(cosines.subsets):
         out.append(_below_guessing(run, cosines))
     return out
 
@@ -198,9 +198,10 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
 
 
 def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
-    """Whether the paraphrase is found among the rewrites less often than by guessing."""
+    """Whether the right rewrite is found among the rewrites less often than by guessing."""
     values, k = cosines.values, len(cosines.subsets)
-    found = picks(values, cosines.subsets.index(PARAPHRASE))
+    right = right_of(cosines.subsets)
+    found = picks(values, cosines.subsets.index(right))
     n, accuracy, chance = len(found), float(found.mean()), 1.0 / k
     interval = wilson_interval(accuracy, n)
     missed = int(np.count_nonzero(found == 0.0))  # a shared first place counts as found: toward chance
@@ -209,7 +210,7 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
         [run],
         kind="paraphrase-below-guessing",
         level=Level.BLIND_SPOT,
-        sentence=f"{{A}} finds the paraphrase among {k} rewrites in {percent(accuracy)} of the sentences"
+        sentence=f"{{A}} finds {noun(right)} among {k} rewrites in {percent(accuracy)} of the sentences"
         f"{ci(interval, '.0%')}; guessing finds it in {percent(chance)}.",
         value=accuracy,
         interval=interval,

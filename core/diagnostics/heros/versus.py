@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
-from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, PARAPHRASE, picks
+from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Unit
@@ -30,7 +30,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
     for first, second in pairs:
         a, b = outcomes[first.run_id], outcomes[second.run_id]
         if score == ACCURACY:  # several that share the first place share the point
-            label, test = "Paraphrase nearest of all rewrites", "sign flips of sentences"
+            label, test = "Right rewrite nearest of all", "sign flips of sentences"
             p = float(statistics.p_values((a - b)[:, np.newaxis], known)[0])
         else:
             near, _, far = score.partition(">")
@@ -61,7 +61,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
 def _outcomes(cosines: Cosines, score: str) -> Float64:
     """Per original ``[n]`` what the score is the mean of."""
     if score == ACCURACY:
-        return picks(cosines.values, cosines.subsets.index(PARAPHRASE))
+        return picks(cosines.values, cosines.subsets.index(right_of(cosines.subsets)))
     near, _, far = score.partition(">")
     return cosines.outcomes(Ordering(near, far))
 
@@ -119,6 +119,6 @@ def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]
     texts = rows.drop_duplicates("item_no").set_index("item_no")["original"].loc[numbers.tolist()].tolist()
     known = Dependence.of_groups(np.arange(len(numbers)), Unit.SENTENCES)
     names = [str(ordering) for ordering in listed_orderings(cosines.subsets)]
-    names += [ACCURACY] if PARAPHRASE in cosines.subsets else []
+    names += [ACCURACY] if right_of(cosines.subsets) else []
     of = {name: _outcomes(cosines, name) for name in names if name in run.metrics}
     return {name: ItemScores(float(v.mean()), v, numbers, texts, known) for name, v in of.items()}

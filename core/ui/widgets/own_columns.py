@@ -61,7 +61,7 @@ def only_rows(
             key=key,
             bind="query-params",
             placeholder="all",
-            help="A column of your file. Only rows with one of the chosen values are shown.",
+            help="A column of the dataset. Only rows with one of the chosen values are shown.",
             width=240 if place is None else "stretch",
             on_change=on_change,
         )

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.heros import orderings
-from blindspot.diagnostics.heros.definition import ACCURACY
+from blindspot.diagnostics.heros.definition import ACCURACY, Meaning, meaning_of, right_of
 from blindspot.diagnostics.heros.figures import profile as figures
 from blindspot.diagnostics.heros.orderings import Contrast, Finding
 from blindspot.diagnostics.heros.page import published
@@ -34,12 +34,19 @@ def show(shown: HerosView) -> None:
         figure = figures.profile(values, shown.scheme, ends)
     st.plotly_chart(figure, key="profile")
     st.caption(
-        f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. Synonym and typo keep the "
-        "meaning: they should score above antonym, negation and random word. Compare the values of one row; "
-        "their order matters more than their size."
+        f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. {_expected(shown.subsets)}"
+        "Compare the values of one row; their order matters more than their size."
     )
     _example(shown)
-    _accuracies(shown.runs)
+    _accuracies(shown.runs, right_of(shown.subsets))
+
+
+def _expected(subsets: Sequence[str]) -> str:
+    """Which rewrites should score above which, as far as their names tell."""
+    kept, changed = (
+        [subset_in_words(s) for s in subsets if meaning_of(s) is m] for m in (Meaning.KEPT, Meaning.CHANGED)
+    )
+    return f"Expected: {' and '.join(kept)} above {', '.join(changed)}. " if kept and changed else ""
 
 
 def _example(shown: HerosView) -> None:
@@ -99,15 +106,15 @@ def _intervals(
     return found
 
 
-def _accuracies(runs: Sequence[RunRecord]) -> None:
-    """How often each model picks the paraphrase among the rewrites, the best first."""
+def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
+    """How often each model picks the right one among the rewrites, the best first."""
     found = sorted((r for r in runs if ACCURACY in r.metrics), key=lambda r: -r.metrics[ACCURACY])
     if not found:
         return
     chance = found[0].metrics[f"{ACCURACY}_chance"]
     st.markdown(
-        "**Does it find the paraphrase?** Share of sentences whose paraphrase is more similar than every other "
-        f"rewrite. Chance: {chance:.0%}{_verdict(found, chance)}"
+        f"**Does it find the {subset_in_words(right)} rewrite?** Share of sentences for which it is more similar than "
+        f"every other. Chance: {chance:.0%}{_verdict(found, chance)}"
     )
     columns = {
         "accuracy": ("", "Ties for the first place share the point"),

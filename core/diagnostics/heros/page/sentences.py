@@ -197,7 +197,7 @@ def _pick_by_own_columns(shown: HerosView, found: Sentences) -> Bool:
     if not own:
         return np.ones(len(found.numbers), dtype=np.bool_)
     is_set = own_columns.filtered_by(own) > 0
-    place = st.expander("Filter by columns of your file", expanded=is_set, icon=":material/filter_alt:")
+    place = st.expander("Filter by columns of the dataset", expanded=is_set, icon=":material/filter_alt:")
     return own_columns.only_rows(own, found.numbers, place=place, on_change=TABLE.to_first_page)
 
 

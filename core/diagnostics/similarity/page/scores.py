@@ -32,7 +32,7 @@ from blindspot.ui.widgets.choices import one_of
 Rows = Mapping[Variant, Sequence[Row]]
 SETS = "set"
 SCALE = "ρ is 1 where a model sorts the pairs as people do, and 0 where its order has nothing to do with theirs."
-GROUPS_HELP = "The sets of the dataset, or a column of your file. A pair without a value counts as (empty)."
+GROUPS_HELP = "The sets of the dataset, or another of its columns. A pair without a value counts as (empty)."
 GROUPS_CAPTION = (
     f"**{ALL}**: one correlation over the pairs of every group together. **{MEAN}**: the mean of the groups' "
     "correlations, weighted by their pairs. Papers use one name for both; they can differ by points."

@@ -61,7 +61,7 @@ def choose(opened: Opened, place: DeltaGenerator) -> list[Colouring | None]:
             name=lambda one: NAMES.get(one, one),
             index=0,
             place=place,
-            help=HELP + "".join(f"- **{as_text(name)}**: a column of your file\n" for name in own),
+            help=HELP + "".join(f"- **{as_text(name)}**: a column of the dataset\n" for name in own),
         )
     )
     count = len(opened.spaces)
