@@ -11,6 +11,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.cache import Embedded, EmbeddingCache
 from blindspot.errors import BlindspotError
 from blindspot.names import version_of
+from blindspot.runs.inputs.roles import on_two_sides
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -50,8 +51,8 @@ class RunVectors:
 
     Attributes:
         items: ``[k] int64``, numbers of the items that it was computed on, ascending.
-        asking: ``[q] int64``, those of them encoded once more, as queries (``blindspot.runs.inputs.roles``), ascending;
-            None where all texts were encoded alike.
+        asking: ``[q] int64``, ascending, those of them with another vector as queries
+            (``blindspot.runs.inputs.roles``); None where queries and documents have the same.
         vectors: ``[k, d] float32`` of the items, or ``[k + q, d]``: then those of the queries.
     """
 
@@ -93,7 +94,12 @@ def vectors_of(run: RunRecord, settings: Settings, repository: Repository) -> Ru
     embedded = embedded_of(run, settings)
     items, asking, rows = rows_of(run, embedded, repository)
     matrix = embedded.matrix[rows] if run.plan.support_digest else embedded.matrix
-    return RunVectors(items, asking, fitted_chain(run, settings, rows).apply(matrix))
+    fitted = fitted_chain(run, settings, rows)
+    if not fitted.chain.is_one_sided:
+        return RunVectors(items, asking, fitted.apply(matrix))
+    if asking is None:
+        asking = np.intersect1d(repository.asking(run.plan.dataset_digest), items)
+    return RunVectors(items, asking, on_two_sides(fitted, matrix, len(items), np.searchsorted(items, asking)))
 
 
 def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChain:

@@ -40,7 +40,7 @@ from blindspot.runs.at_work import at_work
 from blindspot.runs.inputs import fitting
 from blindspot.runs.inputs.fitting import FitDataset
 from blindspot.runs.inputs.rankings import ranking_of
-from blindspot.runs.inputs.roles import Texts, rows_of_part, texts_of
+from blindspot.runs.inputs.roles import Texts, check_sides, rows_of_part, texts_of, transformed
 from blindspot.runs.log import FOUND, JobLine
 from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
 from blindspot.settings import Settings, prepare_runtime
@@ -93,6 +93,7 @@ def request(
     policy.check_transform(str(chain), settings)
     checked = entry.check_params({name: value for name, value in params.items() if name != FIT_ON})
     preparation = entry.preparation(checked)
+    check_sides(entry, checked, chain)
     if is_ranking(reference):
         _check_ranking(reference, entry, chain, settings)
     else:
@@ -134,6 +135,7 @@ def _check_ranking(reference: str, entry: DiagnosticEntry, chain: TransformChain
 def with_transform(request: RunRequest, transform: str, fit_on: str = "") -> RunRequest:
     """The request with another (canonical) transform chain; ``fit_on`` as originally asked for."""
     params = {name: value for name, value in request.params if name != FIT_ON}
+    check_sides(find_diagnostic(request.diagnostic), params, TransformChain.parse(transform))
     if held_out := fitting.needed(fit_on, TransformChain.parse(transform), request.dataset):
         params[FIT_ON] = held_out
     return replace(request, variant=Variant(request.variant.encoder, transform), params=tuple(sorted(params.items())))
@@ -495,7 +497,7 @@ def _transformed(
     # In a grid, runs that differ only in the similarity follow each other, so the last fit is kept in memory. A trained
     # flow is kept on disk, where pages look for it.
     key = (embedded.facts.digest, str(chain), part.digest if part else "")
-    may_keep = corpus is None and not chain.is_trained
+    may_keep = corpus is None and not chain.is_trained and not chain.is_one_sided
     kept = _LAST_TRANSFORMED.get(key) if may_keep else None
     if kept is not None:
         return kept
@@ -503,7 +505,7 @@ def _transformed(
     if part is not None:
         vectors = vectors[rows_of_part(part, named.dataset, len(vectors))]
     fitted = chain.fit(vectors if corpus is None else corpus, flows)
-    embeddings = fitted.apply(vectors)
+    embeddings = transformed(fitted, vectors, part.dataset if part else named.dataset)
     _LAST_TRANSFORMED.clear()
     if may_keep and fitted.steps and embeddings.nbytes <= KEPT_BYTES:
         _LAST_TRANSFORMED[key] = embeddings, fitted

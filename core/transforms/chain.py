@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from blindspot.errors import BlindspotError, InputError, unknown
+from blindspot.transforms.codes import Bits, Bytes, DecodedBytes, DocumentBits, OneSided, bytes_of
 from blindspot.transforms.steps import Center, FittedStep, LinearStep, Normalize, Projection, Removal, Truncate, ZScore
 from blindspot.types import CancelToken, Float32, Float64
 
@@ -47,6 +48,7 @@ class Step:
             fitted step; None for the step that does nothing, and for the one that is trained.
         learns: whether what it does to an embedding depends on the corpus.
         is_trained: whether fitting it takes so long that it comes from a ``FlowSource``.
+        is_one_sided: whether it treats queries otherwise than documents (``OneSided``).
     """
 
     name: str
@@ -55,6 +57,7 @@ class Step:
     argument: Argument | None = None
     learns: bool = True
     is_trained: bool = False
+    is_one_sided: bool = False
 
     @property
     def usage(self) -> str:
@@ -169,6 +172,46 @@ STEPS = {
             None,
             is_trained=True,
         ),
+        Step(
+            "int8",
+            "A byte per dimension, -128 to 127: 255 equal steps between the smallest and the largest value of the "
+            "dataset's items (as sentence-transformers' quantize_embeddings); the codes are compared as they are.",
+            lambda corpus, _: Bytes.int8(corpus),
+        ),
+        Step(
+            "uint8",
+            "The same codes as int8, from 0 to 255. No code is negative, so all cosines are high: an index that "
+            "compares these codes as they are ranks worse than one of int8.",
+            lambda corpus, _: Bytes.uint8(corpus),
+        ),
+        Step(
+            "binary",
+            "A bit per dimension, whether the value is above 0 (as sentence-transformers' quantize_embeddings), "
+            "compared by the number of equal bits (Hamming distance).",
+            lambda corpus, _: Bits(corpus.shape[1], is_signed=True),
+            learns=False,
+        ),
+        Step(
+            "ubinary",
+            "The same bits as binary, packed in unsigned bytes: the same scores.",
+            lambda corpus, _: Bits(corpus.shape[1], is_signed=False),
+            learns=False,
+        ),
+        Step(
+            "int8-docs",
+            "Documents in a byte per dimension as of int8, decoded to compare them with queries, which stay as they "
+            "are; for diagnostics that tell queries from documents.",
+            lambda corpus, _: DecodedBytes.fit(corpus),
+            is_one_sided=True,
+        ),
+        Step(
+            "binary-docs",
+            "Documents in a bit per dimension as of binary, compared as -1 and 1 with queries, which stay as they are; "
+            "for diagnostics that tell queries from documents.",
+            lambda corpus, _: DocumentBits(corpus.shape[1], is_signed=False),
+            learns=False,
+            is_one_sided=True,
+        ),
     )
 }
 
@@ -188,6 +231,13 @@ READY_CHAINS = (
     "center+normalize",
     "zscore+normalize",
     "truncate:128+normalize",
+    "int8",
+    "uint8",
+    "binary",
+    "ubinary",
+    "int8-docs",
+    "binary-docs",
+    "truncate:128+int8",
 )
 
 
@@ -253,6 +303,15 @@ class TransformChain:
         """Whether it has a step that comes from a ``FlowSource``."""
         return any(STEPS[call.name].is_trained for call in self.steps)
 
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether it treats queries otherwise than documents."""
+        return any(STEPS[call.name].is_one_sided for call in self.steps)
+
+    def bytes_of(self, dimension: int) -> int:
+        """Bytes of a vector that it makes of ``dimension`` numbers."""
+        return bytes_of(tuple(call.name for call in self.steps), dimension)
+
     def fit(
         self,
         corpus: Float32,
@@ -317,6 +376,12 @@ class FittedChain:
         """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the same array."""
         for step in self.steps:
             embeddings = step.apply(embeddings)
+        return embeddings
+
+    def apply_to_queries(self, embeddings: Float32) -> Float32:
+        """``apply`` for texts that ask, ``[q, d] float32`` in, ``[q, d'] float32`` out; see ``OneSided``."""
+        for step in self.steps:
+            embeddings = step.apply_to_queries(embeddings) if isinstance(step, OneSided) else step.apply(embeddings)
         return embeddings
 
     def of_parts(self, parts: Float64, shares: Float64) -> Float64 | None:

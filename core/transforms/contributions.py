@@ -75,6 +75,8 @@ def contributions(
     """
     if encoder.info.is_partial and not isinstance(encoder, VocabularyEncoder | TokenVectors):
         raise CannotExplain("These vectors were computed elsewhere, for whole texts: they say nothing about words.")
+    if chain.chain.is_one_sided:
+        raise CannotExplain("Queries and documents are transformed in different ways, so words cannot be weighed yet.")
     vectors = tuple(_vector(text, one, encoder, cancel) for text, one in zip(texts, stored, strict=True))
     if isinstance(encoder, TokenVectors):
         found = [encoder.token_parts(text) for text in texts]

@@ -61,7 +61,7 @@ def compare_variants(
             ["texts/s", *(written(CostKind.SPEED, cost) for cost in costs)],
             ["dimension", *(written(CostKind.DIMENSION, cost) for cost in costs)],
             ["parameters", *(written(CostKind.PARAMETERS, cost) for cost in costs)],
-            ["MB per million texts (float32)", *(written(CostKind.MEMORY, cost) for cost in costs)],
+            ["MB per million texts", *(written(CostKind.MEMORY, cost) for cost in costs)],
         ],
     )
     parts = [variant.label for variant, cost in zip((one, other), costs, strict=True) if cost.is_part_of_pass]

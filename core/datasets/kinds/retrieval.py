@@ -119,6 +119,11 @@ class RetrievalDataset(Dataset):
     def asking(self) -> Int64:
         return np.unique(self.queries).astype(np.int64)
 
+    @property
+    def rows_that_ask(self) -> Int64:
+        """``[q] int64``, ascending: numbers of the queries among the texts that are ``encoded``."""
+        return np.unique(self.cut.queries).astype(np.int64) if self.cut else self.asking
+
     @cached_property
     def document_texts(self) -> tuple[str, ...]:
         """A text per document, its title included."""

@@ -25,6 +25,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence, difference
 from blindspot.runs.embeddings import embedded_of, rows_of
+from blindspot.runs.inputs.roles import transformed as transformed_by_role
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -223,7 +224,8 @@ class _Ranked:
 @lru_cache(maxsize=3)
 def _transformed(_digest: str, transform: str, settings: Settings, ranked: _Ranked) -> Float32:
     vectors = _embeddings(ranked.base, settings)
-    return TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows), ranked.cancel).apply(vectors)
+    fitted = TransformChain.parse(transform).fit(vectors, StoredFlows(settings.flows), ranked.cancel)
+    return transformed_by_role(fitted, vectors, ranked.base.dataset)
 
 
 def _embeddings(base: Basis, settings: Settings) -> Float32:

@@ -101,6 +101,9 @@ class VectorRanking:
         fitted = self.chain.fit(some, flows)
         vectors = np.zeros((len(embedded.matrix), fitted.d_out), dtype=np.float32)
         vectors[covered] = fitted.apply(some)
+        if self.chain.is_one_sided:
+            asking = np.intersect1d(dataset.rows_that_ask, np.flatnonzero(covered))
+            vectors[asking] = fitted.apply_to_queries(embedded.matrix[asking])
         if cut := dataset.cut:
             places = vectors[cut.passages], cut.starts, vectors[cut.queries[queries]]
             for block in passages.similarities(*places, way.metric, way.cancel, way.progress):

@@ -13,10 +13,13 @@ from typing import overload
 import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset, Part
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.roles import PromptedEncoder, RoleEncoder, by_role
-from blindspot.types import Int64, digest_of_strings
+from blindspot.errors import InputError
+from blindspot.transforms.chain import FittedChain, TransformChain
+from blindspot.types import Float32, Int64, digest_of_strings
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,3 +87,52 @@ def rows_of_part(part: Part, whole: Dataset, vectors: int) -> Int64:
         return part.items
     asking = part.items[part.dataset.asking]
     return np.concatenate([part.items, len(whole.items) + np.searchsorted(whole.asking, asking)])
+
+
+# --- transforms that treat queries otherwise than documents
+
+
+def check_sides(entry: DiagnosticEntry, params: Mapping[str, str], chain: TransformChain) -> None:
+    """Raise ``InputError`` if a chain treats queries otherwise than documents, and a diagnostic has none."""
+    if not chain.is_one_sided:
+        return
+    if entry.roles is None:
+        raise InputError(
+            f"transform '{chain}' keeps queries as they are, and {entry.id} compares texts of one kind",
+            expected="evalrank, heros or retrieval, or a transform of both sides such as int8 or binary",
+        )
+    if entry.preparation(params):
+        raise InputError(
+            f"transform '{chain}' keeps queries as they are, and the protocol {params['protocol']} treats all alike",
+            expected="the protocol definition",
+        )
+
+
+def transformed(fitted: FittedChain, vectors: Float32, dataset: Dataset) -> Float32:
+    """Vectors after a transform, in the rows that the diagnostic's ``compute`` reads.
+
+    Args:
+        vectors: ``[n, d]`` of ``dataset.encoded``, or by role ``[n + q, d]``.
+
+    Returns:
+        ``[n, d']`` or ``[n + q, d']``; the latter also where the transform treats queries otherwise than documents, but
+        not for retrieval, of which a text in both roles is a query.
+    """
+    if not fitted.chain.is_one_sided:
+        return fitted.apply(vectors)
+    if isinstance(dataset, RetrievalDataset):
+        made, rows = np.array(fitted.apply(vectors)), dataset.rows_that_ask
+        made[rows] = fitted.apply_to_queries(vectors[rows])
+        return made
+    return on_two_sides(fitted, vectors, len(dataset.items), dataset.asking)
+
+
+def on_two_sides(fitted: FittedChain, vectors: Float32, n: int, asking: Int64) -> Float32:
+    """``n`` items as documents, then those that ask as queries, ``[n + q, d']``.
+
+    Args:
+        vectors: ``[n, d]``, or ``[n + q, d]`` where models have prompts by role.
+        asking: ``[q]``, rows of the items that ask.
+    """
+    queries = vectors[n:] if len(vectors) > n else vectors[asking]
+    return np.concatenate([fitted.apply(vectors[:n]), fitted.apply_to_queries(queries)])

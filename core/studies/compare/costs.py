@@ -8,9 +8,10 @@ from enum import StrEnum
 
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
+from blindspot.transforms.chain import TransformChain
 from blindspot.types import Variant
 
-BYTES_OF_A_NUMBER = 4  # float32
+FLOAT_BYTES = 4  # of a number, float32
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Cost:
         dimension: of the vectors after post-processing.
         parameters: that its vectors need.
         is_part_of_pass: whether the speed is that of a whole forward pass, of which its vectors need a part.
+        bytes_per_text: that a vector takes where it is not float32.
     """
 
     texts_per_second: float | None
@@ -29,11 +31,14 @@ class Cost:
     dimension: int | None
     parameters: int | None
     is_part_of_pass: bool = False
+    bytes_per_text: int | None = None
 
     @property
     def megabytes_per_million(self) -> float | None:
-        """MB that a million vectors take as float32."""
-        return None if self.dimension is None else float(self.dimension * BYTES_OF_A_NUMBER)
+        """MB that a million vectors take: as float32, or as codes (``int8``, ``binary``)."""
+        if self.bytes_per_text is not None:
+            return float(self.bytes_per_text)
+        return None if self.dimension is None else float(self.dimension * FLOAT_BYTES)
 
 
 class CostKind(StrEnum):
@@ -62,12 +67,15 @@ def cost_of(variant: Variant, repository: Repository) -> Cost:
     """Cost of a variant according to its runs."""
     runs = repository.runs(variants=[variant], state=RunState.DONE, metrics=[])
     timed = next((run for run in runs if run.texts_per_second is not None), None)
+    dimension = _dimension(runs)
+    chain = TransformChain.parse(variant.transform)
     return Cost(
         timed.texts_per_second if timed else None,
         (timed.device or "") if timed else "",
-        _dimension(runs),
+        dimension,
         next((run.parameters for run in runs if run.parameters is not None), None),
         any(run.is_part_of_pass for run in runs),
+        None if dimension is None else chain.bytes_of(dimension),
     )
 
 

@@ -252,7 +252,7 @@ def pareto(
             hovertemplate=f"%{{y:.4f}}{said}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
         )
     positive = all(point.cost > 0 for point in points)
-    title = {CostKind.SPEED: "texts per second, measured here", CostKind.MEMORY: "MB per million texts (float32)"}
+    title = {CostKind.SPEED: "texts per second, measured here", CostKind.MEMORY: "MB per million texts"}
     figure.update_xaxes(title=title.get(kind, str(kind)), **(log_axis(p.cost for p in points) if positive else {}))
     direction = "higher is better" if score.higher_is_better else "lower is better"
     figure.update_yaxes(title=f"{escape(score.label, quote=False)} ({direction})")

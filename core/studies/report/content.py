@@ -200,7 +200,7 @@ def cost_table(report: Report) -> Table:
     parts = [variant.label for variant, cost in known if cost.is_part_of_pass]
     caption = f"Cost of each model; {about_speed((cost.device for cost in report.costs), parts)}"
     rows = tuple((variant.label, *(written(kind, cost) for kind in CostKind)) for variant, cost in known)
-    heads = ("Model", "Texts/s", "Dimension", "Parameters", "MB per million texts (float32)")
+    heads = ("Model", "Texts/s", "Dimension", "Parameters", "MB per million texts")
     return Table("Cost", heads, rows, caption)
 
 

@@ -153,7 +153,9 @@ def test_a_run_has_both_roles_and_says_so(world: World, run: RunRecord) -> None:
     assert len(embedded_of(toolkit, world.settings).matrix) == len(SMALL_PAIRS.items)
 
 
-@pytest.mark.parametrize("variant", ["asking", "asking~center", "asking~abtt:1"])
+@pytest.mark.parametrize(
+    "variant", ["asking", "asking~center", "asking~abtt:1", "asking~int8-docs", "trigrams~center+binary-docs"]
+)
 @pytest.mark.parametrize("candidates", ["all", "mates"])
 def test_whatever_ranks_again_ranks_alike(world: World, run: RunRecord, variant: str, candidates: str) -> None:
     run = world.run("evalrank", variant, SMALL_PAIRS.id, candidates=candidates)

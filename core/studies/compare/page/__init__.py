@@ -133,7 +133,7 @@ COSTS = {
     CostKind.SPEED: "texts/s",
     CostKind.DIMENSION: "dimension",
     CostKind.PARAMETERS: "parameters",
-    CostKind.MEMORY: "MB per million texts (float32)",
+    CostKind.MEMORY: "MB per million texts",
 }
 
 

@@ -1,0 +1,182 @@
+"""Codes: embeddings of one byte or one bit per dimension, as ``sentence_transformers.util.quantization`` makes them.
+
+The codes are the same to the last bit. For comparisons they are float32 numbers: codes of a byte as they are, bits as
+the signs -1 and 1, whose cosine is ``1 - 2 h / d`` with the Hamming distance ``h`` of ``d`` bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from blindspot.errors import InputError
+from blindspot.numerics.principal import require_finite
+from blindspot.transforms.steps import FittedStep
+from blindspot.types import Float32, Float64, Int8, UInt8
+
+BUCKETS = 255  # that a range is cut into; its upper end is a code of its own
+OFFSET = 128  # of int8 from uint8
+
+
+@runtime_checkable
+class OneSided(FittedStep, Protocol):
+    """A step that makes something else of queries than of documents, of the same dimension."""
+
+    def apply_to_queries(self, embeddings: Float32) -> Float32:
+        """``[q, d] float32`` of queries in, ``[q, d'] float32`` out."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Ranges:
+    """The smallest and largest value of each dimension of a corpus, ``[d] float32``."""
+
+    low: Float32
+    high: Float32
+
+    @classmethod
+    def of(cls, step: str, corpus: Float32) -> Ranges:
+        """Raises ``InputError`` for fewer than two rows, and ``BlindspotError`` for NaN or infinite values."""
+        if len(corpus) < 2:
+            raise InputError(
+                f"transform '{step}' takes the ranges of its codes from the items, and there are {len(corpus)}",
+                expected="2 items or more",
+            )
+        low, high = corpus.min(axis=0), corpus.max(axis=0)
+        require_finite(np.stack([low, high]).astype(np.float64))
+        return cls(np.asarray(low, dtype=np.float32), np.asarray(high, dtype=np.float32))
+
+    @property
+    def steps(self) -> Float32:
+        """Width of a bucket, ``[d]``; 1 where the corpus is constant."""
+        widths = (self.high - self.low) / BUCKETS
+        return np.where(widths == 0, 1, widths).astype(np.float32)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {
+            "constant_columns": int(np.count_nonzero(self.high == self.low)),
+            "widest_range": float((self.high - self.low).max()),
+        }
+
+    def codes(self, embeddings: Float32) -> Float32:
+        """Numbers of buckets, 0 to 255, ``[n, d] float32``; values outside of the range get its ends, NaN stays."""
+        codes = np.clip(np.floor((embeddings - self.low) / self.steps), 0, BUCKETS)
+        return np.asarray(codes, dtype=np.float32)
+
+    def decoded(self, codes: Float32) -> Float64:
+        """The lower ends of buckets, ``[n, d]``: what sentence-transformers compares float queries with."""
+        return np.asarray(codes.astype(np.float64) * self.steps + self.low)
+
+
+@dataclass(frozen=True, eq=False)
+class Bytes:
+    """A byte per dimension: equal buckets between the smallest and the largest value of the corpus.
+
+    Facts: the number of constant columns, which have the lowest code, and the widest range.
+
+    Attributes:
+        is_signed: whether codes are int8, -128 to 127, or uint8.
+    """
+
+    ranges: Ranges
+    is_signed: bool
+
+    @classmethod
+    def int8(cls, corpus: Float32) -> Bytes:
+        return cls(Ranges.of("int8", corpus), is_signed=True)
+
+    @classmethod
+    def uint8(cls, corpus: Float32) -> Bytes:
+        return cls(Ranges.of("uint8", corpus), is_signed=False)
+
+    @property
+    def d_out(self) -> int:
+        return len(self.ranges.low)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return self.ranges.facts
+
+    def codes(self, embeddings: Float32) -> Int8 | UInt8:
+        """As they would be stored, ``[n, d]``; every value must be a number."""
+        codes = self.apply(embeddings)
+        return codes.astype(np.int8) if self.is_signed else codes.astype(np.uint8)
+
+    def apply(self, embeddings: Float32) -> Float32:
+        codes = self.ranges.codes(embeddings)
+        return np.asarray(codes - OFFSET if self.is_signed else codes, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedBytes:
+    """A byte per dimension of documents, which are compared decoded with queries that stay as they are."""
+
+    ranges: Ranges
+
+    @classmethod
+    def fit(cls, corpus: Float32) -> DecodedBytes:
+        return cls(Ranges.of("int8-docs", corpus))
+
+    @property
+    def d_out(self) -> int:
+        return len(self.ranges.low)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return self.ranges.facts
+
+    def apply(self, embeddings: Float32) -> Float32:
+        return np.asarray(self.ranges.decoded(self.ranges.codes(embeddings)), dtype=np.float32)
+
+    def apply_to_queries(self, embeddings: Float32) -> Float32:
+        return embeddings
+
+
+@dataclass(frozen=True)
+class Bits:
+    """A bit per dimension: whether the value is above 0. No facts: it learns nothing.
+
+    Attributes:
+        is_signed: whether packed codes are int8 or uint8; comparisons are the same.
+    """
+
+    d_out: int
+    is_signed: bool
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {}
+
+    def codes(self, embeddings: Float32) -> Int8 | UInt8:
+        """As they would be stored, eight dimensions in a byte, ``[n, ceil(d / 8)]``; every value must be a number."""
+        packed = np.packbits(embeddings > 0, axis=-1)
+        return (packed.astype(np.int16) - OFFSET).astype(np.int8) if self.is_signed else packed
+
+    def apply(self, embeddings: Float32) -> Float32:
+        """Signs, -1 or 1; NaN stays."""
+        return np.where(np.isnan(embeddings), np.nan, np.where(embeddings > 0, 1.0, -1.0)).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class DocumentBits(Bits):
+    """A bit per dimension of documents, compared as signs with queries that stay as they are."""
+
+    def apply_to_queries(self, embeddings: Float32) -> Float32:
+        return embeddings
+
+
+BITS = {"int8": 8, "uint8": 8, "int8-docs": 8, "binary": 1, "ubinary": 1, "binary-docs": 1}  # of a number, by step
+FLOAT_BITS = 32
+
+
+def bytes_of(steps: tuple[str, ...], dimension: int) -> int:
+    """Bytes that a document's vector of ``dimension`` numbers takes after the steps of these names.
+
+    A step after the codes that makes other numbers of them (``int8+center``) needs float32 again.
+    """
+    bits = BITS.get(steps[-1], FLOAT_BITS) if steps else FLOAT_BITS
+    return -(-dimension * bits // 8)

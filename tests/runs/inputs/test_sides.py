@@ -1,0 +1,69 @@
+"""Transforms that keep queries as they are: what runs rank is each query's float vector against documents' codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.errors import InputError
+from blindspot.runs import sweeps
+from blindspot.runs.embeddings import embedded_of, vectors_of
+from blindspot.types import Float64
+from tests.support.evalrank_reference import cosine
+from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.world import World
+
+
+def signs(rows: Float64) -> Float64:
+    return np.array([[1.0 if value > 0 else -1.0 for value in row] for row in rows])
+
+
+def decoded(rows: Float64, fitted_on: Float64) -> Float64:
+    out = np.zeros_like(rows)
+    for j in range(rows.shape[1]):
+        low, high = np.float32(min(fitted_on[:, j])), np.float32(max(fitted_on[:, j]))
+        width = (high - low) / np.float32(255) or np.float32(1)
+        for i in range(len(rows)):
+            out[i, j] = np.floor((np.float32(rows[i, j]) - low) / width) * float(width) + float(low)
+    return out
+
+
+@pytest.mark.parametrize("step", ["int8-docs", "binary-docs"])
+def test_queries_are_compared_with_codes(world: World, step: str) -> None:
+    world.add(SMALL_PAIRS, GramEncoder())
+    run = world.run("evalrank", f"trigrams~center+{step}", SMALL_PAIRS.id)
+    matrix = embedded_of(run, world.settings).matrix
+    queries = (matrix - matrix.astype(np.float64).mean(axis=0).astype(np.float32)).astype(np.float64)
+    documents = signs(queries) if step == "binary-docs" else decoded(queries, queries)
+    rows = rows_of_runs(ENTRY, [run.run_id], world.repository)[run.run_id]
+    found = rows.raw.similarity.tolist()
+    pairs = list(zip(SMALL_PAIRS.queries.tolist(), SMALL_PAIRS.mates.tolist(), strict=True))
+    assert found == pytest.approx([cosine(queries[q], documents[m].tolist()) for q, m in pairs], abs=1e-5)
+    of_run = vectors_of(run, world.settings, world.repository)
+    places = of_run.places_of_queries(np.array([q for q, _ in pairs]))
+    np.testing.assert_allclose(of_run.vectors[places], queries[[q for q, _ in pairs]], atol=1e-6)
+    np.testing.assert_allclose(of_run.of_items, documents, atol=1e-5)
+
+
+def test_a_diagnostic_of_texts_of_one_kind_refuses_them_in_one_line(world: World) -> None:
+    world.add(SMALL_PAIRS, GramEncoder())
+    with pytest.raises(InputError, match="keeps queries as they are"):
+        world.request("geometry", "trigrams~int8-docs", SMALL_PAIRS.id)
+    sweep = sweeps.Sweep(("trigrams",), ("none", "int8-docs"), (SMALL_PAIRS.id,), ("geometry",))
+    with pytest.raises(InputError, match="keeps queries as they are"):
+        sweeps.expand(sweep, world.settings)
+
+
+def test_symmetric_codes_are_ordinary_transforms(world: World) -> None:
+    """uint8 cannot tell texts apart by cosines as int8 does, and both kinds of bits are one."""
+    world.add(SMALL_PAIRS, GramEncoder())
+    runs = {step: world.run("evalrank", f"trigrams~{step}", SMALL_PAIRS.id) for step in ("binary", "ubinary")}
+    assert runs["binary"].metrics == runs["ubinary"].metrics
+    assert runs["binary"].run_id != runs["ubinary"].run_id
+    held = world.run("geometry", "trigrams~int8", SMALL_PAIRS.id)
+    (step,) = held.manifest["transform"]["steps"]
+    assert step["step"] == "int8"
+    assert step["d_out"] == step["d_in"]
+    assert step["widest_range"] > 0
