@@ -40,7 +40,13 @@ def asked_for(picks: Picks, variants: Iterable[Variant]) -> list[Variant]:
     """``Picks.asked_for``, with a line that says what it leaves out and a button that shows it."""
     here = list(variants)
     kept = picks.asked_for(here)
-    if hidden := len({variant for variant in here if picks.keeps(variant)} - set(kept)):
+    left_out = {variant for variant in here if picks.keeps(variant)} - set(kept)
+    steps = sum(variant.transform == "none" for variant in left_out)
+    if steps:
+        with row():
+            what = counted(steps, "earlier step of a training", "earlier steps of a training")
+            st.caption(f"{what} hidden; *Training* shows all.", width="content")
+    if hidden := len(left_out) - steps:
         with row():
             what = counted(hidden, "post-processed model", "post-processed models")
             st.caption(f"{what} hidden.", width="content")

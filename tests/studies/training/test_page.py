@@ -146,3 +146,10 @@ def test_what_was_not_measured_is_not_a_loss(made: Made) -> None:
     changed = part.changed("step-0", "step-40")
     assert isinstance(changed, pd.DataFrame)
     assert int(found.numbers[0]) not in set(changed["item_no"])
+
+
+def test_other_pages_show_the_last_step_and_say_what_they_hide(open_app: OpenApp, made: Made) -> None:
+    app = open_app(made.cache, "overview")
+    assert [len(frame.value) for frame in app.dataframe] == [2]
+    assert "1 earlier step" in written(app)
+    assert not [button for button in app.button if button.key == "show_postprocessed"]
