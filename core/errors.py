@@ -22,7 +22,7 @@ EXTRAS: Mapping[str, frozenset[str]] = {
     "words": frozenset({"gensim", "wordfreq"}),
     "app": frozenset({"streamlit", "starlette", "websockets", "plotly", "umap", "faiss"}),
     "backends": frozenset({"onnxruntime", "onnx", "openvino"}),
-    "cluster": frozenset({"ray", "submitit"}),
+    "cluster": frozenset({"ray", "submitit", "fsspec"}),
 }
 OPTIONAL = ("backends", "cluster")  # not in requirements.txt: a checkout has a file of each
 # Control characters, lone surrogates and changes of writing direction: they act in a terminal, break files, and

@@ -47,6 +47,7 @@ class RunEstimate:
         seconds: None if the dataset's size is unknown.
         memory_bytes, disk_bytes: at its peak; of its embeddings.
         is_guess: whether the encoder's speed is a guess.
+        load_seconds: the part of ``seconds`` in which its model is loaded, for the first run that needs it.
     """
 
     request: RunRequest
@@ -55,6 +56,7 @@ class RunEstimate:
     memory_bytes: int
     disk_bytes: int
     is_guess: bool
+    load_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -118,12 +120,17 @@ def stored_requests(requests: Sequence[RunRequest], repository: Repository) -> s
     return {request for request in requests if is_answered(request)}
 
 
-def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> Estimate:
-    """Cost of runs, in this order; raises ``InputError`` for an unusable dataset or encoder."""
-    stored = stored_requests(requests, repository)
+def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Repository | None) -> Estimate:
+    """Cost of runs, in this order; raises ``InputError`` for an unusable dataset or encoder.
+
+    Args:
+        repository: None for what is known before anything is computed, which is the same on every machine: no run is
+            stored, no text encoded, and all speeds are guesses.
+    """
+    stored = stored_requests(requests, repository) if repository else set[RunRequest]()
     entries = {r.dataset: find_dataset(r.dataset) for r in requests}
-    speeds = _Speeds.of(repository)
-    on_disk = EmbeddingCache(settings.embeddings).inventory().embeddings
+    speeds = _Speeds.of(repository) if repository else _Speeds({}, {})
+    on_disk = EmbeddingCache(settings.embeddings).inventory().embeddings if repository else ()
     encoded = {(stored.facts.encoder, stored.facts.texts) for stored in on_disk}
     loaded: set[str] = set()
     facts: dict[str, EncoderInfo] = {}
@@ -147,16 +154,17 @@ def estimate(requests: Sequence[RunRequest], settings: Settings, repository: Rep
         if request in stored:
             runs.append(RunEstimate(request, True, 0.0, memory, 0, False))
             continue
-        seconds, disk = SECONDS_PER_RUN + speeds.computing(request, entry, encoder.info), 0
+        seconds, load, disk = SECONDS_PER_RUN + speeds.computing(request, entry, encoder.info), 0.0, 0
         measured = speeds.encoding(infos)
         if (request.variant.encoder, entry.texts) not in encoded:
             encoded |= {(reference, entry.texts) for reference in infos}
             seconds += entry.texts / (measured or min(_guessed_speed(info) for info in infos.values()))
             disk = sum(_matrix(entry.texts, info) for info in infos.values())
             if encoder.info.parameters and loaded.isdisjoint(infos):
-                seconds += SECONDS_TO_LOAD
+                load = SECONDS_TO_LOAD
             loaded |= set(infos)
-        runs.append(RunEstimate(request, False, seconds if entry.texts else None, memory, disk, not measured))
+        took = seconds + load if entry.texts else None
+        runs.append(RunEstimate(request, False, took, memory, disk, not measured, load if entry.texts else 0.0))
     wanted = [entries[dataset] for dataset in dict.fromkeys(r.request.dataset for r in runs if not r.is_stored)]
     missing = [e for e in wanted if fetch.dataset_state(e, settings) is fetch.DataState.MISSING]
     size = sum(f.size for e in missing for f in e.files)

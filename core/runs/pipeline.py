@@ -7,7 +7,9 @@ embeddings, compute, store.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, Unpack
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from blindspot.diagnostic import (
     find_diagnostic,
 )
 from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, VocabularyEncoder
-from blindspot.encoders.cache import Embedded, EmbeddingCache
+from blindspot.encoders.cache import Embedded, EmbeddingCache, EmbeddingFacts
 from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder
 from blindspot.encoders.device import device_for_ranking
 from blindspot.encoders.rankings.base import Ranking
@@ -44,7 +46,7 @@ from blindspot.runs.inputs.roles import Texts, check_sides, rows_of_part, texts_
 from blindspot.runs.log import FOUND, JobLine
 from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
 from blindspot.settings import Settings, prepare_runtime
-from blindspot.store.records import RunPlan, RunRecord, RunState
+from blindspot.store.records import RunPlan, RunQuery, RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import FittedChain, TransformChain
 from blindspot.transforms.trained_flows import TrainedFlows
@@ -166,10 +168,35 @@ class RunOutcome:
 # --- the stages of a run
 
 
+class Results(Protocol):
+    """Where finished runs are kept: a store, or a folder of result packs. Methods as of ``Repository``."""
+
+    def runs(self, **wanted: Unpack[RunQuery]) -> list[RunRecord]: ...
+
+    def running(self, plan: RunPlan) -> AbstractContextManager[int]: ...
+
+    def finish(
+        self,
+        run_seq: int,
+        entry: DiagnosticEntry,
+        dataset: Dataset,
+        result: DiagnosticResult,
+        timings: Mapping[str, float],
+        manifest: Mapping[str, Any],
+        ranked: Part | None = None,
+    ) -> None: ...
+
+    def remember_embedding(self, facts: EmbeddingFacts, info: EncoderInfo) -> None: ...
+
+    def remember_alias(self, dataset: str, dataset_digest: str) -> None: ...
+
+    def remember_own_columns(self, dataset: Dataset) -> None: ...
+
+
 def run(
     request: RunRequest,
     settings: Settings,
-    repository: Repository,
+    repository: Results,
     progress: Progress = no_progress,
     cancel: CancelToken | None = None,
     keep_embeddings: bool = False,
@@ -216,7 +243,7 @@ class _Work:
     """Context of a run: settings, store, progress, cancellation, and its timings."""
 
     settings: Settings
-    repository: Repository
+    repository: Results
     progress: Progress
     cancel: CancelToken
     watch: Stopwatch = field(default_factory=Stopwatch)

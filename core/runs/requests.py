@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blindspot import names
 from blindspot.datasets.catalog import title_of
@@ -79,14 +79,8 @@ def plan_of(
     """
     entry = find_diagnostic(request.diagnostic)
     support_digest = "" if ranked is None else ranked.digest
-    parts = [request.diagnostic, str(entry.version), embedding_digest, request.variant.transform]
-    parts += [dataset.content_digest, json.dumps(request.params)]
-    if support_digest:  # runs on all items keep the id from before there was a choice
-        parts.append(support_digest)
-    if held_out:  # and so do runs fitted on their own items
-        parts.append(f"fitted on {held_out.dataset.texts_digest}")
-    return RunPlan(
-        run_id=digest_of_strings(parts)[:16],
+    plan = RunPlan(
+        run_id="",
         diagnostic=entry.id,
         diagnostic_version=entry.version,
         variant=request.variant,
@@ -98,3 +92,16 @@ def plan_of(
         support_digest=support_digest,
         own_support=own_support,
     )
+    return replace(plan, run_id=run_id_of(plan, held_out.dataset.texts_digest if held_out else ""))
+
+
+def run_id_of(plan: RunPlan, fitted_on: str) -> str:
+    """The id that follows from all else in a plan; ``fitted_on`` is the digest of the texts of another dataset that the
+    transform was fitted on, or ""."""
+    parts = [plan.diagnostic, str(plan.diagnostic_version), plan.embedding_digest, plan.variant.transform]
+    parts += [plan.dataset_digest, json.dumps(sorted(plan.params.items()))]
+    if plan.support_digest:  # runs on all items keep the id from before there was a choice
+        parts.append(plan.support_digest)
+    if fitted_on:  # and so do runs fitted on their own items
+        parts.append(f"fitted on {fitted_on}")
+    return digest_of_strings(parts)[:16]

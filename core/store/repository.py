@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from blindspot.datasets.kinds import KINDS
-from blindspot.datasets.kinds.base import Dataset, Part
+from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult
 from blindspot.encoders.base import EncoderInfo
@@ -309,7 +309,7 @@ class Repository:
         ]:
             return
         with self.database.transaction() as cursor:
-            _store_own_columns(cursor, dataset)
+            store_own_columns(cursor, dataset.id, dataset.content_digest, dataset.own_columns)
 
     def remember_reference(self, reference: str, facts: Mapping[str, Any]) -> None:
         """Store an encoder with the facts of its check, even if it was removed before."""
@@ -369,10 +369,7 @@ class Repository:
         Raises:
             BlindspotError: the run was deleted meanwhile.
         """
-        if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
-            raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
-        item_numbers = np.arange(result.items.num_rows) if result.item_numbers is None else result.item_numbers
-        items = result.items.cast(entry.schema).add_column(0, "item_no", pa.array(item_numbers.astype(np.int32)))
+        items = items_of(entry, result)
         metrics = pa.table(
             {"name": list(result.metrics), "value": pa.array(list(result.metrics.values()), pa.float64())}
         )
@@ -384,13 +381,13 @@ class Repository:
                 return
             cursor.execute(result_table(entry))
             store_dataset(cursor, dataset)
-            _store_own_columns(cursor, dataset)
+            store_own_columns(cursor, dataset.id, dataset.content_digest, dataset.own_columns)
             if ranked is not None and ranked.digest:
                 bits = np.packbits(ranked.support).tobytes()
                 params = {"support_digest": ranked.digest, "items": len(ranked.support), "ranked": bits}
                 cursor.execute(query("runs/remember_support"), params)
-            cursor.from_arrow(_numbered("run_seq", run_seq, metrics)).insert_into("metric")
-            cursor.from_arrow(_numbered("run_seq", run_seq, items)).insert_into(entry.table)
+            cursor.from_arrow(numbered("run_seq", run_seq, metrics)).insert_into("metric")
+            cursor.from_arrow(numbered("run_seq", run_seq, items)).insert_into(entry.table)
             params = {
                 "run_seq": run_seq,
                 "finished_at": _now(),
@@ -429,35 +426,64 @@ class Repository:
             cursor.execute("DELETE FROM run WHERE run_seq = ?", [run.run_seq])
 
 
+def items_of(entry: DiagnosticEntry, result: DiagnosticResult) -> pa.Table:
+    """The per-item rows of a result as they are stored: ``item_no``, then the diagnostic's columns."""
+    if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
+        raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")
+    item_numbers = np.arange(result.items.num_rows) if result.item_numbers is None else result.item_numbers
+    return result.items.cast(entry.schema).add_column(0, "item_no", pa.array(item_numbers.astype(np.int32)))
+
+
 def store_dataset(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
     """Store a dataset's texts, and the rows that name them by number, once per content."""
     digest = dataset.content_digest
-    if cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall():
-        return
-    rows = cursor.execute(
+    if not has_dataset(cursor, digest):
+        store_texts(cursor, dataset.id, digest, dataset.kind, pa.array(dataset.items, pa.string()), rows_of(dataset))
+
+
+def has_dataset(cursor: duckdb.DuckDBPyConnection, digest: str) -> bool:
+    return bool(cursor.execute("SELECT 1 FROM dataset WHERE dataset_digest = ?", [digest]).fetchall())
+
+
+def rows_of(dataset: Dataset) -> pa.Table | None:
+    """A dataset's rows as they are stored; None of a kind that keeps none."""
+    return pa.table(dataset.stored_rows()) if dataset.stored_as else None
+
+
+def store_texts(
+    cursor: duckdb.DuckDBPyConnection,
+    dataset: str,
+    digest: str,
+    kind: DatasetKind,
+    texts: pa.Array | pa.ChunkedArray,
+    rows: pa.Table | None,
+) -> None:
+    """Store the texts and rows of a dataset that is not in the store yet."""
+    inserted = cursor.execute(
         "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES (?, ?, ?) RETURNING dataset_seq",
-        [dataset.id, digest, dataset.kind],
+        [dataset, digest, kind],
     ).fetchall()
-    seq = int(rows[0][0])
-    numbers = np.arange(len(dataset.items), dtype=np.int32)
-    texts = pa.table({"text_no": numbers, "text": pa.array(dataset.items, pa.string())})
-    cursor.from_arrow(_numbered("dataset_seq", seq, texts)).insert_into("dataset_text")
-    if dataset.stored_as:
-        stored = pa.table(dataset.stored_rows())
-        cursor.from_arrow(_numbered("dataset_seq", seq, stored)).insert_into(f"dataset_{dataset.stored_as}")
+    seq = int(inserted[0][0])
+    numbers = np.arange(len(texts), dtype=np.int32)
+    cursor.from_arrow(numbered("dataset_seq", seq, pa.table({"text_no": numbers, "text": texts}))).insert_into(
+        "dataset_text"
+    )
+    if rows is not None:
+        cursor.from_arrow(numbered("dataset_seq", seq, rows)).insert_into(f"dataset_{KINDS[kind].stored_as}")
 
 
-def _store_own_columns(cursor: duckdb.DuckDBPyConnection, dataset: Dataset) -> None:
-    digest = dataset.content_digest
-    cursor.execute("DELETE FROM own_column WHERE dataset = ? AND dataset_digest = ?", [dataset.id, digest])
-    for number, column in enumerate(dataset.own_columns):
+def store_own_columns(
+    cursor: duckdb.DuckDBPyConnection, dataset: str, digest: str, columns: Iterable[OwnColumn]
+) -> None:
+    cursor.execute("DELETE FROM own_column WHERE dataset = ? AND dataset_digest = ?", [dataset, digest])
+    for number, column in enumerate(columns):
         cursor.execute(
             "INSERT INTO own_column VALUES (?, ?, ?, ?, ?, ?)",
-            [dataset.id, digest, number, column.name, list(column.values), column.codes.tobytes()],
+            [dataset, digest, number, column.name, list(column.values), column.codes.tobytes()],
         )
 
 
-def _numbered(column: str, number: int, table: pa.Table) -> pa.Table:
+def numbered(column: str, number: int, table: pa.Table) -> pa.Table:
     """The table with one number in a new first column."""
     return table.add_column(0, column, pa.array(np.full(table.num_rows, number, dtype=np.int32)))
 

@@ -130,13 +130,19 @@ class Dataset(ABC):
 
     @property
     @abstractmethod
+    def content_parts(self) -> list[str]:
+        """All that decides a diagnostic's numbers: the kind, the digest of the texts, then names and digests. Result
+        packs have them too, so that who gets texts can tell that they are those of a ``content_digest``."""
+
+    @cached_property
     def content_digest(self) -> str:
         """Digest of all that decides a diagnostic's numbers."""
+        return digest_of_strings(self.content_parts)
 
-    def _digest(self, arrays: Iterable[Numbers], *names: str) -> str:
-        """Digest of the kind, the texts and their order, names, and arrays."""
+    def _parts(self, arrays: Iterable[Numbers], *names: str) -> list[str]:
+        """The kind, the texts and their order, names, and arrays."""
         numbers = hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in arrays)).hexdigest()
-        return digest_of_strings([self.kind, self.texts_digest, *names, numbers])
+        return [self.kind, self.texts_digest, *names, numbers]
 
     # --- coverage by an encoder
 

@@ -80,9 +80,9 @@ class LabelledTexts(Dataset):
         """Whether the task says what is trained and what is tested on."""
         return bool(len(self.splits)) and int(self.splits[0]) != UNSPLIT
 
-    @cached_property
-    def content_digest(self) -> str:
-        return self._digest([self.firsts, self.seconds, self.labels, self.splits], *self.classes)
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.firsts, self.seconds, self.labels, self.splits], *self.classes)
 
     @cached_property
     def same(self) -> Int64:

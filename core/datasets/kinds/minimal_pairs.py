@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.texts import counted, one_form
-from blindspot.types import Int32, Int64, digest_of_strings
+from blindspot.types import Int32, Int64
 
 _IN_WORDS = {"negation_main": "negated clause", "negation_antonym": "negated word", "random_mlm": "random word"}
 
@@ -46,13 +46,13 @@ class MinimalPairSet(Dataset):
     def subsets(self) -> tuple[str, ...]:
         return tuple(self.rewrites)
 
-    @cached_property
-    def content_digest(self) -> str:
-        """Digest of the texts, their order, the originals, and the names and rewrites of the subsets."""
+    @property
+    def content_parts(self) -> list[str]:
+        """The texts, their order, the originals, and the names and rewrites of the subsets."""
         parts = [self.kind, self.texts_digest, hashlib.sha256(self.originals.tobytes()).hexdigest()]
         for subset, numbers in self.rewrites.items():
             parts += [subset, hashlib.sha256(numbers.tobytes()).hexdigest()]
-        return digest_of_strings(parts)
+        return parts
 
     @cached_property
     def asking(self) -> Int64:

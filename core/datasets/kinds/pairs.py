@@ -55,9 +55,9 @@ class PairSet(Dataset):
     stored_as = "pair"
     item_columns = ("queries", "mates")
 
-    @cached_property
-    def content_digest(self) -> str:
-        return self._digest([self.queries, self.mates])
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.queries, self.mates])
 
     @cached_property
     def asking(self) -> Int64:

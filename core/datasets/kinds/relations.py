@@ -43,9 +43,9 @@ class Analogies(WordDataset):
     item_columns = ("questions", "answers")
     row_columns = ("section_numbers",)
 
-    @cached_property
-    def content_digest(self) -> str:
-        return self._digest([self.section_numbers, self.questions, self.answers], *self.sections, *self.groups)
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.section_numbers, self.questions, self.answers], *self.sections, *self.groups)
 
     def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Analogies:
         own_words = int(np.count_nonzero(support[: self.own_words]))
@@ -90,9 +90,9 @@ class Categories(WordDataset):
     headings = ("word", "class")
     stored_as = "category"
 
-    @cached_property
-    def content_digest(self) -> str:
-        return self._digest([self.members, self.class_numbers], *self.classes)
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.members, self.class_numbers], *self.classes)
 
     @cached_property
     def membership(self) -> Bool:

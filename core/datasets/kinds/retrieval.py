@@ -76,10 +76,10 @@ class RetrievalDataset(Dataset):
     stored_as = "retrieval"
     item_columns = ("queries",)
 
-    @cached_property
-    def content_digest(self) -> str:
+    @property
+    def content_parts(self) -> list[str]:
         arrays = [self.queries, self.documents, self.offsets, self.judged, self.grades]
-        return self._digest(arrays, *self.query_ids, *self.document_ids)
+        return self._parts(arrays, *self.query_ids, *self.document_ids)
 
     def in_passages(self, cutter: Cutter) -> RetrievalDataset:
         """The same dataset for a model that reads passages."""

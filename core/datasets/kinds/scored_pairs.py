@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,9 +38,9 @@ class ScoredPairs(Dataset):
     item_columns = ("firsts", "seconds")
     row_columns = ("set_numbers", "scores")
 
-    @cached_property
-    def content_digest(self) -> str:
-        return self._digest([self.set_numbers, self.firsts, self.seconds, self.scores], *self.sets)
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.set_numbers, self.firsts, self.seconds, self.scores], *self.sets)
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
         return no_pair(self, covered, whose, "compared")

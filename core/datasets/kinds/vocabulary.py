@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from blindspot.datasets.kinds.base import DatasetKind, WordDataset
 from blindspot.types import Bool, Float64, Int32, Int64
@@ -29,9 +28,9 @@ class Vocabulary(WordDataset):
     headings = ("number", "word", "count", "per million words")
     by_rows = False  # results speak by thresholds, not word by word
 
-    @cached_property
-    def content_digest(self) -> str:
-        return self._digest([self.counts, self.queries], repr(float(self.corpus_size)))
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.counts, self.queries], repr(float(self.corpus_size)))
 
     def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Vocabulary:
         """The corpus stays the whole one."""

@@ -52,6 +52,7 @@ class FitDataset:
         return {
             "id": self.entry.id,
             "digest": self.dataset.content_digest,
+            "texts": self.dataset.texts_digest,  # part of the run's id
             **manifests.source_of(self.entry, fetch.checksums(self.entry, settings)),
             "embeddings": encoder.identity.embedding_digest(self.dataset.texts_digest),
         }

@@ -1,0 +1,150 @@
+"""Groups of the runs of a sweep: what one worker should get at once.
+
+The expensive unit is a model's embeddings of a dataset's texts; diagnostics are cheap and run where the vectors are. So
+runs that share such embeddings are never separated (poolings of one forward pass share them), units of one model stay
+together where that does not make a worker wait, and all follows from the requests and what is declared about models and
+datasets: no store is asked, and every machine finds the same groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from blindspot.encoders.base import EncoderFamily
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import InputError
+from blindspot.names import fused, is_ranking
+from blindspot.runs import estimates
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+
+PER_WORKER = 4  # groups that a worker gets, if there is work for as many: whoever is done early takes the next
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs of one model, poolings of the same forward pass included.
+
+    Attributes:
+        model: the reference that stands for the family.
+        seconds: estimated, without loading the model.
+        load_seconds: to load it, once per worker.
+        memory_bytes: at the peak.
+        disk_bytes: of embeddings.
+        has_weights: whether a GPU pays.
+    """
+
+    model: str
+    requests: tuple[RunRequest, ...]
+    seconds: float
+    load_seconds: float
+    memory_bytes: int
+    disk_bytes: int
+    has_weights: bool
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(request.dataset for request in self.requests))
+
+
+def of_requests(requests: Sequence[RunRequest], settings: Settings, workers: int = 1) -> tuple[Group, ...]:
+    """The groups of some runs, the longest first; raises ``InputError`` for an unusable model or dataset.
+
+    Args:
+        workers: that there may be; with more of them, the groups of a model are smaller and more.
+    """
+    costs = estimates.estimate(requests, settings, None).runs
+    families: dict[str, str] = {}
+    for request in requests:
+        if request.variant.encoder not in families:
+            families[request.variant.encoder] = family_of(request.variant.encoder, settings)
+    return grouped(costs, families.__getitem__, workers)
+
+
+def family_of(reference: str, settings: Settings) -> str:
+    """The reference that stands for all models of a forward pass; of a fusion, for that of its first model with
+    vectors."""
+    if is_ranking(reference):
+        inner = next((model for model, _ in fused(reference) if not is_ranking(model)), None)
+        return reference if inner is None else family_of(inner, settings)
+    encoder = resolve_encoder(reference, settings)
+    siblings = encoder.family if isinstance(encoder, EncoderFamily) else ()
+    return min((sibling.identity.reference for sibling in siblings), default=reference)
+
+
+def grouped(costs: Sequence[estimates.RunEstimate], family: Callable[[str], str], workers: int) -> tuple[Group, ...]:
+    """As ``of_requests``, from the cost of each run; a pure function.
+
+    A group takes at most the ``PER_WORKER``-th part of what a worker has to do, unless a single unit takes longer.
+    """
+    loads: dict[str, float] = {}
+    for cost in costs:
+        model = family(cost.request.variant.encoder)
+        loads[model] = max(loads.get(model, 0.0), cost.load_seconds)
+    units: dict[tuple[str, str], list[estimates.RunEstimate]] = {}
+    for cost in costs:
+        units.setdefault((family(cost.request.variant.encoder), cost.request.dataset), []).append(cost)
+    most = _seconds(costs) / (PER_WORKER * workers) if workers > 1 else math.inf
+    groups: list[Group] = []
+    for model in dict.fromkeys(model for model, _ in units):
+        mine = [unit for (of, _), unit in units.items() if of == model]
+        chunk: list[estimates.RunEstimate] = []
+        for unit in mine:
+            if chunk and _seconds(chunk) + _seconds(unit) > most:
+                groups.append(_group(model, chunk, loads[model]))
+                chunk = []
+            chunk = [*chunk, *unit]
+        groups.append(_group(model, chunk, loads[model]))
+    return tuple(sorted(groups, key=_longest_first))
+
+
+def shard(groups: Sequence[Group], number: int, of: int) -> tuple[Group, ...]:
+    """The groups of one of several workers, those of a model one after another; a pure function of all groups.
+
+    The longest group goes to whoever would be done with it first, the loading of its model included.
+
+    Args:
+        number: from 1.
+
+    Raises:
+        InputError: there is no such worker.
+    """
+    if not 1 <= number <= of:
+        raise InputError(f"shard {number}/{of}", expected="i/n with i from 1 to n, such as 2/8")
+    ends, loaded = [0.0] * of, [set[str]() for _ in range(of)]
+    mine: list[Group] = []
+    for group in sorted(groups, key=_longest_first):
+
+        def end(worker: int, group: Group = group) -> float:
+            return ends[worker] + group.seconds + (0.0 if group.model in loaded[worker] else group.load_seconds)
+
+        worker = min(range(of), key=end)
+        ends[worker] = end(worker)
+        loaded[worker].add(group.model)
+        if worker == number - 1:
+            mine.append(group)
+    order = list(dict.fromkeys(group.model for group in mine))
+    return tuple(sorted(mine, key=lambda group: order.index(group.model)))
+
+
+def _longest_first(group: Group) -> tuple[float, str, tuple[str, ...]]:
+    return -group.seconds, group.model, group.datasets
+
+
+def _seconds(costs: Sequence[estimates.RunEstimate]) -> float:
+    """Without loading."""
+    return sum((cost.seconds or 0.0) - cost.load_seconds for cost in costs)
+
+
+def _group(model: str, costs: Sequence[estimates.RunEstimate], load_seconds: float) -> Group:
+    return Group(
+        model,
+        tuple(cost.request for cost in costs),
+        _seconds(costs),
+        load_seconds,
+        max(cost.memory_bytes for cost in costs),
+        sum(cost.disk_bytes for cost in costs),
+        load_seconds > 0,
+    )

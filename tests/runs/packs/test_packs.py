@@ -1,0 +1,111 @@
+"""Result packs: what is computed into a folder and imported is what one process computes into its store."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from blindspot.errors import InputError
+from blindspot.runs import estimates, pipeline, sweeps
+from blindspot.runs.packs import computing, groups, importing
+from blindspot.runs.packs.folders import folder_at
+from blindspot.runs.packs.format import ids_in
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.world import World
+
+CIRCUMSTANCES = ("finished", "machine")
+_FOLDERS = itertools.count()
+
+
+@pytest.fixture
+def requests(world: World) -> Sequence[RunRequest]:
+    world.add(GramEncoder("trigrams", 3), GramEncoder("bigrams", 2), SMALL_PAIRS)
+    sweep = sweeps.Sweep(
+        ("trigrams", "bigrams"), ("none", "center"), ("small-pairs", "demo-pairs"), ("evalrank",), {"metric": ("cos",)}
+    )
+    return sweeps.expand(sweep, world.settings).requests
+
+
+@pytest.fixture(params=["local", "memory"])
+def address(request: pytest.FixtureRequest, tmp_path: Any) -> str:
+    return str(tmp_path / "packs") if request.param == "local" else f"memory://packs-{next(_FOLDERS)}"
+
+
+def everything(repository: Repository) -> dict[str, Any]:
+    """All that a store keeps of finished runs, but for numbers of its own and when and where they were computed."""
+    out: dict[str, Any] = {}
+    with repository.database.cursor() as cursor:
+        tables = [name for (name,) in cursor.execute("SHOW TABLES").fetchall()]
+        runs = dict(cursor.execute("SELECT run_seq, run_id FROM run").fetchall())
+        datasets = dict(cursor.execute("SELECT dataset_seq, dataset_digest FROM dataset").fetchall())
+        for name in sorted(set(tables) - {"schema_migration", "run"}):
+            rows = cursor.sql(f'SELECT * FROM "{name}"').to_arrow_table().to_pylist()
+            for row in rows:
+                if "run_seq" in row:
+                    row["run_seq"] = runs[row["run_seq"]]
+                if "dataset_seq" in row:
+                    row["dataset_seq"] = datasets[row["dataset_seq"]]
+                row.pop("seconds", None)
+            out[name] = sorted(rows, key=repr)
+    for run in repository.runs():
+        manifest = {key: value for key, value in run.manifest.items() if key not in CIRCUMSTANCES}
+        manifest.get("embeddings", {}).pop("encoded_now", None)
+        out[run.run_id] = (run.plan, run.state, run.metrics, dict(run.coverage), set(run.timings), manifest)
+    return out
+
+
+def in_one_process(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> None:
+    for request in requests:
+        pipeline.run(request, settings, repository)
+
+
+def test_imported_runs_are_those_of_one_process(
+    requests: Sequence[RunRequest], address: str, world: World, tmp_path: Any
+) -> None:
+    folder, imported = folder_at(address), Repository.at(tmp_path / "imported.duckdb")
+    found = list(computing.compute(requests, world.settings, folder))
+    assert all(isinstance(one, computing.Packed) and one.computed for one in found)
+    assert not world.settings.store.exists()
+    taken = list(importing.import_packs(folder, imported))
+    assert [one.is_new for one in taken if isinstance(one, importing.Imported)] == [True] * len(requests)
+    in_one_process(requests, world.settings, world.repository)
+    assert everything(imported) == everything(world.repository)
+
+    assert all(
+        isinstance(one, importing.Imported) and not one.is_new for one in importing.import_packs(folder, imported)
+    )
+    again = list(computing.compute(requests, world.settings, folder))
+    assert all(isinstance(one, computing.Packed) and not one.computed for one in again)
+
+
+def test_shards_are_all_groups_once(requests: Sequence[RunRequest], world: World, tmp_path: Any) -> None:
+    for n in (1, 2, 3, 7):
+        found = groups.of_requests(requests, world.settings, n)
+        shards = [groups.shard(found, i, n) for i in range(1, n + 1)]
+        assert sorted(r.label for s in shards for g in s for r in g.requests) == sorted(r.label for r in requests)
+        for one in found:  # texts are encoded once: all transforms of a model on a dataset are in one group
+            together = {(r.variant.encoder, r.dataset) for r in one.requests}
+            assert together.isdisjoint(
+                (r.variant.encoder, r.dataset) for g in found if g is not one for r in g.requests
+            )
+    with pytest.raises(InputError):
+        groups.shard(found, 8, 7)
+
+
+def test_nothing_is_asked_of_a_store(requests: Sequence[RunRequest], world: World) -> None:
+    before = groups.of_requests(requests, world.settings, 3)
+    pipeline.run(requests[0], world.settings, world.repository)
+    assert groups.of_requests(requests, world.settings, 3) == before
+    assert estimates.estimate(requests, world.settings, world.repository).wanted == requests[1:]
+
+
+def test_a_folder_without_packs_is_no_import(address: str, world: World) -> None:
+    with pytest.raises(InputError):
+        list(importing.import_packs(folder_at(address), world.repository))
+    assert ids_in(folder_at(address)) == []
