@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blindspot.cli import output
+from blindspot.cli import output, shards
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
@@ -22,6 +22,7 @@ from blindspot.cli.options import (
     of_columns,
     takes_parameters,
 )
+from blindspot.cli.shards import OUT_HELP, SHARD_HELP, Shard, duration
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
 from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
@@ -95,7 +96,11 @@ def sweep(
     params: dict[str, list[str]],
     support: Annotated[Support | None, typer.Option(help=f"{SUPPORT_HELP}; default: common")] = None,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="only list the runs and which are in the store")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="only list the runs, which are in the store, and what the others take")
+    ] = False,
+    shard: Annotated[str, typer.Option(metavar="i/n", help=SHARD_HELP)] = "",
+    out: Annotated[str, typer.Option(metavar="FOLDER", help=OUT_HELP)] = "",
     as_json: AsJson = False,
     columns: NamedColumns | None,
 ) -> None:
@@ -105,12 +110,16 @@ def sweep(
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
     settings = Settings.from_environment()
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
+    part = Shard.parse(shard)
     expansion = sweeps.expand(wanted, settings)
+    if (shard or out) and not dry_run:
+        shards.compute(expansion.requests, part, out, settings, as_json=as_json)
+        return
     repository = Repository.at(settings.store)
     # Before the work, after which a file may be gone. In ready-made sweeps, diagnostics without a dataset are intended.
     notes = [*wanted.notes, *([] if file == EVIDENCE else _notes(expansion))]
     if dry_run:
-        _list(expansion, notes, settings, repository, as_json=as_json)
+        _list(expansion, notes, settings, repository, part if shard or out else None, as_json=as_json)
         return
     if file == EVIDENCE:
         _announce(expansion, wanted.notes, settings, repository)
@@ -124,7 +133,9 @@ def sweep(
     output.warn_of_changes((d.request.variant.encoder for d in done), settings)
     if as_json:
         runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]
-        output.print_json({"runs": runs, "failed": [_named(f.request) | {"error": str(f.error)} for f in failures]})
+        output.print_json(
+            {"runs": runs, "failed": [shards.named(f.request) | {"error": str(f.error)} for f in failures]}
+        )
     else:
         output.use_names(settings, repository, [result.request.variant.encoder for result in results])
         _print(done, failures, notes)
@@ -153,7 +164,7 @@ def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Setti
     lines = [
         *notes,
         f"{counted(len(cost.runs), 'run')}, {there} already in the store; the others take about "
-        f"{_duration(cost.seconds)}{guess} and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
+        f"{duration(cost.seconds)}{guess} and {cost.disk_bytes / 1e6:,.0f} MB for embeddings",
     ]
     for line in lines:
         print(line, file=sys.stderr)
@@ -187,7 +198,7 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
         with output.progress("sweep") as progress:
             for number, request in enumerate(requests, 1):
                 seconds = pace.remaining(requests[number - 1 :])
-                left = "" if seconds is None else f" (about {_duration(seconds)} left)"
+                left = "" if seconds is None else f" (about {duration(seconds)} left)"
                 progress.title = f"{number} of {len(requests)}{left}: {request.label}"
                 began, typical = perf_counter(), False
                 try:
@@ -210,10 +221,6 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
     return results
 
 
-def _duration(seconds: float) -> str:
-    return f"{max(seconds, 1):.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
-
-
 def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
     """The error of a sweep; bad input only if every run failed because of it."""
     first = failures[0]
@@ -225,29 +232,29 @@ def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:
 # --- printing
 
 
-def _named(request: RunRequest) -> dict[str, Any]:
-    """A request with the keys of ``output.run_json``."""
-    return {
-        "diagnostic": request.diagnostic,
-        "encoder": request.variant.encoder,
-        "transform": request.variant.transform,
-        "dataset": request.dataset,
-        "params": dict(request.params),
-    }
-
-
 def _list(
-    expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository, *, as_json: bool
+    expansion: sweeps.Expansion,
+    notes: Sequence[str],
+    settings: Settings,
+    repository: Repository,
+    shard: Shard | None,
+    *,
+    as_json: bool,
 ) -> None:
-    """Print the runs of a sweep and which of them the store has."""
+    """Print the runs of a sweep and which of them the store has, and the groups of the others, or of a shard."""
     found = [pipeline.find(request, settings, repository) for request in expansion.requests]
     ids = [None if record is None else record.run_id for record in found]
     lacking = [request for request, run_id in zip(expansion.requests, ids, strict=True) if run_id is None]
     sent = sendings(lacking, settings)
+    if shard:  # a shard knows nothing of a store
+        groups, no_groups = shards.planned(expansion.requests, shard, settings, None)
+    else:
+        groups, no_groups = shards.planned(lacking, Shard(1, 1), settings, repository)
     if as_json:
-        planned = [_named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]
+        planned = [shards.named(r) | {"run_id": i} for r, i in zip(expansion.requests, ids, strict=True)]
         sends = [{"host": s.host, "texts": s.texts, "tokens": s.tokens, "key_env": s.key_env} for s in sent]
-        output.print_json({"planned": planned, **({"sends": sends} if sends else {})})
+        grouped = {"groups": shards.groups_json(groups)}
+        output.print_json({"planned": planned, **grouped, **({"sends": sends} if sends else {})})
         return
     output.use_names(settings, repository, [request.variant.encoder for request in expansion.requests])
     rows = [
@@ -262,7 +269,8 @@ def _list(
         for n, (r, i) in enumerate(zip(expansion.requests, ids, strict=True), 1)
     ]
     output.print_table("Runs", ["no.", "diagnostic", "model", "dataset", "parameters", "in the store"], rows)
-    for note in [*notes, *(sending.in_words for sending in sent)]:
+    shards.print_groups(groups)
+    for note in [*notes, *filter(None, [no_groups]), *(sending.in_words for sending in sent)]:
         print(note)
     print(f"{counted(len(ids), 'run')}: {len(ids) - ids.count(None)} in the store, {ids.count(None)} to compute")
 

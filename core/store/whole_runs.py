@@ -161,8 +161,8 @@ def give_out(database: Database, entry: DiagnosticEntry, run_id: str) -> WholeRu
             "SELECT name, value FROM metric WHERE run_seq = ? ORDER BY rowid", [row["run_seq"]]
         ).fetchall()
         names = ", ".join(["item_no", *entry.schema.names])
-        items = cursor.execute(
-            f"SELECT {names} FROM {entry.table} WHERE run_seq = ? ORDER BY rowid", [row["run_seq"]]
+        items = cursor.sql(
+            f"SELECT {names} FROM {entry.table} WHERE run_seq = ? ORDER BY rowid", params=[row["run_seq"]]
         ).to_arrow_table()
         costs = cursor.execute(query("encoders/embedding"), {"digests": [plan.embedding_digest]}).fetchall()
         support = cursor.execute(query("runs/support"), {"support_digest": plan.support_digest}).fetchall()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from blindspot.cli.runs import evalrank, heros, kinds, stored
+from blindspot.cli.runs import evalrank, heros, kinds, packs, stored
 
 app = typer.Typer(help="Runs in the store.", invoke_without_command=True)
 app.callback()(stored.list_runs)
@@ -19,3 +19,5 @@ app.command("overlap")(evalrank.overlap)
 app.command("orderings")(heros.orderings)
 app.command("show")(stored.show)
 app.command("delete")(stored.delete)
+app.command("import")(packs.import_)
+app.command("export")(packs.export)

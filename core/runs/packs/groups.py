@@ -19,6 +19,7 @@ from blindspot.names import fused, is_ranking
 from blindspot.runs import estimates
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
+from blindspot.store.repository import Repository
 
 PER_WORKER = 4  # groups that a worker gets, if there is work for as many: whoever is done early takes the next
 
@@ -49,13 +50,17 @@ class Group:
         return tuple(dict.fromkeys(request.dataset for request in self.requests))
 
 
-def of_requests(requests: Sequence[RunRequest], settings: Settings, workers: int = 1) -> tuple[Group, ...]:
+def of_requests(
+    requests: Sequence[RunRequest], settings: Settings, workers: int = 1, repository: Repository | None = None
+) -> tuple[Group, ...]:
     """The groups of some runs, the longest first; raises ``InputError`` for an unusable model or dataset.
 
     Args:
         workers: that there may be; with more of them, the groups of a model are smaller and more.
+        repository: a store whose runs are left out and whose speeds count, for one machine alone; None where several
+            machines have to find the same groups.
     """
-    costs = estimates.estimate(requests, settings, None).runs
+    costs = [run for run in estimates.estimate(requests, settings, repository).runs if not run.is_stored]
     families: dict[str, str] = {}
     for request in requests:
         if request.variant.encoder not in families:

@@ -69,7 +69,24 @@ def import_pack(folder: Folder, repository: Repository, run_id: str) -> Imported
     return Imported(run_id, whole_runs.take_in(repository.database, pack.entry, pack.run, texts))
 
 
+def count(folder: Folder) -> int:
+    """How many packs a folder has; raises ``BlindspotError``."""
+    return len(ids_in(folder))
+
+
 def refusal(refused: Sequence[Refused], of: int) -> BlindspotError:
     """The error of an import that refused packs."""
     first = refused[0]
-    return BlindspotError(f"{len(refused)} of {of} packs were refused; the first was {first.name}: {first.error}")
+    return BlindspotError(f"{len(refused)} of {of} packs were refused; the first was {first.name[:80]}: {first.error}")
+
+
+def interrupted(new: int) -> BlindspotError:
+    """The error of an import that a user stopped."""
+    return BlindspotError(f"interrupted; {new} packs were imported", remedy="run the same command to continue")
+
+
+def required(out: str) -> str:
+    """The folder to write to; raises ``InputError`` where none is named."""
+    if not out:
+        raise InputError("no folder is named", expected="--out FOLDER, or --out s3://BUCKET/FOLDER")
+    return out
