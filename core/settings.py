@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -211,5 +214,19 @@ def prepare_runtime(settings: Settings) -> None:
     Waiting threads sleep instead of spinning: where another program wants a core, spinning makes encoding several times
     slower.
     """
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(settings.cache / "numba"))
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(_folder_of_kernels(settings.cache / "numba"))
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def _folder_of_kernels(folder: Path) -> Path:
+    """``folder``; where it cannot be written, a copy that is this process's own: numba refuses any other."""
+    try:
+        with tempfile.TemporaryFile(dir=next(place for place in (folder, *folder.parents) if place.exists())):
+            return folder
+    except OSError:
+        own = Path(tempfile.mkdtemp(prefix="blindspot-numba-"))
+        atexit.register(shutil.rmtree, own, ignore_errors=True)
+        if folder.is_dir():
+            shutil.copytree(folder, own, dirs_exist_ok=True)
+        return own

@@ -22,7 +22,7 @@ from blindspot.settings import ROOT
 
 # The first is the vocabulary of the whole project; what implements "diagnostic", a contract, is found by name.
 LAYERS = (
-    "errors settings policy names types texts / files numerics / datasets / encoders transforms / figures / "
+    "errors collector settings policy names types texts / files numerics / datasets / encoders transforms / figures / "
     "diagnostic / store / runs / jobs / doctor / ui / server / diagnostics / space studies workspace / api / "
     "testing / benchmarks / cli / documentation"
 ).split(" / ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -103,3 +104,38 @@ def test_a_server_for_strangers_prepares_the_demo_unless_told_otherwise() -> Non
     assert prepares(BLINDSPOT_PREPARE="yes")
     with pytest.raises(InputError, match="BLINDSPOT_PREPARE is 'perhaps'"):
         prepares(BLINDSPOT_PREPARE="perhaps")
+
+
+def test_a_cache_that_cannot_be_written_leaves_the_kernels_in_a_copy(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """numba refuses folders that it cannot write, even to read from."""
+    kept = settings.cache / "numba" / "kernels_0" / "kernel.nbi"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("compiled", "utf-8")
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+
+    def refuse(dir: Path) -> None:
+        raise OSError(errno.EROFS, f"Read-only file system: {dir}")
+
+    monkeypatch.setattr("blindspot.settings.tempfile.TemporaryFile", refuse)
+    prepare_runtime(settings)
+    folder = Path(os.environ["NUMBA_CACHE_DIR"])
+    assert folder != settings.cache / "numba"
+    assert (folder / "kernels_0" / "kernel.nbi").read_text("utf-8") == "compiled"
+    assert kept.exists()
+
+
+def test_ranks_are_computed_with_a_cache_that_cannot_be_written() -> None:
+    program = (
+        "import numpy as np\n"
+        "from blindspot.settings import Settings, prepare_runtime\n"
+        "prepare_runtime(Settings.from_environment())\n"
+        "from blindspot.numerics.kernels import measure_rows\n"
+        "norms = np.empty(2)\n"
+        "measure_rows(np.array([[3, 4], [6, 8]], dtype=np.float32), 0, norms)\n"
+        "print(norms.tolist())\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    done = python("-c", program, env=environment | {"BLINDSPOT_CACHE": "/proc/cache"})
+    assert done.stdout.strip() == "[5.0, 10.0]", done.stderr

@@ -109,13 +109,15 @@ def slack_of_two_steps(left: TwoStepCoded, right: TwoStepCoded) -> float:
 def multiply(left: Coded, right: Coded, out: Int32) -> None:
     """Codes of ``left [q, d]`` times those of ``right [k, d]`` transposed, exactly, into ``out [q, k]``.
 
-    torch is imported already.
+    Slowly where torch is not imported.
     """
-    import torch
-
     if left.codes.shape[1] == 1:  # torch 2.13 writes nothing for a single column
         np.multiply(left.codes, right.codes.T, out=out, dtype=np.int32)
+    elif "torch" not in sys.modules:
+        np.matmul(left.codes, right.codes.T, out=out, dtype=np.int32)
     else:
+        import torch
+
         torch._int_mm(left.tensor, right.tensor.t(), out=torch.from_numpy(out))
 
 

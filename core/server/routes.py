@@ -13,6 +13,8 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from blindspot.collector import collector_paused
+from blindspot.server.kernels import ready_kernels
 from blindspot.server.preparation import Preparation
 from blindspot.settings import Settings
 
@@ -28,7 +30,8 @@ PREPARATION = Preparation()  # of this process's server
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """Import ``blindspot.ui`` while the first browser still loads Streamlit's front end; then prepare a hosted demo.
+    """Import ``blindspot.ui`` while the first browser still loads Streamlit's front end; then prepare a hosted demo,
+    and the kernels of rankings.
 
     Only that module first: every page imports it, so it waits for this thread instead of deadlocking with it.
     """
@@ -39,7 +42,9 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 
 
 def _start(settings: Settings) -> None:
-    import_module("blindspot.ui")
+    with collector_paused():
+        import_module("blindspot.ui")
+    threading.Thread(target=ready_kernels, args=(settings,), name="blindspot-kernels", daemon=True).start()
     PREPARATION.run(settings)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from blindspot import doctor
 from blindspot.benchmarks.app_server import serving
 from blindspot.doctor import readiness
 from blindspot.encoders.catalog import resolve_encoder
+from blindspot.numerics import warm_up
 from blindspot.server.routes import READY
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -53,6 +56,20 @@ def test_a_cache_that_cannot_be_written_and_a_damaged_store(settings: Settings, 
         (found,) = doctor.not_ready(settings, Repository.at(settings.store), in_server=in_server)
         assert found.name == "store"
         assert str(settings.store) in found.what
+
+
+def test_a_server_readies_the_kernels_of_rankings(
+    stored: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm_up.warm_up()  # in the cache of the tests
+    folder = tmp_path / "numba"
+    shutil.copytree(os.environ["NUMBA_CACHE_DIR"], folder, ignore=shutil.ignore_patterns("compiled-*"))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
+    with serving(stored.cache):
+        deadline = time.monotonic() + 120
+        while not list(folder.glob("compiled-*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
 
 
 def test_weights_that_are_gone(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psutil
 
+from blindspot.collector import collector_paused
 from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.references import Backend, Dtype, Pooling
@@ -138,7 +139,8 @@ class SentenceTransformerEncoder:
     def _model(self) -> SentenceTransformer:
         if self.weights_sha256:
             self.check_weights()
-        model = _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
+        with collector_paused():  # torch is imported too
+            model = _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
         if self.backend is Backend.TORCH:
             if self.may_pack:
                 pack(model[0].auto_model)

@@ -165,7 +165,7 @@ class Part:
     def __init__(self, plan: Plan, rotated: Rotated, depth: int) -> None:
         width = plan.axes.depths[depth]
         self.plan, self.depth = plan, depth
-        self.rows, self.left_out = rotated.rows[:, :width], rotated.left_out[depth]
+        self.rows, self.left_out = rotated.rows[:, :width], np.ascontiguousarray(rotated.left_out[depth])
         self.head = np.ascontiguousarray(rotated.rows[:, 0])
         self.codes = None
         if plan.has_codes:  # of more coordinates than these: their errors are only larger
