@@ -104,6 +104,11 @@ def looks(n: int, scheme: Scheme) -> list[Style]:
     ]
 
 
+def of_no_model(rows: Sequence[Variant], scheme: Scheme) -> dict[Variant, Style]:
+    """Styles of a baseline's rows beside models: hollow, without color."""
+    return {row: Style(_FAINT[scheme], f"{_SYMBOLS[i % len(_SYMBOLS)]}-open", "dot") for i, row in enumerate(rows)}
+
+
 def ink(scheme: Scheme) -> str:
     """Color of text and of marks that belong to no variant."""
     return _INK[scheme]

@@ -15,7 +15,13 @@ from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.texts import counted, one_form
 from blindspot.types import Int32, Int64
 
-_IN_WORDS = {"negation_main": "negated clause", "negation_antonym": "negated word", "random_mlm": "random word"}
+_IN_WORDS = {
+    "negation_main": "negated clause",
+    "negation_antonym": "negated word",
+    "random_mlm": "random word",
+    "entailed": "entailed version",
+    "not_entailed": "version not entailed",
+}
 
 
 def subset_in_words(subset: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blindspot.diagnostics.similarity.pairs import ScoredTable
-from blindspot.numerics.statistics.correlations import KINDS, correlations, influences
+from blindspot.numerics.statistics.correlations import KINDS, correlations, influences, spearman_influences
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation
 from blindspot.types import Float64, Int64
@@ -28,37 +28,60 @@ class Row:
     estimates: Mapping[str, Estimate]
 
 
-def rows_of(predicted: Float64, gold: Float64, sets: Sequence[str], ends: tuple[Int64, Int64]) -> tuple[Row, ...]:
+def rows_of(
+    predicted: Float64, gold: Float64, sets: Sequence[str], ends: tuple[Int64, Int64], *, only_spearman: bool = False
+) -> tuple[Row, ...]:
     """All pairs; with several sets also their weighted mean and each of them.
 
     Args:
         predicted, gold, sets: ``[m]``.
         ends: numbers of each pair's texts, ``[m]`` each.
+        only_spearman: without the others, of which Kendall's takes quadratic time.
     """
-    whole = Row(ALL, len(gold), estimates_of(predicted, gold, ends))
+    moved = _spearman if only_spearman else _every
+    whole = Row(ALL, len(gold), estimates_of(predicted, gold, ends, moved))
     of_set = np.asarray(sets)
     inside = {name: of_set == name for name in dict.fromkeys(sets)}
     if len(inside) < 2:
         return (whole,)
     each = [
-        Row(name, int(here.sum()), estimates_of(predicted[here], gold[here], (ends[0][here], ends[1][here])))
+        Row(name, int(here.sum()), estimates_of(predicted[here], gold[here], (ends[0][here], ends[1][here]), moved))
         for name, here in inside.items()
     ]
-    return (whole, _mean(each, of_set, predicted, gold, ends), *each)
+    return (whole, _mean(each, of_set, predicted, gold, ends, moved), *each)
 
 
-def estimates_of(predicted: Float64, gold: Float64, ends: tuple[Int64, Int64]) -> dict[str, Estimate]:
-    """Each correlation with its interval, without undefined ones."""
+InfluencesOf = Callable[[Float64, Float64], Mapping[str, Float64]]
+
+
+def _every(predicted: Float64, gold: Float64) -> Mapping[str, Float64]:
+    found = influences(predicted, gold)
+    return {kind: found.of(kind) for kind in KINDS}
+
+
+def _spearman(predicted: Float64, gold: Float64) -> Mapping[str, Float64]:
+    return {"spearman": spearman_influences(predicted, gold)}
+
+
+def estimates_of(
+    predicted: Float64, gold: Float64, ends: tuple[Int64, Int64], influences_of: InfluencesOf = _every
+) -> dict[str, Estimate]:
+    """Each correlation that has influences, with its interval, without undefined ones."""
     found = correlations(predicted, gold)
     values = {kind: getattr(found, kind) for kind in KINDS}
     if not any(np.isfinite(value) for value in values.values()):
         return {}
-    known, moved = Dependence.of(*ends), influences(predicted, gold)
-    return {kind: correlation(v, moved.of(kind), known) for kind, v in values.items() if np.isfinite(v)}
+    known, moved = Dependence.of(*ends), influences_of(predicted, gold)
+    return {kind: correlation(values[kind], own, known) for kind, own in moved.items() if np.isfinite(values[kind])}
 
 
 def _mean(
-    each: Sequence[Row], of_set: NDArray[np.str_], predicted: Float64, gold: Float64, ends: tuple[Int64, Int64]
+    each: Sequence[Row],
+    of_set: NDArray[np.str_],
+    predicted: Float64,
+    gold: Float64,
+    ends: tuple[Int64, Int64],
+    influences_of: InfluencesOf,
 ) -> Row:
     """The mean's influences are the influences within the sets, at the sets' pairs."""
     weights = np.array([row.pairs for row in each])
@@ -66,12 +89,12 @@ def _mean(
     estimates = {}
     if kinds:
         known = Dependence.of(*ends)
-        moved = {row.of: influences(predicted[of_set == row.of], gold[of_set == row.of]) for row in each}
+        moved = {row.of: influences_of(predicted[of_set == row.of], gold[of_set == row.of]) for row in each}
         for kind in kinds:
             value = float(np.average([row.estimates[kind].value for row in each], weights=weights))
             together = np.empty(len(gold))
             for name, own in moved.items():
-                together[of_set == name] = own.of(kind)
+                together[of_set == name] = own[kind]
             estimates[kind] = correlation(value, together, known)
     return Row(MEAN, int(weights.sum()), estimates)
 

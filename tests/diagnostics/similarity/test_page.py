@@ -12,6 +12,7 @@ from blindspot.datasets.own import files as own
 from blindspot.datasets.published import scored_pairs
 from blindspot.diagnostics.similarity import bands, learned
 from blindspot.diagnostics.similarity.learned import LearnRequest
+from blindspot.runs.against_words import VARIANTS
 from blindspot.types import Variant
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
@@ -59,8 +60,12 @@ TWO = ["trigrams~none", "bigrams~none"]
 
 def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO)
-    rows = table(app, "over")
+    every = table(app, "over")
+    of_words = every["model"].isin([variant.label for variant in VARIANTS.values()])
+    rows, alone = every[~of_words], every[of_words]
     assert rows["over"].tolist() == ["all pairs", "weighted mean", "one", "two"] * 2
+    assert alone["model"].nunique() == len(VARIANTS)
+    assert alone[["Pearson", "Kendall"]].isna().all(axis=None)
     stored = module_world.repository.runs(diagnostic="similarity", dataset="toy-scores")
     runs = {run.plan.variant.label: run for run in stored}
     for _, row in rows[rows["over"] == "all pairs"].iterrows():
@@ -84,7 +89,7 @@ def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cac
     assert "5 of 6 pairs that all models cover" in written(app)
     rows = table(app, "over")
     assert set(rows[rows["over"] == "all pairs"]["pairs"]) == {5}
-    assert rows[rows["over"] == "all pairs"]["model"].nunique() == 3
+    assert rows[rows["over"] == "all pairs"]["model"].nunique() == 3 + len(VARIANTS)
 
 
 def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:

@@ -11,7 +11,7 @@ from blindspot.diagnostics.heros import orderings
 from blindspot.diagnostics.heros.definition import ACCURACY, Meaning, meaning_of, right_of
 from blindspot.diagnostics.heros.figures import profile as figures
 from blindspot.diagnostics.heros.orderings import Contrast, Finding
-from blindspot.diagnostics.heros.page import published
+from blindspot.diagnostics.heros.page import published, words_alone
 from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, subset_in_words
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord
@@ -77,6 +77,7 @@ def _headline(shown: HerosView) -> None:
         st.markdown(orderings.finding_in_words(worst, names[0], subset_in_words))
         if contrast:
             st.markdown(orderings.contrast_in_words(contrast, names, subset_in_words))
+        st.markdown(words_alone.said(shown))
 
 
 @cached(16, keys=BY_RUNS)
@@ -113,7 +114,7 @@ def _accuracies(runs: Sequence[RunRecord], right: str) -> None:
         return
     chance = found[0].metrics[f"{ACCURACY}_chance"]
     st.markdown(
-        f"**Does it find the {subset_in_words(right)} rewrite?** Share of sentences for which it is more similar than "
+        f"**Does it find the {subset_in_words(right)}?** Share of sentences for which it is more similar than "
         f"every other. Chance: {chance:.0%}{_verdict(found, chance)}"
     )
     columns = {

@@ -15,12 +15,12 @@ from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.findings import tested
 from blindspot.diagnostics.heros.page import sentence_drill
-from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView
+from blindspot.diagnostics.heros.page import shown as runs
+from blindspot.diagnostics.heros.page.shown import HerosView
 from blindspot.numerics.statistics.outcomes import Leads
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached
 from blindspot.ui.widgets import downloads, own_columns
 from blindspot.ui.widgets.addressed import some_named
 from blindspot.ui.widgets.browse_table import BrowseTable
@@ -44,7 +44,7 @@ TABLE = BrowseTable("sentences", key="original_no", unit="sentence", number=brow
 @fragment  # nothing above is drawn again
 def show(shown: HerosView) -> None:
     """Which variants, which originals, in which order; then the chosen one."""
-    found = _sentences(shown)
+    found = runs.sentences(shown)
     _warn_of_stale_link(shown.subsets)
     sides = two_variants(shown.runs, ("sent_a", "sent_b"), b_at_first=False, on_change=TABLE.to_first_page)
     in_tab = _tabs(found, shown, sides)
@@ -87,11 +87,6 @@ def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
         "- **Broken**: right in A, not in B\n- **Both wrong**: right in neither\n- **Both right**: right in both"
     )
     return outcome_tabs(browsing.became(a, b, len(demanded)), means, on_change=TABLE.to_first_page)
-
-
-@cached(16, "Reading similarities …", keys=BY_RUNS)
-def _sentences(shown: HerosView) -> Sentences:
-    return browsing.sentences(shown.rows, shown.subsets)
 
 
 # --- what is listed

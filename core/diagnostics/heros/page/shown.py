@@ -10,6 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostics.heros import browsing
+from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.figures.theme import Scheme, Style
@@ -102,6 +104,12 @@ def cosines(shown: HerosView) -> Mapping[str, Cosines]:
     """Per run id its cosines over the subsets shown; raises ``BlindspotError`` if stored rows are missing."""
     own = dict(tuple(shown.rows.groupby("run_id")))
     return {run.run_id: Cosines.of_rows(own[run.run_id], shown.subsets) for run in shown.runs}
+
+
+@cached(16, "Reading similarities …", keys=BY_RUNS)
+def sentences(shown: HerosView) -> Sentences:
+    """The originals with their rewrites, side by side for all runs."""
+    return browsing.sentences(shown.rows, shown.subsets)
 
 
 def subset_in_words(subset: str) -> str:

@@ -9,20 +9,23 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
-from blindspot.diagnostics.similarity import figures, intervals
+from blindspot.diagnostics.similarity import figures, intervals, words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
 from blindspot.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
 from blindspot.diagnostics.similarity.page.runs import BY_RUNS, SimilarityView
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.figures import grids
 from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.theme import Style, of_no_model
 from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.words_alone import MEANING, TOKENS, Words
+from blindspot.runs.against_words import VARIANTS, Against, in_words
 from blindspot.runs.findings.parts import ci, number
 from blindspot.texts import with_minus
-from blindspot.types import Variant
+from blindspot.types import Float64, Variant
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
@@ -43,16 +46,18 @@ def show(shown: SimilarityView) -> None:
     """Correlations over all pairs, per set and as the weighted mean; the order of the variants by each."""
     rows = _all_rows(shown)
     turned = len(shown.runs) > 1 and bool(_disagreements(shown.table))
+    with_alone: Rows = {**rows, **_rows_of_words(shown)}
+    styles = _styles(shown)
     left, right = st.columns(2) if turned else (st.container(), None)
     with left:
         if turned or shown.own or len(shown.table.sets) > 1:  # else there is no other part
             st.markdown(f"**Over {ALL}**")
         of_all = [
             dot(variant, figures.NAMES[kind], estimate.value, estimate.interval)
-            for variant, (whole, *_) in rows.items()
+            for variant, (whole, *_) in with_alone.items()
             for kind, estimate in whole.estimates.items()
         ]
-        figure = dots(pd.DataFrame(of_all, columns=DOT), shown.styles, shown.scheme, axis="correlation (0: none)")
+        figure = dots(pd.DataFrame(of_all, columns=DOT), styles, shown.scheme, axis="correlation (0: none)")
         st.plotly_chart(figures.with_zero(figure, shown.scheme), key="sim_all")
     if right is not None:
         with right:
@@ -60,11 +65,11 @@ def show(shown: SimilarityView) -> None:
             _order(shown, rows)
     if len(shown.runs) > 1:
         _say_whether_they_agree(shown)
-    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}{_near_zero(rows)}")
+    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}{_near_zero(rows)}{_how_words(shown)}")
     if shown.own or len(shown.table.sets) > 1:
-        rows = _grouped(shown)
-        _per_group(shown, rows)
-    _table(rows)
+        with_alone = _grouped(shown)
+        _per_group(shown, with_alone)
+    _table(with_alone)
 
 
 def show_headline(shown: SimilarityView) -> None:
@@ -81,6 +86,29 @@ def show_headline(shown: SimilarityView) -> None:
     )
     said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{said} {SCALE}")
+    if against := _against_words(shown.table, runs[0].run_id):
+        name = f"**{as_text(runs[0].plan.variant.label)}**"
+        st.markdown(in_words(against, name, words_alone.SCORE, ".3f"))
+
+
+def _how_words(shown: SimilarityView) -> str:
+    if not (alone := _alone(shown.table)):
+        return ""
+    return f" Hollow: Spearman's ρ of shared words alone ({'; '.join(f'{w}: {MEANING[w]}' for w in alone)}). {TOKENS}"
+
+
+@cached(16, "Comparing words …", keys=BY_RUNS)
+def _alone(table: ScoredTable) -> dict[Words, Float64]:
+    return words_alone.of_table(table)
+
+
+@cached(64, "Comparing with words …", keys=BY_RUNS)
+def _against_words(table: ScoredTable, run_id: str) -> Against | None:
+    return words_alone.against(table.similarity[run_id], _alone(table), table)
+
+
+def _styles(shown: SimilarityView) -> Mapping[Variant, Style]:
+    return {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
 
 
 def _near_zero(rows: Rows) -> str:
@@ -108,12 +136,24 @@ def _independent(table: ScoredTable) -> str:
 
 
 @cached(64, "Computing intervals …", keys=BY_RUNS)
-def _rows(table: ScoredTable, run_id: str, of_column: str = "", _column: OwnColumn | None = None) -> tuple[Row, ...]:  # noqa: ARG001 - of the key
+def _rows(
+    table: ScoredTable,
+    which: str | Words,
+    of_column: str = "",  # noqa: ARG001 - of the key
+    _column: OwnColumn | None = None,
+) -> tuple[Row, ...]:
+    """Of a run, by its id, or of a measure of words, with Spearman's correlation alone."""
     if _column is None:
         groups = table.frame["set_name"].tolist()
     else:
         groups = _column.part(table.frame["item_no"].to_numpy(dtype=np.int64)).cells
-    return intervals.rows_of(table.similarity[run_id], table.gold, groups, table.ends)
+    if isinstance(which, Words):
+        return intervals.rows_of(_alone(table)[which], table.gold, groups, table.ends, only_spearman=True)
+    return intervals.rows_of(table.similarity[which], table.gold, groups, table.ends)
+
+
+def _rows_of_words(shown: SimilarityView, of_column: str = "", column: OwnColumn | None = None) -> Rows:
+    return {VARIANTS[words]: _rows(shown.table, words, of_column, column) for words in _alone(shown.table)}
 
 
 def _order(shown: SimilarityView, rows: Rows) -> None:
@@ -179,7 +219,8 @@ def _grouped(shown: SimilarityView) -> Rows:
     if len(ways) > 1 or own:
         column = own.get(tab_named("Group pairs by", ways, key="sim_by", name=as_text, help=GROUPS_HELP))
     of_column = column.digest if column else ""
-    return {run.plan.variant: _rows(shown.table, run.run_id, of_column, column) for run in shown.runs}
+    own_rows = {run.plan.variant: _rows(shown.table, run.run_id, of_column, column) for run in shown.runs}
+    return {**own_rows, **_rows_of_words(shown, of_column, column)}
 
 
 def _per_group(shown: SimilarityView, rows: Rows) -> None:
@@ -191,7 +232,7 @@ def _per_group(shown: SimilarityView, rows: Rows) -> None:
         for row in of_variant
         if (estimate := row.estimates.get(kind))
     ]
-    figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis=NAMES[kind])
+    figure = dots(pd.DataFrame(lines, columns=DOT), _styles(shown), shown.scheme, axis=NAMES[kind])
     st.plotly_chart(figure, key="sim_sets")
     st.caption(GROUPS_CAPTION)
 

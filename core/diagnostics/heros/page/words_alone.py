@@ -1,0 +1,141 @@
+"""View *words alone* of the HEROS page: what shared words get right, beside the models, per kind of change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.diagnostics.heros import words_alone
+from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, sentences
+from blindspot.diagnostics.heros.words_alone import SCORE, Alone
+from blindspot.errors import BlindspotError
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.figures.theme import of_no_model
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import share
+from blindspot.numerics.words_alone import MEANING, TOKENS, Words
+from blindspot.runs.against_words import VARIANTS, Against, corrected, in_words
+from blindspot.store.records import RunRecord
+from blindspot.texts import p_in_words, with_minus
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets import own_columns
+from blindspot.ui.widgets.addressed import tab_named
+
+
+def said(shown: HerosView) -> str:
+    """The first model against words alone, in one sentence of Markdown; "" where the dataset has no right order."""
+    if not words_alone.is_scored(shown.subsets):
+        return ""
+    run = shown.runs[0]
+    return in_words(_against(shown, run.run_id)[0], named(run), SCORE)
+
+
+def show(shown: HerosView) -> None:
+    """Scores of words and of models by kind of change, and the tests of their differences."""
+    if not words_alone.is_scored(shown.subsets):
+        st.info(
+            "The names of this dataset's rewrites do not say which keep the meaning, so nothing is right or wrong.",
+            icon=":material/info:",
+        )
+        return
+    try:
+        cosines(shown)
+    except BlindspotError as error:
+        st.warning(as_text(str(error)))
+        return
+    for run in shown.runs[1:]:  # the first one is at the top of the page
+        st.markdown(f"- {in_words(_against(shown, run.run_id)[0], named(run), SCORE)}")
+    column = _column(own_columns.columns_of(shown.runs[0]))
+    key = column.digest if column else ""
+    found = {run.run_id: _against(shown, run.run_id, key, column) for run in shown.runs}
+    _figure(shown, column, found)
+    measures = "; ".join(f"**{words}**: {MEANING[words]}" for words in Words)
+    st.caption(f"Share of sentences in the right order; bars: 95% CI. {measures}. {TOKENS}")
+    _table(shown.runs, found)
+
+
+def _column(own: Sequence[OwnColumn]) -> OwnColumn | None:
+    """The column whose values are the kinds of change, if the dataset has any."""
+    choices = choices_of(own)
+    if len(choices) < 2:
+        return next(iter(choices.values()), None)
+    return choices[tab_named("Kinds of change", list(choices), key="heros_kinds", name=as_text)]
+
+
+@cached(16, "Comparing words …", keys=BY_RUNS)
+def _alone(shown: HerosView) -> Alone:
+    return words_alone.of_words(sentences(shown))
+
+
+@cached(64, "Comparing with words …", keys=BY_RUNS)
+def _against(
+    shown: HerosView,
+    run_id: str,
+    column: str = "",  # noqa: ARG001 - of the key
+    _column: OwnColumn | None = None,
+) -> tuple[Against, ...]:
+    """Of all originals, then of each kind; p-values of kinds are corrected for their number (Holm)."""
+    outcomes, alone = words_alone.outcomes(cosines(shown)[run_id]), _alone(shown)
+    kinds = words_alone.kinds_of(sentences(shown).numbers, _column)
+    return corrected([words_alone.against(outcomes, alone, kind, inside) for kind, inside in kinds])
+
+
+def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequence[Against]]) -> None:
+    rows = [
+        dot(run.plan.variant, one.kind, one.score.value, one.score.interval)
+        for run in shown.runs
+        for one in found[run.run_id]
+    ]
+    alone = _alone(shown)
+    for kind, inside in words_alone.kinds_of(sentences(shown).numbers, column):
+        for words, outcomes in alone.outcomes.items():
+            estimate = share(outcomes[inside], alone.dependence(inside))
+            rows.append(dot(VARIANTS[words], kind, estimate.value, estimate.interval))
+    styles = {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
+    figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="share of sentences right")
+    figure.update_xaxes(tickformat=".0%", range=[-0.02, 1.02])
+    st.plotly_chart(figure, key="heros_words")
+
+
+def _ends(interval: Interval | None) -> str:
+    return with_minus(f"{100 * interval.low:+.1f} to {100 * interval.high:+.1f}") if interval else "–"
+
+
+def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[Against]]) -> None:
+    rows = [
+        {
+            "model": run.plan.variant.label,
+            "kind": one.kind,
+            "sentences": one.items,
+            "right": 100 * one.score.value,
+            "words alone": 100 * one.reached.value,
+            "best measure": str(one.best),
+            "difference": 100 * one.difference.value,
+            "95% CI": _ends(one.difference.interval),
+            "p": "–" if np.isnan(one.p) else p_in_words(one.p).removeprefix("p ").removeprefix("= "),
+            "verdict": f"model {one.verdict}",
+        }
+        for run in runs
+        for one in found[run.run_id]
+    ]
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="heros_words_table",
+        height="content" if len(rows) <= 30 else "auto",
+        column_config={
+            "sentences": number(format="localized"),
+            "right": number(format="%.1f%%", help="Share of sentences that the model gets right"),
+            "words alone": number(format="%.1f%%", help="The same by the best measure of shared words"),
+            "difference": number(format="%+.1f", help="Model minus words, in percentage points"),
+            "95% CI": text(help="Of the difference"),
+            "p": text(help="Sign flips of sentences, corrected for the choice of the best measure; of kinds also Holm"),
+        },
+    )
+    st.caption("To read the sentences of a kind, open the view *sentences* and filter by columns of the dataset.")

@@ -1,0 +1,91 @@
+"""Scores of words alone on HEROS's originals, beside a model's: by kind of change, with a paired test.
+
+The score is the share of originals whose right rewrite is nearest, where a dataset has one (``definition.RIGHT``), else
+the share of the orderings that meaning demands. Originals of the same text depend on each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from blindspot.datasets.kinds.own_columns import OwnColumn
+from blindspot.diagnostics.heros.browsing import Sentences
+from blindspot.diagnostics.heros.definition import picks, right_of
+from blindspot.diagnostics.heros.findings import tested
+from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.words_alone import Words, similarities
+from blindspot.runs.against_words import ALL, Against, for_choice
+from blindspot.types import Bool, Float64, Int64
+
+SCORE = "gets {} of the sentences right"  # for ``against_words.in_words``
+
+
+@dataclass(frozen=True, eq=False)
+class Alone:
+    """What words alone say about originals.
+
+    Attributes:
+        outcomes: per measure ``[n] float64`` from 0 to 1, what the score is the mean of.
+        groups: ``[n] int64``, equal for originals of the same text.
+    """
+
+    outcomes: Mapping[Words, Float64]
+    groups: Int64
+
+    def dependence(self, inside: Bool) -> Dependence:
+        """Of some originals, ``[n] bool``."""
+        return Dependence.of_groups(self.groups[inside], Unit.SENTENCES)
+
+
+def is_scored(subsets: Sequence[str]) -> bool:
+    """Whether the names of the subsets tell which rewrites should be nearer."""
+    return bool(right_of(subsets) or tested(subsets))
+
+
+def outcomes(cosines: Cosines) -> Float64:
+    """Per original ``[n]`` what the score is the mean of; raises ``ValueError`` where ``is_scored`` is false."""
+    if right := right_of(cosines.subsets):
+        return picks(cosines.values, cosines.subsets.index(right))
+    if not (orderings := tested(cosines.subsets)):
+        raise ValueError("no subset is known to keep or to change the meaning")
+    return np.asarray(np.mean([cosines.outcomes(ordering) for ordering in orderings], axis=0))
+
+
+def of_words(found: Sentences) -> Alone:
+    """The score's outcomes by each measure of words."""
+    n, k = len(found.originals), len(found.subsets)
+    firsts = [text for text in found.originals for _ in range(k)]
+    seconds = [text for rewrites in found.rewrites for text in rewrites]
+    measured = similarities(firsts, seconds)
+    groups, _ = pd.factorize(np.asarray(found.originals, dtype=object))
+    by_measure = {words: outcomes(Cosines(found.subsets, values.reshape(n, k))) for words, values in measured.items()}
+    return Alone(by_measure, groups.astype(np.int64))
+
+
+def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]:
+    """All originals, then those of each value of a column, by their numbers ``[n]``."""
+    every = [(ALL, np.ones(len(numbers), dtype=np.bool_))]
+    return every if column is None else [*every, *column.groups(numbers)]
+
+
+def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> Against:
+    """A model's outcomes ``[n]`` against those of the measure that is best on the originals inside, ``[n] bool``."""
+    known, own = alone.dependence(inside), model[inside]
+    best = max(alone.outcomes, key=lambda words: float(alone.outcomes[words][inside].mean()))
+    reached = alone.outcomes[best][inside]
+    return Against(
+        kind,
+        int(inside.sum()),
+        statistics.share(own, known),
+        best,
+        statistics.share(reached, known),
+        statistics.difference(own, reached, known),
+        for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0])),
+    )

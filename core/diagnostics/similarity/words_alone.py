@@ -1,0 +1,47 @@
+"""Correlation of shared words with people's scores, beside that of a model: the lexical baseline of scored pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.numerics.statistics.correlations import correlations, spearman_influences
+from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
+from blindspot.numerics.words_alone import Words, similarities
+from blindspot.runs.against_words import ALL, Against, for_choice
+from blindspot.texts import are_words
+from blindspot.types import Float64
+
+SCORE = "correlates with people's scores at ρ = {}"  # for ``against_words.in_words``
+
+
+def of_table(table: ScoredTable) -> dict[Words, Float64]:
+    """Each measure of every pair ``[m]``; none for words, which share no words unless they are the same, and none of a
+    measure that is the same for all pairs."""
+    firsts, seconds = (table.frame[side].tolist() for side in ("first", "second"))
+    if are_words([*firsts, *seconds]):
+        return {}
+    return {words: values for words, values in similarities(firsts, seconds).items() if np.ptp(values) > 0}
+
+
+def against(model: Float64, alone: Mapping[Words, Float64], table: ScoredTable) -> Against | None:
+    """Spearman's rho of a model's similarities ``[m]`` against that of the best measure; None if one has none."""
+    gold, known = table.gold, Dependence.of(*table.ends)
+    if not alone or np.ptp(gold) == 0 or np.ptp(model) == 0:
+        return None
+    rho = {words: correlations(values, gold).spearman for words, values in alone.items()}
+    best = max(rho, key=lambda words: rho[words])
+    own = correlations(model, gold).spearman
+    moved, of_best = spearman_influences(model, gold), spearman_influences(alone[best], gold)
+    difference = own - rho[best]
+    return Against(
+        ALL,
+        len(gold),
+        correlation(own, moved, known),
+        best,
+        correlation(rho[best], of_best, known),
+        change(difference, moved - of_best, known),
+        for_choice(p_of_change(difference, moved - of_best, known)),
+    )

@@ -1,0 +1,96 @@
+"""Models against the best measure of words alone, on the same items: what diagnostics and their pages share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.words_alone import Words
+from blindspot.runs.findings.parts import ci, number
+from blindspot.texts import p_in_words
+from blindspot.types import Variant
+
+ALL = "all"
+VARIANTS = {words: Variant(f"words ({words})", "none") for words in Words}  # as rows of dots
+
+
+class Verdict(StrEnum):
+    """How a model compares with the best measure of words."""
+
+    BETTER = "better"
+    NO_BETTER = "no better"
+    WORSE = "worse"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True)
+class Against:
+    """A model against the best measure of words, on some items.
+
+    Attributes:
+        kind: of the items, or ``ALL``; ``items`` is their number.
+        reached: the score of the best measure; ``difference`` is the model's less that.
+        p: corrected for the choice of the best of the measures (Bonferroni); NaN without a test.
+    """
+
+    kind: str
+    items: int
+    score: Estimate
+    best: Words
+    reached: Estimate
+    difference: Estimate
+    p: float
+
+    @property
+    def verdict(self) -> Verdict:
+        if np.isnan(self.p):
+            return Verdict.UNTESTED
+        if self.p >= ALPHA:
+            return Verdict.NO_BETTER
+        return Verdict.BETTER if self.difference.value > 0 else Verdict.WORSE
+
+
+def for_choice(p: float) -> float:
+    """A p-value corrected for the choice of the best measure."""
+    return float(np.minimum(1.0, p * len(Words)))
+
+
+def corrected(found: Sequence[Against]) -> tuple[Against, ...]:
+    """The first as it is, the p-values of the others corrected for their number after Holm; NaN stays."""
+    p = np.array([one.p for one in found[1:]])
+    known = ~np.isnan(p)
+    p[known] = holm(p[known])
+    return (found[0], *(replace(one, p=float(value)) for one, value in zip(found[1:], p, strict=True)))
+
+
+def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
+    """One sentence of Markdown.
+
+    Args:
+        name: the model's, in Markdown.
+        what: the score, after the measure: ``gets {} of the sentences right``.
+        spec: of a score; of one that ends with % the difference is in points.
+    """
+
+    def said(estimate: Estimate) -> str:
+        return f"{number(estimate.value, spec)}{ci(estimate.interval, spec)}"
+
+    words, own = f"{found.best} {what.format(said(found.reached))}", f"{name} {said(found.score)}"
+    if spec.endswith("%"):
+        difference = f"{number(100 * found.difference.value, '+.1f')} points"
+    else:
+        difference = number(found.difference.value, f"+{spec}")
+    match found.verdict:
+        case Verdict.UNTESTED:
+            return f"Words alone: {words}; {own}. There are too few for a test."
+        case Verdict.NO_BETTER:
+            return f"**Words alone do as well**: {words}; {own}. No significant difference ({p_in_words(found.p)})."
+        case Verdict.WORSE:
+            return f"**Words alone do better**: {words}; {own} ({difference}, {p_in_words(found.p)})."
+        case Verdict.BETTER:
+            return f"Words alone do worse: {words}; {own} ({difference}, {p_in_words(found.p)})."
