@@ -45,7 +45,10 @@ VARIABLES: Mapping[str, Variable] = {
     "BLINDSPOT_MIRROR": Variable(
         "none", "directory or base URL that serves dataset files as `<source>/<path in source>`"
     ),
-    "BLINDSPOT_DEVICE": Variable("`auto`", "`auto`, `cpu`, `cuda`, `cuda:N` or `mps`"),
+    "BLINDSPOT_DEVICE": Variable(
+        "`auto`",
+        "`auto` (the CPU), `cpu`, `cuda`, `cuda:N` or `mps` ([GPUs](../guides/encoders.md#gpus))",
+    ),
     "BLINDSPOT_MODE": Variable("`local`", "`local`, or `demo` for a public server ([Host a demo](../hosting.md))"),
     "BLINDSPOT_HOSTS": Variable(
         "any; on a demo this machine",

@@ -21,7 +21,7 @@ def gpu_rank(progress: Progress) -> list[BenchmarkResult]:
     Raises:
         NotMeasured: torch can use no GPU.
     """
-    device = device_for_ranking("auto")
+    device = device_for_ranking("cuda")
     if device == "cpu":
         raise NotMeasured("torch sees no CUDA device")
     return measured(device, progress)

@@ -54,7 +54,10 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
         else:
             yield ok(DEVICES, "device", f"encoders run on {used} (BLINDSPOT_DEVICE is {settings.device})")
         can_cuda = torch.cuda.is_available()
+        can_mps = torch.backends.mps.is_available()
     yield ok(DEVICES, "torch", f"torch {torch.__version__}, {_build(torch)}")
+    if can_cuda or can_mps:
+        yield _not_measured(settings, "cuda" if can_cuda else "mps")
     if can_cuda:
         yield from _gpus(torch)
         return
@@ -68,8 +71,16 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
     )
     if unused:
         yield unused
-    elif not torch.backends.mps.is_available():
+    elif not can_mps:
         yield ok(DEVICES, "GPU", "none that torch can use")
+
+
+def _not_measured(settings: Settings, device: str) -> Finding:
+    """Of a GPU that torch can use: it has to be asked for."""
+    what = "a GPU is here; how fast Blindspot is on one was never measured"
+    if settings.device in {"auto", "cpu"}:
+        return note(DEVICES, "speed", f"{what}, so the CPU is used", f"to try it set BLINDSPOT_DEVICE={device}")
+    return note(DEVICES, "speed", what, "compare: blindspot bench gpu_rank gpu_encode")
 
 
 def _build(torch: Any) -> str:
@@ -151,8 +162,8 @@ def unused_gpu(
     else:
         what = f"{here} is not used: torch finds no GPU{f' ({warned})' if warned else ''}"
         remedy = "update NVIDIA's driver to one for torch's CUDA version; nvidia-smi shows up to which it goes"
-    if settings.device == "cpu":
-        return note(DEVICES, "GPU", f"{what}; BLINDSPOT_DEVICE is cpu in any case", remedy)
+    if settings.device in {"auto", "cpu"}:
+        return note(DEVICES, "GPU", f"{what}; BLINDSPOT_DEVICE is {settings.device}, the CPU in any case", remedy)
     return problem(DEVICES, "GPU", what, remedy)
 
 

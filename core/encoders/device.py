@@ -9,26 +9,26 @@ from blindspot.errors import BlindspotError
 
 
 def resolve_device(wanted: str) -> str:
-    """Device for ``auto`` (the best one), ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+    """Device for ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+
+    ``auto`` is the CPU even where torch sees a GPU, as long as nobody has measured Blindspot on one.
 
     Raises:
         BlindspotError: this machine has no such device.
     """
+    if wanted in {"auto", "cpu"}:
+        return "cpu"
     import torch
 
-    gpus = _gpus()
-    mps = torch.backends.mps.is_available()
-    if wanted == "auto":
-        return "cuda:0" if gpus else "mps" if mps else "cpu"
     if wanted.startswith("cuda"):
-        index = int(wanted.partition(":")[2] or 0)
+        index, gpus = int(wanted.partition(":")[2] or 0), _gpus()
         if index >= gpus:
             raise BlindspotError(
                 f"BLINDSPOT_DEVICE is '{wanted}' but this machine shows {gpus} CUDA device(s)",
                 remedy="set BLINDSPOT_DEVICE=auto or cpu, or install a CUDA build of torch",
             )
         return f"cuda:{index}"
-    if wanted == "mps" and not mps:
+    if wanted == "mps" and not torch.backends.mps.is_available():
         raise BlindspotError(
             "BLINDSPOT_DEVICE is 'mps' but torch sees no Apple GPU", remedy="set BLINDSPOT_DEVICE=auto"
         )
@@ -43,7 +43,7 @@ def device_for_ranking(wanted: str) -> str:
     """
     drivers = ("/proc/driver/nvidia", "/dev/dxg", "/dev/kfd")
     may_have_gpu = "torch" in sys.modules or sys.platform == "win32" or any(Path(driver).exists() for driver in drivers)
-    if wanted in {"cpu", "mps"} or not may_have_gpu:
+    if not wanted.startswith("cuda") or not may_have_gpu:
         return "cpu"
     index = int(wanted.partition(":")[2] or 0)
     return f"cuda:{index}" if index < _gpus() else "cpu"

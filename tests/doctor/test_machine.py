@@ -40,6 +40,23 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_a_problem(settings: Settings) 
     check(found, State.PROBLEM, "'cuda:99'", remedy="BLINDSPOT_DEVICE=auto")
 
 
+@pytest.mark.parametrize(("device", "used"), [("auto", "cpu"), ("cpu", "cpu"), ("cuda:0", "cuda:0")])
+def test_that_no_gpu_was_measured_is_said(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, device: str, used: str
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA L4")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (20 * GIB, 24 * GIB))
+    found = by_name(machine.device(replace(settings, device=device), {}))
+    check(found["device"], State.OK, f"encoders run on {used}")
+    check(found["cuda:0"], State.OK, "NVIDIA L4, 20.0 GiB of 24.0 GiB free")
+    remedy = "BLINDSPOT_DEVICE=cuda" if used == "cpu" else "bench gpu_rank"
+    check(found["speed"], State.NOTE, "never measured", remedy=remedy)
+
+
 def nvidia_smi(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program of that name, the first on the path."""
     program = folder / "nvidia-smi"
@@ -52,7 +69,7 @@ TWO_GPUS = "echo 'GPU 0: NVIDIA H200 (UUID: GPU-1)'; echo 'GPU 1: NVIDIA L4 (UUI
 
 
 @pytest.mark.skipif(has_gpu(), reason="this machine has a GPU that torch uses")
-@pytest.mark.parametrize(("device", "state"), [("auto", State.PROBLEM), ("cpu", State.NOTE)])
+@pytest.mark.parametrize(("device", "state"), [("cuda", State.PROBLEM), ("auto", State.NOTE), ("cpu", State.NOTE)])
 def test_a_gpu_that_torch_leaves_unused(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, state: State
 ) -> None:
@@ -91,7 +108,7 @@ def unused(
     visible: str | None = None,
 ) -> Finding | None:
     environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
-    wanted = replace(settings, device="auto")
+    wanted = replace(settings, device="cuda")
     return machine.unused_gpu(
         driver, has_cuda=has_cuda, warned=warned, settings=wanted, torch_version="2.0", environment=environment
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +22,12 @@ from blindspot.types import CancelToken, no_progress
 GPUS = torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def test_the_best_device_is_found() -> None:
-    best = "cuda:0" if GPUS else "mps" if torch.backends.mps.is_available() else "cpu"
-    assert resolve_device("auto") == best
-    assert resolve_device("cpu") == "cpu"
-    assert torch.zeros(1, device=resolve_device("auto")).sum().item() == 0
+@pytest.mark.parametrize("find", [resolve_device, device_for_ranking])
+def test_a_gpu_is_used_only_if_it_is_named(find: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    found = [find(wanted) for wanted in ("auto", "cpu", "cuda", "cuda:1")]
+    assert found == ["cpu", "cpu", "cuda:0", "cuda:1"]
 
 
 @pytest.mark.parametrize("wanted", [f"cuda:{GPUS}", "cuda:99"] + ([] if GPUS else ["cuda"]))
@@ -58,7 +59,7 @@ def test_a_gpu_gives_the_same_vectors(shared_settings: Settings) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wanted", "device"), [("cpu", "cpu"), ("mps", "cpu"), ("auto", "cuda:0" if GPUS else "cpu"), ("cuda:99", "cpu")]
+    ("wanted", "device"), [("cpu", "cpu"), ("mps", "cpu"), ("cuda", "cuda:0" if GPUS else "cpu"), ("cuda:99", "cpu")]
 )
 def test_ranks_are_counted_on_a_gpu_that_is_there_and_has_float64(wanted: str, device: str) -> None:
     assert device_for_ranking(wanted) == device
@@ -68,7 +69,7 @@ def test_ranks_are_counted_on_a_gpu_that_is_there_and_has_float64(wanted: str, d
 def test_torch_is_not_imported_to_find_no_gpu() -> None:
     code = (
         "import sys; from blindspot.encoders.device import device_for_ranking as f; "
-        "print(f('auto'), 'torch' in sys.modules)"
+        "print(f('cuda'), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["cpu", "False"]
