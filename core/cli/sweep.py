@@ -36,7 +36,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
 
-DEMO, EVIDENCE = "demo", "evidence"  # ready-made sweeps
+DEMO, EVIDENCE, MEANING = "demo", "evidence", "meaning"  # ready-made sweeps
 METRICS_SHOWN = 6  # besides the headline
 DETAILS = ("_optimistic", "_pessimistic", "_ceiling", "_sd", "_low", "_high")  # endings of scores left out of tables
 
@@ -46,6 +46,8 @@ Results already in the store are reused: after an interruption, run the same com
 on the datasets of its kind.
 
 `sweep demo` runs all encoders of the catalog with four transforms on the built-in sentences and needs no network.
+`sweep meaning` runs them on the published sets that change a sentence's meaning in a known way: SugarCrepe++,
+EventsAdapt, XNLI negation in five languages, the GLUE diagnostic and STS3k.
 `sweep evidence` computes what the Evidence page needs: EvalRank, geometry, similarity and two transfer tasks for at
 least 24 models in six families, if BLINDSPOT_MIRROR has the word vectors; it starts by estimating its time. A file
 takes the same choices as the options:
@@ -86,7 +88,7 @@ class Done:
 @takes_parameters(several=True)
 def sweep(
     *,
-    file: Annotated[str, typer.Argument(help="demo, evidence, or a TOML file; instead of options")] = "",
+    file: Annotated[str, typer.Argument(help="demo, meaning, evidence, or a TOML file; instead of options")] = "",
     encoder: Annotated[list[str] | None, typer.Option(help="encoder reference; repeat for several")] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     dataset: Annotated[
@@ -117,11 +119,11 @@ def sweep(
         return
     repository = Repository.at(settings.store)
     # Before the work, after which a file may be gone. In ready-made sweeps, diagnostics without a dataset are intended.
-    notes = [*wanted.notes, *([] if file == EVIDENCE else _notes(expansion))]
+    notes = [*wanted.notes, *([] if file in (EVIDENCE, MEANING) else _notes(expansion))]
     if dry_run:
         _list(expansion, notes, settings, repository, part if shard or out else None, as_json=as_json)
         return
-    if file == EVIDENCE:
+    if file in (EVIDENCE, MEANING):
         _announce(expansion, wanted.notes, settings, repository)
     stored = estimates.stored_requests(expansion.requests, repository)
     output.announce([request for request in expansion.requests if request not in stored], settings)
@@ -148,12 +150,13 @@ def _of_file(file: str, options: dict[str, Any], settings: Settings) -> sweeps.S
     if given := [f"--{name}" for name, value in options.items() if value]:
         raise InputError(
             f"both '{file}' and {', '.join(given)} are given",
-            expected="either a file (or demo, or evidence) or options",
+            expected="either a file (or demo, meaning or evidence) or options",
         )
     if file == EVIDENCE:
         with output.progress("word vectors") as progress:
             return sweeps.evidence(settings, progress)
-    return sweeps.demo() if file == DEMO else sweeps.read_toml(file)
+    ready = {DEMO: sweeps.demo, MEANING: sweeps.meaning}
+    return ready[file]() if file in ready else sweeps.read_toml(file)
 
 
 def _announce(expansion: sweeps.Expansion, notes: Sequence[str], settings: Settings, repository: Repository) -> None:

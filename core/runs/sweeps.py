@@ -18,6 +18,7 @@ from typing import Any
 from blindspot import policy
 from blindspot.datasets import vector_sources
 from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
 from blindspot.errors import InputError, unknown
@@ -162,6 +163,16 @@ def demo() -> Sweep:
         transforms=DEMO_TRANSFORMS,
         datasets=("demo-pairs", "demo-minimal"),
         diagnostics=("evalrank", "heros"),
+    )
+
+
+def meaning() -> Sweep:
+    """All catalog encoders on the published sets that change the meaning of a sentence in a known way."""
+    return Sweep(
+        encoders=tuple(ENCODERS),
+        transforms=("none",),
+        datasets=tuple(MEANING_CHANGES),
+        diagnostics=("heros", "similarity"),
     )
 
 

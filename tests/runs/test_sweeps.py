@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from blindspot.datasets import vector_sources
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.entries import SourceFile
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import InputError
@@ -71,6 +73,16 @@ def test_the_demo_is_every_encoder_over_both_diagnostics_without_a_network(at: S
     assert {variant.encoder for variant in variants} == set(ENCODERS)
     assert {(r.diagnostic, r.variant) for r in expansion.requests} == set(product(("evalrank", "heros"), variants))
     assert all(not find_dataset(request.dataset).files for request in expansion.requests)
+
+
+def test_changes_of_meaning_are_every_encoder_on_every_set_by_the_diagnostic_of_its_kind(at: Settings) -> None:
+    requests = sweeps.expand(sweeps.meaning(), at).requests
+    assert {request.variant.encoder for request in requests} == set(ENCODERS)
+    assert {request.dataset for request in requests} == set(MEANING_CHANGES)
+    for request in requests:
+        kind = find_dataset(request.dataset).kind
+        assert request.diagnostic == ("heros" if kind is DatasetKind.MINIMAL_PAIR_SET else "similarity")
+    assert len(requests) == len(ENCODERS) * len(MEANING_CHANGES)
 
 
 @pytest.fixture
