@@ -24,6 +24,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Run diagnostics": "guides/run.md",
         "Read the findings": "guides/findings.md",
         "Compare two models": "guides/compare.md",
+        "Draw a threshold": "guides/threshold.md",
         "Look inside the space": "guides/space.md",
         "Try post-processing": "guides/lab.md",
         "Ask people": "guides/judgement.md",

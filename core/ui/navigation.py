@@ -75,6 +75,13 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     ),
     "Studies": (
         PageEntry("lab", "Lab", ":material/science:", "guides/lab", (_DATASET,)),
+        PageEntry(
+            "threshold",
+            "Threshold",
+            ":material/straighten:",
+            "guides/threshold",
+            (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
+        ),
         PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
         PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
         PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgement"),

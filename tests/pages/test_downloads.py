@@ -45,7 +45,7 @@ from tests.support.small_world import GramEncoder, register_encoder
 
 CORE = Path(blindspot.__file__).parent  # as the interpreter names it: a link to core in a checkout
 MECHANISM = CORE / "ui" / "widgets" / "downloads.py"
-SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(12))
+SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(24))
 ANSWERS = b"query,document\n" + b"".join(b"where is cat %d?,the cat %d is on mat %d\n" % (i, i, i) for i in range(12))
 TEXTS = {
     "evalrank": ("own_pairs.csv", (ASSETS / "demo" / "own_pairs.csv").read_bytes()),
@@ -77,6 +77,7 @@ PLACES = (
     Place("transfer", "transfer", (("transfer_view", "items"),)),
     Place("retrieval", "retrieval", (("retrieval_view", "queries"),)),
     Place("map", "evalrank", (("picture", "pca"),)),
+    Place("threshold", "similarity"),
     Place("run", "evalrank"),
     Place("findings", "evalrank"),
     Place("intruder", query=(("judge", "items"),)),

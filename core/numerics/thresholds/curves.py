@@ -1,0 +1,274 @@
+"""Precision and recall of calling two texts the same from a similarity on, and the threshold for a wished precision.
+
+A pair is *called the same* if its similarity is at least the threshold, ties included. Precision is the share of called
+pairs that are the same, recall the share of the same pairs that are called. Intervals are pointwise, at one threshold
+each: Wilson's for the effective number of independent pairs (``statistics.pairs``), given how many pairs are called.
+
+The *threshold for a wished precision* is the lowest with at least that precision: it has the highest recall. Its
+interval inverts the intervals of precision. It begins at the lowest threshold whose interval reaches the wish, and ends
+at the lowest whose interval is all above: from there on the wish is safe. ``tests/numerics/thresholds`` simulates both.
+
+Arrays in, arrays out, float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence, change, difference, share
+from blindspot.types import Bool, Float64, Int64
+
+FEWEST_PAIRS = 20
+FEWEST_CALLED = 8  # pairs that a threshold must call: precision of fewer has no interval
+_AT_ONCE = 120  # thresholds tried first; those between two of them after that
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPairs:
+    """Pairs of texts that are the same or not, with a model's similarities, ``[m]`` each.
+
+    Attributes:
+        similarity: float64, finite.
+        same: bool.
+        left, right: numbers of each pair's texts: pairs that share one are not independent.
+
+    Raises:
+        InputError: too few pairs, one class only, similarities that are missing or all equal.
+    """
+
+    similarity: Float64
+    same: Bool
+    left: Int64
+    right: Int64
+
+    def __post_init__(self) -> None:
+        m = len(self.similarity)
+        if m < FEWEST_PAIRS:
+            raise InputError(f"a threshold cannot be drawn from {m:,} pairs", expected=f"{FEWEST_PAIRS} or more")
+        if missing := int(np.count_nonzero(~np.isfinite(self.similarity))):
+            raise InputError(f"{missing:,} of {m:,} pairs have no similarity", expected="a finite number for each")
+        if (count := int(self.same.sum())) in (0, m):
+            which = "the same" if count else "different"
+            raise InputError(f"all {m:,} pairs are {which}", expected="pairs of both kinds")
+        if np.ptp(self.similarity) == 0:
+            raise InputError(
+                f"all {m:,} pairs have the similarity {self.similarity[0]:.4g}",
+                expected="a model that tells them apart",
+            )
+
+    def __len__(self) -> int:
+        return len(self.similarity)
+
+    def within(self, inside: Bool) -> LabelledPairs:
+        """Those where ``inside [m]`` is True; raises as the class."""
+        return LabelledPairs(self.similarity[inside], self.same[inside], self.left[inside], self.right[inside])
+
+    def dependence(self, inside: Bool | None = None) -> Dependence:
+        """Independent units among the pairs, or among some of them."""
+        if inside is None:
+            return Dependence.of(self.left, self.right)
+        return Dependence.of(self.left[inside], self.right[inside])
+
+    @cached_property
+    def curve(self) -> Curve:
+        return Curve.of(self.similarity, self.same)
+
+    @cached_property
+    def _of_same(self) -> Dependence:
+        return self.dependence(self.same)
+
+    def point(self, threshold: float, inside: Bool | None = None) -> Point:
+        """What is called the same from ``threshold`` on, among all pairs or among those ``inside [m]``.
+
+        Raises:
+            InputError: none of these is the same.
+        """
+        here = np.ones(len(self), dtype=np.bool_) if inside is None else inside
+        same, called = here & self.same, here & (self.similarity >= threshold)
+        if not same.any():
+            raise InputError("no pair is the same", expected="pairs of both kinds")
+        precision = share(self.same[called].astype(np.float64), self.dependence(called)) if called.any() else None
+        of_same = self._of_same if inside is None else self.dependence(same)
+        recall = share(called[same].astype(np.float64), of_same)
+        return Point(threshold, precision, recall, int(called.sum()), int((called & same).sum()))
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Precision and recall at every distinct similarity, ``[k]`` each, ascending.
+
+    Attributes:
+        thresholds: the similarities.
+        called, right: numbers of pairs called the same, and of those that are.
+        precision, recall: shares.
+    """
+
+    thresholds: Float64
+    called: Int64
+    right: Int64
+    precision: Float64
+    recall: Float64
+
+    @classmethod
+    def of(cls, similarity: Float64, same: Bool) -> Curve:
+        thresholds, place = np.unique(similarity, return_inverse=True)
+        at = np.bincount(place.ravel(), minlength=len(thresholds))
+        same_at = np.bincount(place.ravel(), weights=same, minlength=len(thresholds))
+        called = np.cumsum(at[::-1])[::-1].astype(np.int64)
+        right = np.cumsum(same_at[::-1])[::-1].astype(np.int64)
+        return cls(thresholds, called, right, right / called, right / max(int(same.sum()), 1))
+
+
+@dataclass(frozen=True)
+class Point:
+    """Precision and recall at a threshold.
+
+    Attributes:
+        precision: None where no pair is called.
+        called, right: numbers of pairs called the same, and of those that are.
+    """
+
+    threshold: float
+    precision: Estimate | None
+    recall: Estimate
+    called: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Wished:
+    """The threshold for a wished precision.
+
+    Attributes:
+        precision: that is wished.
+        point: at the threshold; None where none reaches the wish and calls ``FEWEST_CALLED`` pairs.
+        low: end of the threshold's 95% interval; None where every threshold is ruled out.
+        high: its other end, from which on the wish is safe; None where no threshold is.
+        best: the highest precision of a threshold that calls ``FEWEST_CALLED`` pairs.
+    """
+
+    precision: float
+    point: Point | None
+    low: float | None
+    high: float | None
+    best: Point
+
+
+def wished(pairs: LabelledPairs, precision: float) -> Wished:
+    """The threshold for a wished precision, within 0 to 1.
+
+    Raises:
+        InputError: the wish is not between 0 and 1.
+    """
+    if not 0 < precision < 1:
+        raise InputError(f"a precision of {precision:g} cannot be asked for", expected="more than 0 and less than 1")
+    curve = pairs.curve
+    enough = curve.called >= min(FEWEST_CALLED, len(pairs))
+    thresholds = curve.thresholds[enough]
+    reached = np.flatnonzero(curve.precision[enough] >= precision - _ROUNDING)
+    ends: dict[float, Interval | None] = {}
+
+    def interval(threshold: float) -> Interval | None:
+        if threshold not in ends:
+            found = pairs.point(threshold).precision
+            ends[threshold] = None if found is None else found.interval
+        return ends[threshold]
+
+    # Where there is no interval, nothing is ruled out and nothing is safe.
+    low = _first(thresholds, lambda t: (found := interval(t)) is None or found.high >= precision)
+    high = _first(thresholds, lambda t: (found := interval(t)) is not None and found.low >= precision)
+    point = pairs.point(float(thresholds[reached[0]])) if len(reached) else None
+    best = pairs.point(float(thresholds[int(np.argmax(curve.precision[enough]))]))
+    if point is not None and (low is None or low > point.threshold):  # not among the thresholds that were tried
+        low = point.threshold
+    return Wished(precision, point, low, high, best)
+
+
+def _first(thresholds: Float64, is_so: Callable[[float], bool]) -> float | None:
+    """The lowest threshold where it is so: of some first, then of those below the first one found."""
+    k = len(thresholds)
+    tried = np.unique(np.linspace(0, k - 1, min(k, _AT_ONCE)).astype(np.int64))
+    before = -1
+    for place in tried.tolist():
+        if is_so(float(thresholds[place])):
+            between = range(before + 1, place)
+            return next(
+                (float(thresholds[i]) for i in between if is_so(float(thresholds[i]))), float(thresholds[place])
+            )
+        before = place
+    return None
+
+
+def bands(pairs: LabelledPairs, most: int = _AT_ONCE) -> tuple[Point, ...]:
+    """Points to draw: at every distinct similarity, or at about ``most`` of them with as many pairs between."""
+    thresholds, called = pairs.curve.thresholds, pairs.curve.called
+    if len(thresholds) > most:
+        wanted = np.linspace(called[0], called[-1], most)
+        places = np.unique(np.searchsorted(-called, -wanted).clip(0, len(thresholds) - 1))
+        thresholds = thresholds[places]
+    return tuple(pairs.point(float(threshold)) for threshold in thresholds)
+
+
+# --- a threshold of one model, used with another
+
+
+@dataclass(frozen=True, eq=False)
+class CarriedOver:
+    """The threshold of model A, used with B on the same pairs.
+
+    Attributes:
+        a, b: both at that threshold.
+        precision, recall: B less A; None where one of them calls no pair.
+        only_a, only_b: ``[m] bool``, pairs that only this one calls the same.
+    """
+
+    threshold: float
+    a: Point
+    b: Point
+    precision: Estimate | None
+    recall: Estimate
+    only_a: Bool
+    only_b: Bool
+
+    @property
+    def flipped(self) -> Bool:
+        return self.only_a | self.only_b
+
+
+def carried_over(a: LabelledPairs, b: LabelledPairs, threshold: float) -> CarriedOver:
+    """A's threshold with B; both have the same pairs in the same order.
+
+    Raises:
+        ValueError: the pairs differ.
+    """
+    if not (np.array_equal(a.same, b.same) and np.array_equal(a.left, b.left) and np.array_equal(a.right, b.right)):
+        raise ValueError("both models must be measured on the same pairs")
+    calls = [side.similarity >= threshold for side in (a, b)]
+    hits = [called[a.same].astype(np.float64) for called in calls]
+    precision = None
+    if all(called.any() for called in calls):
+        first, second = (_of_precision(called, a.same) for called in calls)
+        precision = change(float(second.mean() - first.mean()), second - first, a.dependence())
+    return CarriedOver(
+        threshold,
+        a.point(threshold),
+        b.point(threshold),
+        precision,
+        difference(hits[1], hits[0], a.dependence(a.same)),
+        calls[0] & ~calls[1],
+        calls[1] & ~calls[0],
+    )
+
+
+def _of_precision(called: Bool, same: Bool) -> Float64:
+    """The influence of each pair on the precision, ``[m]``, whose mean is the precision itself."""
+    precision = float(same[called].mean())
+    return np.asarray(precision + called * (same - precision) / called.mean())

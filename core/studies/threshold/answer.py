@@ -1,0 +1,150 @@
+"""The answer of the study, its groups of pairs, and the file that a program can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.groups import Grouping
+from blindspot.numerics.thresholds.calibration import Calibration
+from blindspot.numerics.thresholds.curves import LabelledPairs, Point, Wished, wished
+from blindspot.studies.threshold.pairs import Measured, Rule
+from blindspot.types import Variant
+
+PRECISION = 0.95  # that is wished before the reader chooses
+VERSION = 1  # of the exported file
+
+
+def in_words(found: Wished) -> str:
+    """The answer in a sentence, as Markdown."""
+    if found.point is None:
+        most = f"the highest is {ends(found.best.precision)}, at {found.best.threshold:.3f}"
+        return f"**No threshold that calls eight pairs reaches a precision of {found.precision:g}**; {most}."
+    point = found.point
+    return (
+        f"Call two texts the same **from {point.threshold:.3f} on**: precision {ends(point.precision)}, recall "
+        f"{ends(point.recall)}."
+    )
+
+
+def certainty(found: Wished) -> str:
+    """How sure the threshold is, in a sentence."""
+    wish = f"a precision of {found.precision:g}"
+    if found.low is None:
+        return f"With these pairs, {wish} is ruled out at every threshold (95%)."
+    if found.high is None:
+        return (
+            f"The 95% interval of the threshold begins at {found.low:.3f} and has no upper end: with these pairs, no "
+            f"threshold is sure to reach {wish}."
+        )
+    between = f"{found.low:.3f} to {found.high:.3f}"
+    return f"The 95% interval of the threshold is {between}; from its upper end on, {wish} is safe."
+
+
+def ends(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "–"
+    said = f"{estimate.value:.3f}"
+    return said if estimate.interval is None else f"{said} (95% CI {estimate.interval:.3f})"
+
+
+@dataclass(frozen=True)
+class OfGroup:
+    """A group of pairs.
+
+    Attributes:
+        pairs, same: how many it has, and how many of them are the same.
+        own: its own threshold for the wish; None with a ``refusal``.
+        at: the threshold of all pairs in this group; None where there is none, or the group has no same pair.
+    """
+
+    label: str
+    pairs: int
+    same: int
+    own: Wished | None
+    refusal: str
+    at: Point | None
+
+
+def by_group(pairs: LabelledPairs, grouping: Grouping, found: Wished) -> list[OfGroup]:
+    """The threshold for the same wish in every group, and what the threshold of all pairs does there."""
+    out = []
+    for group in grouping.groups:
+        own, refusal, at = None, "", None
+        try:
+            own = wished(pairs.within(group.inside), found.precision)
+        except InputError as error:
+            refusal = error.what
+        same = int((group.inside & pairs.same).sum())
+        if found.point is not None and same:
+            at = pairs.point(found.point.threshold, group.inside)
+        out.append(OfGroup(group.label, int(group.inside.sum()), same, own, refusal, at))
+    return out
+
+
+def export(
+    measured: Measured,
+    variant: Variant,
+    rule: Rule,
+    metric: str,
+    found: Wished,
+    calibrations: Mapping[str, Calibration],
+) -> dict[str, Any]:
+    """The threshold and both calibrations for a program; no texts are in it."""
+    same = measured.same(rule)
+    return {
+        "format": "blindspot-threshold",
+        "version": VERSION,
+        "encoder": variant.encoder,
+        "transform": variant.transform,
+        "similarity": metric,
+        "dataset": measured.dataset,
+        "same_is": rule.in_words,
+        "pairs": len(measured),
+        "pairs_same": int(same.sum()),
+        "pairs_left_out": measured.left_out,
+        "is_sampled": measured.is_sampled,
+        "wished_precision": found.precision,
+        "call_same_if": "similarity >= threshold",
+        "threshold": None if found.point is None else found.point.threshold,
+        "threshold_low": found.low,
+        "threshold_high": found.high,
+        "at_threshold": None if found.point is None else point_fields(found.point),
+        "highest_precision": point_fields(found.best),
+        "calibration": {name: _calibration_fields(one) for name, one in calibrations.items()},
+    }
+
+
+def point_fields(point: Point) -> dict[str, Any]:
+    return {
+        "threshold": point.threshold,
+        "precision": estimate_fields(point.precision),
+        "recall": estimate_fields(point.recall),
+        "called_same": point.called,
+        "right": point.right,
+    }
+
+
+def estimate_fields(estimate: Estimate | None) -> dict[str, Any] | None:
+    if estimate is None:
+        return None
+    return {"value": estimate.value, "low": estimate.low, "high": estimate.high, "independent": estimate.independent}
+
+
+def _calibration_fields(found: Calibration) -> dict[str, Any]:
+    fitted = found.fitted
+    how: dict[str, Any] = (
+        {"similarity": fitted.knots[:, 0].tolist(), "probability": fitted.knots[:, 1].tolist()}
+        if fitted.knots is not None
+        else {"slope": fitted.slope, "intercept": fitted.intercept}
+    )
+    return {
+        **how,
+        "brier": estimate_fields(found.brier),
+        "gain_over_base_rate": estimate_fields(found.gain),
+        "ece": found.ece,
+        "ece_by_chance": found.ece_by_chance,
+    }

@@ -1,0 +1,202 @@
+"""Figures of the study Threshold: precision and recall, reliability, thresholds of groups, two models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink, looks
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.thresholds.calibration import Calibration, Way
+from blindspot.numerics.thresholds.curves import Point, Wished
+from blindspot.studies.threshold.answer import OfGroup
+from blindspot.types import Float64
+
+_BAND = 0.18  # opacity
+ROW = 30  # pixels of a group
+
+
+def curves(points: Sequence[Point], found: Wished, scheme: Scheme) -> go.Figure:
+    """Precision and recall by threshold with pointwise bands; the wish, its threshold and that one's interval."""
+    figure = go.Figure()
+    precision, recall = looks(2, scheme)
+    x = np.array([point.threshold for point in points])
+    _line(figure, x, [point.precision for point in points], "precision", precision)
+    _line(figure, x, [point.recall for point in points], "recall", recall)
+    figure.add_hline(found.precision, line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    if found.low is not None:
+        end = float(x.max()) if found.high is None else found.high
+        figure.add_vrect(found.low, end, line_width=0, fillcolor=faint(scheme), opacity=0.15)
+    _mark(figure, found.point, scheme)
+    return _layout(figure, scheme, 380)
+
+
+def two_models(
+    points: Mapping[str, tuple[Sequence[Point], Style]], threshold: float, wish: float, scheme: Scheme
+) -> go.Figure:
+    """Precision of models by threshold with bands, at the threshold of one of them; by label."""
+    figure = go.Figure()
+    for label, (own, style) in points.items():
+        x = np.array([point.threshold for point in own])
+        _line(figure, x, [point.precision for point in own], escape(label, quote=False), style)
+    figure.add_hline(wish, line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    figure.add_vline(threshold, line={"color": ink(scheme), "width": 1.5})
+    _layout(figure, scheme, 360)
+    return figure.update_yaxes(title="precision")
+
+
+def _line(figure: go.Figure, x: Float64, estimates: Sequence[Estimate | None], name: str, style: Style) -> None:
+    """A line and, where there are intervals, a band."""
+    known = [(at, one) for at, one in zip(x.tolist(), estimates, strict=True) if one is not None]
+    banded = [(at, one.interval) for at, one in known if one.interval is not None]
+    if banded:
+        ends = [at for at, _ in banded]
+        figure.add_scatter(
+            x=[*ends, *reversed(ends)],
+            y=[*(i.high for _, i in banded), *(i.low for _, i in reversed(banded))],
+            fill="toself",
+            mode="lines",
+            fillcolor=style.colour,
+            opacity=_BAND,
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
+        )
+    figure.add_scatter(
+        x=[at for at, _ in known],
+        y=[one.value for _, one in known],
+        mode="lines",
+        name=name,
+        line={"color": style.colour, "dash": style.dash, "width": 2},
+        customdata=["" if one.interval is None else f" (95% CI {one.interval:.3f})" for _, one in known],
+        hovertemplate="from %{x:.3f} on: %{y:.3f}%{customdata}<extra>%{fullData.name}</extra>",
+    )
+
+
+def _mark(figure: go.Figure, point: Point | None, scheme: Scheme) -> None:
+    if point is None or point.precision is None:
+        return
+    figure.add_vline(point.threshold, line={"color": ink(scheme), "width": 1.5})
+    figure.add_scatter(
+        x=[point.threshold] * 2,
+        y=[point.precision.value, point.recall.value],
+        mode="markers",
+        marker={"color": ink(scheme), "size": 9, "symbol": "circle-open", "line": {"width": 2}},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+
+
+def _layout(figure: go.Figure, scheme: Scheme, height: int) -> go.Figure:
+    figure.update_xaxes(title="threshold: similarity from which on two texts count as the same")
+    figure.update_yaxes(title="share", range=[-0.02, 1.02])
+    figure.update_layout(showlegend=True)
+    return apply_layout(figure, scheme, height=height)
+
+
+def reliability(found: Mapping[Way, Calibration], scheme: Scheme) -> go.Figure:
+    """The share of same pairs by their cross-fitted probability, a point per bin; perfect is the diagonal."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="perfect",
+        line={"color": faint(scheme), "width": 1, "dash": "dot"},
+        hoverinfo="skip",
+    )
+    for (way, one), style in zip(found.items(), looks(len(found), scheme), strict=True):
+        value = [b.same.value for b in one.bins]
+        figure.add_scatter(
+            x=[b.predicted for b in one.bins],
+            y=value,
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [b.same.high - b.same.value if b.same.high is not None else 0.0 for b in one.bins],
+                "arrayminus": [b.same.value - b.same.low if b.same.low is not None else 0.0 for b in one.bins],
+                "thickness": 1.5,
+                "width": 3,
+            },
+            mode="markers",
+            name=way.value,
+            marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+            customdata=[f"{b.pairs:,}" for b in one.bins],
+            hovertemplate="predicted %{x:.3f}, same %{y:.3f} of %{customdata} pairs<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(title="predicted probability that two texts are the same", range=[-0.02, 1.02])
+    figure.update_yaxes(title="share that is the same", range=[-0.02, 1.02])
+    figure.update_layout(showlegend=True)
+    return apply_layout(figure, scheme, height=400)
+
+
+def probabilities(found: Mapping[Way, Calibration], low: float, high: float, scheme: Scheme) -> go.Figure:
+    """Probability by similarity, a line per way."""
+    figure = go.Figure()
+    x = np.linspace(low, high, 400)
+    for (way, one), style in zip(found.items(), looks(len(found), scheme), strict=True):
+        figure.add_scatter(
+            x=x,
+            y=one.fitted.probability(x),
+            mode="lines",
+            name=way.value,
+            line={"color": style.colour, "dash": style.dash, "width": 2},
+            hovertemplate="similarity %{x:.3f}: probability %{y:.3f}<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(title="similarity")
+    figure.update_yaxes(title="probability that two texts are the same", range=[-0.02, 1.02])
+    figure.update_layout(showlegend=True)
+    return apply_layout(figure, scheme, height=400)
+
+
+def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, scheme: Scheme) -> go.Figure:
+    """The threshold of each group with its interval, and that of all pairs; an interval without an end has an arrow.
+
+    Args:
+        top: the highest similarity.
+        axis: how the groups differ.
+    """
+    figure = go.Figure()
+    (style,) = looks(1, scheme)
+    names = [f"{escape(one.label, quote=False)} ({one.pairs:,})" for one in groups]
+    for place, one in enumerate(groups):
+        own = one.own
+        if own is None or own.low is None:
+            continue
+        end = top if own.high is None else own.high
+        figure.add_scatter(
+            x=[own.low, end],
+            y=[place, place],
+            mode="lines+markers",
+            line={"color": style.colour, "width": 2},
+            marker={
+                "color": style.colour,
+                "size": 9,
+                "symbol": ["line-ns", "arrow-right" if own.high is None else "line-ns"],
+            },
+            hoverinfo="skip",
+        )
+    here = [(place, one.own.point) for place, one in enumerate(groups) if one.own is not None and one.own.point]
+    figure.add_scatter(
+        x=[point.threshold for _, point in here],
+        y=[place for place, _ in here],
+        mode="markers",
+        marker={"color": style.colour, "size": 11, "symbol": style.symbol},
+        customdata=[names[place] for place, _ in here],
+        hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
+    )
+    if found.point is not None:
+        figure.add_vline(found.point.threshold, line={"color": ink(scheme), "width": 1.5})
+    figure.update_yaxes(
+        title=escape(axis, quote=False),
+        tickvals=list(range(len(names))),
+        ticktext=names,
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+    )
+    figure.update_xaxes(title=f"threshold for a precision of {found.precision:g}")
+    figure.update_layout(showlegend=False)
+    return apply_layout(figure, scheme, height=110 + ROW * len(names))

@@ -1,0 +1,121 @@
+"""Pairs that the page shows: stored similarities of runs, or similarities of cached embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.similarity.pairs import scored_table
+from blindspot.errors import BlindspotError
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.space.page import open_picked
+from blindspot.store.records import RunRecord
+from blindspot.studies.threshold.pairs import Measured, of_runs, of_spaces
+from blindspot.types import Variant
+from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
+from blindspot.ui.resources import cached, repository
+from blindspot.ui.widgets import missing_runs, tables
+from blindspot.ui.widgets.two_variants import two_names, two_variants
+
+KEYS = ("threshold_a", "threshold_b")
+OFFERED = {"stsb-test": "scored", "mrpc": "paraphrases or not", "demo-scored": "built in"}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The pairs of one model or two.
+
+    Attributes:
+        a: the model whose threshold is drawn; ``b`` another one, or None.
+        metric: the similarity.
+        runs: ids of the runs whose stored similarities these are.
+    """
+
+    measured: Measured
+    a: Variant
+    b: Variant | None
+    metric: str
+    runs: tuple[str, ...] = ()
+
+
+def source(picks: Picks) -> Source | None:
+    """The pairs of the picked dataset; None, with an offer on the page, where there are none."""
+    return _of_labelled(picks) if _is_labelled(picks.dataset) else _of_scored(picks)
+
+
+def _is_labelled(dataset: str) -> bool:
+    try:
+        return find_dataset(dataset).kind is DatasetKind.LABELLED_TEXTS
+    except BlindspotError:  # a user's file that is gone: runs on scored pairs are still stored
+        return False
+
+
+def _of_labelled(picks: Picks) -> Source | None:
+    opened = open_picked(picks)
+    if opened is None:
+        return None
+    if not isinstance(opened.dataset, LabelledTexts):
+        raise TypeError(f"{opened.dataset.id} has no labeled texts")
+    spaces = {str(space.variant): space for space in opened.spaces}
+    a, b = two_names(list(spaces), KEYS, b_at_first=False)
+    chosen = tuple(spaces[name] for name in (a, b) if name)
+    measured = _computed(opened.dataset, chosen, opened.metric)
+    return Source(measured, spaces[a].variant, spaces[b].variant if b else None, picks.metric)
+
+
+def _of_scored(picks: Picks) -> Source | None:
+    entry = find_diagnostic("similarity")
+    dataset = missing_runs.dataset_shown(entry, picks)
+    if not dataset:
+        said = (
+            f"{tables.dataset_title(picks.dataset)} does not say which texts are the same. Pick scored pairs, labeled "
+            "pairs or labeled texts, or add your own on the page *Data*."
+        )
+        missing_runs.offer_others(said, OFFERED, key="no_pairs", more={k: f" ({v})" for k, v in OFFERED.items()})
+        return None
+    params = {"metric": picks.metric, "protocol": DEFAULT_PROTOCOL}
+    stored = missing_runs.stored(entry, picks, dataset, params)
+    runs = list({run.plan.variant: run for run in reversed(stored)}.values())
+    missing_runs.offer(entry, picks, runs, dataset, params, "similarities")
+    if not runs:
+        return None
+    runs.sort(key=lambda run: -run.metrics[entry.headline])
+    sides = two_variants(runs, KEYS, b_at_first=False)
+    chosen = tuple(sides.by_letter.values())
+    b = None if sides.b is None else sides.b.plan.variant
+    ids = tuple(run.run_id for run in chosen)
+    return Source(_stored(chosen, dataset), sides.a.plan.variant, b, picks.metric, ids)
+
+
+@cached(8, "Reading similarities …", shared=True)
+def _stored(runs: Sequence[RunRecord], dataset: str) -> Measured:
+    first = runs[0]
+    table = scored_table(find_diagnostic("similarity"), [run.run_id for run in runs], repository())
+    own = repository().own_columns(first.plan.dataset, first.plan.dataset_digest)
+    return of_runs(table, {run.run_id: run.plan.variant for run in runs}, dataset, first.coverage["pairs"], own)
+
+
+@cached(8, "Computing similarities …", shared=True)
+def _computed(dataset: LabelledTexts, spaces: Sequence[Space], metric: Similarity) -> Measured:
+    return of_spaces(dataset, spaces, metric)
+
+
+def say_pairs(shown: Source, same: int) -> None:
+    """What the pairs are, below the answer."""
+    measured = shown.measured
+    said = [f"{len(measured):,} pairs of {tables.dataset_title(measured.dataset)}, {same / len(measured):.1%} the same"]
+    if measured.is_sampled:
+        said.append(
+            "sampled: half of one class, a quarter random pairs of different classes, a quarter of different classes "
+            "with similar words; no text is in two pairs"
+        )
+    if measured.left_out:
+        said.append(f"{measured.left_out:,} pairs left out, since a model has no vector for a text")
+    st.caption("; ".join(said) + ". Where fewer pairs are the same, precision is lower at every threshold.")

@@ -1,0 +1,269 @@
+"""Views of the page Threshold: groups of pairs, calibration, another model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from blindspot.errors import BlindspotError
+from blindspot.figures.theme import Scheme
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
+from blindspot.numerics.thresholds.curves import CarriedOver, LabelledPairs, Point, Wished, bands, carried_over, wished
+from blindspot.studies.threshold import answer, figures
+from blindspot.studies.threshold.page.source import Source
+from blindspot.studies.threshold.pairs import Measured, Rule
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import Keys, cached
+from blindspot.ui.variant_looks import variant_styles
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import tab_named
+
+BY_DIGEST: Keys = {Measured: lambda measured: measured.digest}
+MOST_FLIPPED = 200  # in the table
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdView:
+    """What the reader chose, and the answer."""
+
+    source: Source
+    rule: Rule
+    found: Wished
+    scheme: Scheme
+
+    @property
+    def pairs(self) -> LabelledPairs:
+        return self.source.measured.labelled(self.source.a, self.rule)
+
+
+@cached(32, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
+def answered(measured: Measured, variant: Variant, rule: Rule, precision: float) -> Wished:
+    return wished(measured.labelled(variant, rule), precision)
+
+
+@cached(16, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
+def drawn(measured: Measured, variant: Variant, rule: Rule) -> tuple[Point, ...]:
+    return bands(measured.labelled(variant, rule))
+
+
+@cached(16, "Calibrating …", keys=BY_DIGEST, shared=True)
+def calibrated(measured: Measured, variant: Variant, rule: Rule) -> dict[Way, Calibration]:
+    pairs = measured.labelled(variant, rule)
+    return {way: calibrate(pairs, way) for way in Way}
+
+
+@cached(16, "Computing thresholds of groups …", keys=BY_DIGEST, shared=True)
+def _grouped(measured: Measured, variant: Variant, rule: Rule, precision: float, by: str) -> list[answer.OfGroup]:
+    pairs = measured.labelled(variant, rule)
+    return answer.by_group(pairs, measured.groupings()[by], wished(pairs, precision))
+
+
+@cached(16, keys=BY_DIGEST)
+def _ways(measured: Measured) -> dict[str, str]:
+    """Ways to group the pairs, and how the groups of each differ, in words."""
+    return {name: way.axis["pair"] for name, way in measured.groupings().items()}
+
+
+@cached(16, "Comparing …", keys=BY_DIGEST, shared=True)
+def _carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: float) -> CarriedOver:
+    return carried_over(measured.labelled(a, rule), measured.labelled(b, rule), threshold)
+
+
+# --- groups
+
+
+def show_groups(shown: ThresholdView) -> None:
+    """The threshold of every group, and what that of all pairs does there."""
+    source = shown.source
+    ways = _ways(source.measured)
+    by = tab_named("Group pairs by", list(ways), key="threshold_by", name=lambda way: as_text(way.capitalize()))
+    groups = _grouped(source.measured, source.a, shown.rule, shown.found.precision, by)
+    top = float(shown.pairs.similarity.max())
+    st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
+    st.caption(
+        "Dots: the group's own threshold for the same precision, with its 95% interval (arrow: no upper end). Line: "
+        "that of all pairs. Without a dot, a group does not reach the precision, or has too few pairs of either kind."
+    )
+    rows = [
+        {
+            "group": one.label,
+            "pairs": one.pairs,
+            "same": one.same,
+            "own threshold": one.own.point.threshold if one.own and one.own.point else None,
+            "precision at the threshold of all": _value(one.at.precision if one.at else None),
+            "95% CI of precision": _interval(one.at.precision if one.at else None),
+            "recall at it": _value(one.at.recall if one.at else None),
+            "95% CI of recall": _interval(one.at.recall if one.at else None),
+        }
+        for one in groups
+    ]
+    number = st.column_config.NumberColumn
+    names = ("own threshold", "precision at the threshold of all", "recall at it")
+    tables.draw(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="threshold_groups_table",
+        placeholder="–",
+        column_config={name: number(format="%.3f") for name in names},
+    )
+
+
+def _value(estimate: Estimate | None) -> float | None:
+    return None if estimate is None else estimate.value
+
+
+def _interval(estimate: Estimate | None) -> str:
+    return "–" if estimate is None or estimate.interval is None else f"{estimate.interval:.3f}"
+
+
+# --- calibration
+
+
+def show_calibration(shown: ThresholdView) -> None:
+    """Reliability of cross-fitted probabilities, and their measures."""
+    found = calibrated(shown.source.measured, shown.source.a, shown.rule)
+    left, right = st.columns(2)
+    similarity = shown.pairs.similarity
+    low, high = float(similarity.min()), float(similarity.max())
+    left.plotly_chart(figures.reliability(found, shown.scheme), key="threshold_reliability")
+    right.plotly_chart(figures.probabilities(found, low, high, shown.scheme), key="threshold_probabilities")
+    rows = [
+        {
+            "calibration": way.value,
+            "Brier score": one.brier.value,
+            "95% CI": _interval(one.brier),
+            "gain over the base rate": one.gain.value,
+            "95% CI of the gain": _interval(one.gain),
+            "ECE": one.ece,
+            "ECE of perfect probabilities": one.ece_by_chance,
+        }
+        for way, one in found.items()
+    ]
+    number = st.column_config.NumberColumn
+    tables.draw(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="threshold_calibration",
+        placeholder="–",
+        column_config={
+            "Brier score": number(format="%.4f", help="Mean squared error of the probabilities; lower is better"),
+            "gain over the base rate": number(
+                format="%+.4f", help="Brier score of the share of same pairs less this one"
+            ),
+            "ECE": number(format="%.4f", help="Expected calibration error: mean distance from the diagonal"),
+            "ECE of perfect probabilities": number(format="%.4f", help="On so few pairs it is above 0, too"),
+        },
+    )
+    st.caption(
+        "Each pair's probability comes from a fit to the other four fifths of the pairs; pairs that share a text stay "
+        "together. Bars: 95% intervals of the share in a bin of about a tenth of the pairs."
+    )
+
+
+# --- another model
+
+
+def show_other(shown: ThresholdView) -> None:
+    """The threshold of A, used with B."""
+    source, point = shown.source, shown.found.point
+    if source.b is None:
+        st.info("Choose another model as B above: what does the threshold of A do there?", icon=":material/info:")
+        return
+    if point is None:
+        st.info("There is no threshold to use with B. Wish for less precision.", icon=":material/info:")
+        return
+    over = _carried(source.measured, source.a, source.b, shown.rule, point.threshold)
+    b = as_text(source.b.label)
+    st.markdown(
+        f"The threshold of A, {point.threshold:.3f}, with **{b}**: precision {answer.ends(over.b.precision)}, recall "
+        f"{answer.ends(over.b.recall)}. {_than_a(over)}"
+    )
+    _own_of_b(shown, source.b)
+    styles = variant_styles([source.a, source.b])
+    points = {v.label: (drawn(source.measured, v, shown.rule), styles[v]) for v in (source.a, source.b)}
+    figure = figures.two_models(points, point.threshold, shown.found.precision, shown.scheme)
+    st.plotly_chart(figure, key="threshold_models")
+    _flipped(shown, over, source.b)
+
+
+def _than_a(over: CarriedOver) -> str:
+    """The differences, B less A."""
+    said = []
+    for name, one in (("precision", over.precision), ("recall", over.recall)):
+        if one is not None:
+            ends = "" if one.interval is None else f" (95% CI {one.interval:+.3f})"
+            said.append(f"{name} {one.value:+.3f}{ends}")
+    return f"B less A: {', '.join(said)}.".replace("-", "−") if said else ""
+
+
+def _own_of_b(shown: ThresholdView, b: Variant) -> None:
+    own = answered(shown.source.measured, b, shown.rule, shown.found.precision)
+    if own.point is None:
+        st.markdown(
+            f"B itself reaches a precision of {shown.found.precision:g} at no threshold that calls eight pairs."
+        )
+        return
+    st.markdown(
+        f"B's own threshold for this precision is **{own.point.threshold:.3f}**, with a recall of "
+        f"{answer.ends(own.point.recall)}."
+    )
+
+
+def _flipped(shown: ThresholdView, over: CarriedOver, b: Variant) -> None:
+    """Pairs that one model calls the same and the other does not."""
+    source = shown.source
+    sides = {"a": over.only_a, "b": over.only_b}
+    names = {
+        "a": f"Only A calls them the same ({int(over.only_a.sum()):,})",
+        "b": f"Only B ({int(over.only_b.sum()):,})",
+    }
+    st.markdown(f"**{int(over.flipped.sum()):,} pairs flip** between the models at this threshold.")
+    side = tab_named("Pairs that flip", list(sides), key="threshold_flips", name=lambda one: names[one])
+    measured, same = source.measured, source.measured.same(shown.rule)
+    rows = np.flatnonzero(sides[side])
+    a_values, b_values = measured.similarity[source.a], measured.similarity[b]
+    rows = rows[np.argsort(-np.abs(a_values[rows] - b_values[rows]), kind="stable")][:MOST_FLIPPED]
+    if not len(rows):
+        st.caption("None.")
+        return
+    frame = pd.DataFrame(
+        {
+            "pair": measured.numbers[rows],
+            "same": same[rows],
+            "similarity A": a_values[rows],
+            "similarity B": b_values[rows],
+            "first text": [measured.firsts[i] for i in rows.tolist()],
+            "second text": [measured.seconds[i] for i in rows.tolist()],
+        }
+    )
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    tables.draw(
+        frame,
+        hide_index=True,
+        key="threshold_flipped",
+        height=320,
+        column_config={
+            "pair": number(width="small"),
+            "similarity A": number(format="%.3f"),
+            "similarity B": number(format="%.3f"),
+            "first text": text(width=360),
+            "second text": text(width=360),
+        },
+    )
+    if len(rows) == MOST_FLIPPED:
+        st.caption(f"The {MOST_FLIPPED} with the largest difference of similarities.")
+
+
+def export(shown: ThresholdView) -> dict[str, object]:
+    """The file to download."""
+    source = shown.source
+    try:
+        found = {way.value: one for way, one in calibrated(source.measured, source.a, shown.rule).items()}
+    except BlindspotError:  # too few pairs to calibrate: the view says so, the threshold is still one
+        found = {}
+    return answer.export(source.measured, source.a, shown.rule, source.metric, shown.found, found)

@@ -1,0 +1,206 @@
+"""Pairs of texts with the similarities of models, and what makes two texts the same.
+
+Scored pairs come from stored runs of *Similarity*; two texts are the same from a score on, the *cut*, which the reader
+moves. Labeled pairs are the same if they have a certain label. Of labeled single texts, pairs are sampled. The latter
+two have no stored similarities: they are computed from cached embeddings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.errors import InputError
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
+from blindspot.numerics.statistics.correlations import DECIMALS
+from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, up_to
+from blindspot.numerics.thresholds.curves import LabelledPairs
+from blindspot.runs.spaces import Space
+from blindspot.studies.threshold.sampling import HARD, RANDOM, SAME, sample
+from blindspot.texts import length, lexical_overlap, same_text
+from blindspot.types import Bool, Float64, Int64, Variant, digest_of_strings
+
+USUAL_CUT = 0.8  # of the range of the scores: 4 on a scale from 0 to 5
+LENGTH, OVERLAP, DOMAIN, KIND = "length", "shared words", "domain", "kind of pair"
+WORDS = (5, 10, 15, 20, 30)
+# Names of classes that say that two texts are the same, compared without case; the first that a dataset has wins.
+SAME_NAMES = ("same", "paraphrase", "duplicate", "equivalent", "entailment", "match", "yes", "true", "1")
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Pairs with similarities, ``[m]`` each.
+
+    Attributes:
+        dataset: its reference.
+        numbers: of the pairs in the dataset; of sampled pairs, from 0.
+        firsts, seconds: texts.
+        similarity: by model; pairs that one of them has no vector for are left out of all.
+        scores: people's, or None.
+        labels: of labeled pairs, or kinds of sampled ones; or None.
+        domains: names of the sets that the pairs are from.
+        own: columns of the user's file.
+        left_out: pairs without a similarity.
+        digest: of everything here.
+    """
+
+    dataset: str
+    numbers: Int64
+    firsts: tuple[str, ...]
+    seconds: tuple[str, ...]
+    similarity: Mapping[Variant, Float64]
+    scores: Float64 | None
+    labels: tuple[str, ...] | None
+    domains: tuple[str, ...]
+    own: tuple[OwnColumn, ...]
+    left_out: int
+    digest: str
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def is_sampled(self) -> bool:
+        return self.labels is not None and SAME in self.labels
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Distinct labels in order of their names; of sampled pairs none."""
+        return () if self.is_sampled else tuple(sorted(set(self.labels or ())))
+
+    @cached_property
+    def ends(self) -> tuple[Int64, Int64]:
+        """Numbers of each pair's texts; texts that are the same but for case and spaces share one."""
+        numbers: dict[str, int] = {}
+        found = [
+            np.array([numbers.setdefault(same_text(text), len(numbers)) for text in side], dtype=np.int64)
+            for side in (self.firsts, self.seconds)
+        ]
+        return found[0], found[1]
+
+    def same(self, rule: Rule) -> Bool:
+        """Which pairs are the same by a rule."""
+        if self.scores is not None:
+            if rule.cut is None:
+                raise InputError("scored pairs need a cut", expected="the score from which on two texts are the same")
+            return np.asarray(self.scores >= rule.cut)
+        wanted = SAME if self.is_sampled else rule.label
+        return np.array([label == wanted for label in self.labels or ()], dtype=np.bool_)
+
+    def labelled(self, variant: Variant, rule: Rule) -> LabelledPairs:
+        """The pairs of one model; raises ``InputError`` where no threshold can be drawn from them."""
+        return LabelledPairs(self.similarity[variant], self.same(rule), *self.ends)
+
+    def usual_rule(self) -> Rule:
+        """The rule before the reader chooses one."""
+        if self.scores is not None:
+            low, high = (float(end(self.scores)) for end in (np.min, np.max)) if len(self) else (0.0, 0.0)
+            return Rule(cut=round(low + USUAL_CUT * (high - low), 6))
+        if self.is_sampled:
+            return Rule(label=SAME)
+        by_name = {label.casefold(): label for label in self.classes}
+        known = next((by_name[name] for name in SAME_NAMES if name in by_name), None)
+        return Rule(label=known or (self.classes[-1] if self.classes else ""))
+
+    def groupings(self) -> dict[str, Grouping]:
+        """Ways to group the pairs, by name."""
+        words = np.array([(length(a) + length(b)) / 2 for a, b in zip(self.firsts, self.seconds, strict=True)])
+        found = {
+            LENGTH: Grouping({"pair": "mean words of a text"}, True, binned("pair", words, up_to(*WORDS))),
+            OVERLAP: Grouping(
+                {"pair": "share of common words"},
+                True,
+                binned("pair", lexical_overlap(self.firsts, self.seconds), SHARES),
+            ),
+        }
+        if len(set(self.domains)) > 1:
+            found[DOMAIN] = _of_values(self.domains)
+        if self.is_sampled:
+            kinds = np.array(self.labels)
+            groups = (
+                Group("pair", name.split(", ")[1], kinds != other) for name, other in ((RANDOM, HARD), (HARD, RANDOM))
+            )
+            found[KIND] = Grouping({"pair": "different pairs that are"}, False, tuple(groups))
+        for name, column in choices_of(self.own, list(found)).items():
+            found[name] = _of_values([column.values[code] for code in column.codes.tolist()])
+        return found
+
+
+def _of_values(values: Sequence[str]) -> Grouping:
+    cells = np.array(values, dtype=object)
+    groups = tuple(Group("pair", value, np.asarray(cells == value, dtype=np.bool_)) for value in dict.fromkeys(values))
+    return Grouping({"pair": ""}, False, groups)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What makes two texts the same: a score from ``cut`` on, or the label."""
+
+    cut: float | None = None
+    label: str = ""
+
+    @property
+    def in_words(self) -> str:
+        return f"score {self.cut:g} or more" if self.cut is not None else self.label
+
+
+def of_runs(
+    table: ScoredTable, variants: Mapping[str, Variant], dataset: str, every: int, own: Sequence[OwnColumn] = ()
+) -> Measured:
+    """Stored similarities of runs, by run id in ``variants``; ``every`` is the number of pairs of the dataset."""
+    frame = table.frame
+    numbers = frame["item_no"].to_numpy(dtype=np.int64)
+    return Measured(
+        dataset,
+        numbers,
+        tuple(frame["first"]),
+        tuple(frame["second"]),
+        {variants[run_id]: values for run_id, values in table.similarity.items()},
+        table.gold,
+        None,
+        tuple(frame["set_name"]),
+        tuple(column.part(numbers) for column in own),
+        every - len(frame),
+        digest_of_strings([dataset, *table.similarity]),
+    )
+
+
+def of_spaces(dataset: LabelledTexts, spaces: Sequence[Space], metric: Similarity) -> Measured:
+    """Similarities of labeled pairs, or of pairs sampled from single texts, from models' vectors.
+
+    Raises:
+        InputError: no pairs can be made of the texts.
+    """
+    items = dataset.items
+    own: tuple[OwnColumn, ...] = ()
+    if dataset.has_pairs:
+        firsts, seconds = dataset.firsts.astype(np.int64), dataset.seconds.astype(np.int64)
+        labels = [dataset.classes[label] for label in dataset.labels.tolist()]
+        own = dataset.own_columns
+    else:
+        made = sample([items[i] for i in dataset.firsts.tolist()], dataset.labels)
+        firsts, seconds = (dataset.firsts[rows].astype(np.int64) for rows in (made.firsts, made.seconds))
+        labels = list(made.kinds)
+    place = np.full(len(items), -1, dtype=np.int64)
+    place[spaces[0].items] = np.arange(len(spaces[0].items))
+    kept = np.flatnonzero((place[firsts] >= 0) & (place[seconds] >= 0)).astype(np.int64)
+    a, b = place[firsts[kept]], place[seconds[kept]]
+    return Measured(
+        dataset.id,
+        kept,
+        tuple(items[i] for i in firsts[kept].tolist()),
+        tuple(items[i] for i in seconds[kept].tolist()),
+        {s.variant: np.round(similarity_of_pairs(s.vectors, a, b, metric), DECIMALS) for s in spaces},
+        None,
+        tuple(labels[i] for i in kept.tolist()),
+        ("",) * len(kept),
+        tuple(column.part(kept) for column in own),
+        len(firsts) - len(kept),
+        digest_of_strings([dataset.id, dataset.content_digest, metric.value, *(space.digest for space in spaces)]),
+    )

@@ -1,0 +1,5 @@
+"""The similarity from which on two texts are the same."""
+
+from blindspot.studies.threshold.page import show
+
+show()
