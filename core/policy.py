@@ -17,6 +17,7 @@ from blindspot.names import fused
 from blindspot.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
+NO_RUNS = "This server shows stored results: nothing new can be run here"
 _FILE = "file:"
 _FOLDER = "dir:"
 _OWN = (_FILE, _FOLDER)
@@ -198,6 +199,12 @@ DEMO = Policy(
 
 def of(settings: Settings) -> Policy:
     return DEMO if settings.mode is Mode.DEMO else LOCAL
+
+
+def check_runs(settings: Settings) -> None:
+    """Raise ``InputError`` where nothing can be run, since the store is only read."""
+    if settings.read_only:
+        raise InputError(NO_RUNS, remedy=OWN_MACHINE)
 
 
 def refused(what: str) -> InputError:

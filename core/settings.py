@@ -45,6 +45,11 @@ VARIABLES: Mapping[str, Variable] = {
     "BLINDSPOT_MIRROR": Variable(
         "none", "directory or base URL that serves dataset files as `<source>/<path in source>`"
     ),
+    "BLINDSPOT_STORE": Variable(
+        "read and written",
+        "`read-only`: nothing is run or stored, and many processes can open the same store "
+        "([Host a demo](../hosting.md#several-servers-of-one-store))",
+    ),
     "BLINDSPOT_DEVICE": Variable(
         "`auto`",
         "`auto` (the CPU), `cpu`, `cuda`, `cuda:N` or `mps` ([GPUs](../guides/encoders.md#gpus))",
@@ -60,6 +65,7 @@ VARIABLES: Mapping[str, Variable] = {
         "([Host a demo](../hosting.md#the-demo-is-there-before-the-first-visitor))",
     ),
 }
+READ_ONLY = "read-only"
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
 BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}  # per unit
 
@@ -85,6 +91,7 @@ class Settings:
             visit. "" is shared by all.
         cache_limit: most bytes of the cache, or None.
         prepare: whether a server computes the demo by itself and is not ready before; usual where strangers use it.
+        read_only: whether stores are only read, so that several processes can have them open; nothing is run.
     """
 
     cache: Path
@@ -95,6 +102,7 @@ class Settings:
     session: str = ""
     cache_limit: int | None = None
     prepare: bool = False
+    read_only: bool = False
 
     @property
     def sessions(self) -> Path:
@@ -161,6 +169,7 @@ class Settings:
         mode = env.get("BLINDSPOT_MODE") or Mode.LOCAL
         if mode not in list(Mode):
             raise unknown("BLINDSPOT_MODE", mode, list(Mode))
+        read_only = stores_are_read_only(env)
         prepare = env.get("BLINDSPOT_PREPARE") or ("yes" if mode == Mode.DEMO else "no")
         if prepare not in {"yes", "no"}:
             raise InputError(f"BLINDSPOT_PREPARE is '{prepare}'", expected="yes or no")
@@ -171,8 +180,17 @@ class Settings:
             mode=Mode(mode),
             hosts=_hosts(env.get("BLINDSPOT_HOSTS") or ""),
             cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
-            prepare=prepare == "yes",
+            prepare=prepare == "yes" and not read_only,
+            read_only=read_only,
         )
+
+
+def stores_are_read_only(environment: Mapping[str, str] | None = None) -> bool:
+    """Whether this process may only read stores (``BLINDSPOT_STORE``); raises ``InputError`` for another word."""
+    value = (os.environ if environment is None else environment).get("BLINDSPOT_STORE") or ""
+    if value not in {"", READ_ONLY}:
+        raise InputError(f"BLINDSPOT_STORE is '{value}'", expected=f"{READ_ONLY}, or nothing")
+    return value == READ_ONLY
 
 
 def _cache() -> Path:

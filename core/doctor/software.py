@@ -16,7 +16,7 @@ from rapidfuzz.distance import OSA
 import blindspot
 from blindspot.doctor.findings import Finding, note, ok, problem, problem_of, size
 from blindspot.errors import BlindspotError, InputError, install, is_pinned
-from blindspot.settings import ROOT, VARIABLES, Settings
+from blindspot.settings import READ_ONLY, ROOT, VARIABLES, Settings
 
 VERSIONS = "versions"
 SETTINGS = "settings"
@@ -204,6 +204,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         "BLINDSPOT_CACHE": str(settings.cache),
         "BLINDSPOT_CACHE_LIMIT": "none" if settings.cache_limit is None else size(settings.cache_limit),
         "BLINDSPOT_MIRROR": without_password(settings.mirror) or "files come from their public sources",
+        "BLINDSPOT_STORE": READ_ONLY if settings.read_only else "read and written",
         "BLINDSPOT_DEVICE": settings.device,
         "BLINDSPOT_MODE": settings.mode.value,
         "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "any; on a demo only this machine",

@@ -267,8 +267,10 @@ class JobQueue:
             place: of its results, if not the shared one.
 
         Raises:
-            InputError: there is no room, or visitors of this server may not name one of its encoders or datasets.
+            InputError: there is no room, or visitors of this server may not name one of its encoders or datasets, or
+                the store is only read.
         """
+        policy.check_runs(self._place.settings)
         wanted = tuple(tasks)
         place = place or self._place
         job = Job(0, title, wanted, owners=frozenset({owner}), is_private=bool(place.settings.session))
@@ -292,6 +294,7 @@ class JobQueue:
 
     def check_room(self, tasks: int, owner: str) -> None:
         """Raise ``InputError`` if so many more tasks of a visitor are too many."""
+        policy.check_runs(self._place.settings)
         with self._changed:
             jobs = [entry.job for entry in self._entries.values() if entry.job.state.active]
         active = [job for job in jobs if HOST not in job.owners]

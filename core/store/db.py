@@ -23,6 +23,7 @@ import duckdb
 
 from blindspot.errors import BlindspotError, StoreBusy
 from blindspot.files.writing import make_folder
+from blindspot.settings import READ_ONLY, stores_are_read_only
 
 _HERE = Path(__file__).resolve().parent
 HELD = re.compile("could not set lock|used by another process", re.IGNORECASE)  # Unix, Windows
@@ -93,13 +94,19 @@ class Database:
 
     Args:
         lock_patience: seconds to wait for another process that holds the file.
+
+    Attributes:
+        read_only: as the environment says when it is made (``settings.stores_are_read_only``). Other processes can then
+            have the file open, too, if they only read it.
     """
 
     def __init__(self, path: Path, lock_patience: float = LOCK_PATIENCE_SECONDS) -> None:
         self.path = path
+        self.read_only = stores_are_read_only()
         self._lock_patience = lock_patience
         self._lock = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self._file: int | None = None
         self._users = 0
         self._last_used = 0.0
         self._opened = 0.0
@@ -132,7 +139,13 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """A cursor for one transaction; the threads of a process take turns."""
+        """A cursor for one transaction; the threads of a process take turns.
+
+        Raises:
+            BlindspotError: as ``cursor``; or the store is only read here.
+        """
+        if self.read_only:
+            raise only_read()
         with _WRITING, self.cursor() as cursor:
             cursor.begin()
             try:
@@ -171,7 +184,10 @@ class Database:
 
     def _acquire(self) -> duckdb.DuckDBPyConnection:
         with self._lock:
+            if self.read_only and not self._users and self._file != _file_of(self.path):
+                self.close()  # it was replaced by a newer one
             if self._connection is None:
+                self._file = _file_of(self.path)
                 self._connection = self._open()
                 self._opened = time.monotonic()
             self._users += 1
@@ -204,9 +220,15 @@ class Database:
                 self.close()
 
     def _open(self) -> duckdb.DuckDBPyConnection:
-        make_folder(self.path.parent)
+        if self.read_only and not self.path.exists():
+            raise only_read(f"there is no store {self.path}")
+        if not self.read_only:
+            make_folder(self.path.parent)
         connection = self._connect()
         try:
+            if self.read_only:
+                _check_version(connection, self.path)
+                return connection
             with _MIGRATING:  # every time: the file may have been replaced, and looking takes a millisecond
                 migrate(connection, self.path)
         except BaseException:
@@ -255,7 +277,7 @@ class Database:
     def _try_to_connect(self, deadline: float) -> duckdb.DuckDBPyConnection | None:
         """A connection; None where the file is held and the deadline is not over."""
         try:
-            return duckdb.connect(str(self.path), config=CONFINED)
+            return duckdb.connect(str(self.path), read_only=self.read_only, config=CONFINED)
         except (duckdb.IOException, duckdb.ResourceInUseException) as error:
             # In use: another Database of this process is closing the same file at this moment.
             if not isinstance(error, duckdb.ResourceInUseException) and not HELD.search(str(error)):
@@ -274,6 +296,27 @@ class Database:
                 remedy="move it away, or set BLINDSPOT_CACHE to another folder",
             ) from error
         return None
+
+
+def only_read(what: str = "the store is only read here") -> BlindspotError:
+    """The error for what would write to the store of a process that may not."""
+    return BlindspotError(f"{what} (BLINDSPOT_STORE={READ_ONLY})", remedy="do it in a process without BLINDSPOT_STORE")
+
+
+def _check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise ``BlindspotError`` unless a store that is only read has the schema of this version."""
+    found = version_of(connection, path) if "schema_migration" in tables_of(connection) else 0
+    if found != len(migrations()):
+        raise BlindspotError(
+            f"the store {path} has schema version {found}, and is only read here (BLINDSPOT_STORE={READ_ONLY})",
+            expected=f"version {len(migrations())}",
+            remedy="open it once without BLINDSPOT_STORE, for example with: blindspot runs",
+        )
+
+
+def _file_of(path: Path) -> int | None:
+    found = _facts_of(path)
+    return None if found is None else found[0]
 
 
 def _facts_of(path: Path) -> tuple[int, int, int] | None:

@@ -58,7 +58,7 @@ def schema_version(database: Database, patience: float) -> int:
 
 
 def check_opens(database: Database) -> None:
-    """Open a store for writing, where there is one, and close it at once. Raises what ``schema_version`` does."""
+    """Open a store as this process may, where there is one, and close it at once. Raises as ``schema_version``."""
     if database.path.exists():
         with database.cursor() as cursor:
             cursor.execute("SELECT 1").fetchall()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from blindspot.diagnostic import DiagnosticEntry
+from blindspot.policy import NO_RUNS
 from blindspot.ui import tour
 from blindspot.ui.boundary import tell_failure
 from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
 from blindspot.ui.options import begin_row
 from blindspot.ui.pickers import Picks, current_page, stale_link_notice
+from blindspot.ui.resources import shared_settings
 from blindspot.ui.widgets.work import job_panel
 
 
@@ -34,6 +36,9 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
     begin_row()
     with st.container():
         stale_link_notice()
+        if shared_settings().read_only:
+            with st.container(key="read_only"):
+                st.caption(f"{NO_RUNS}.")
     with st.container():
         if show_jobs:
             job_panel()

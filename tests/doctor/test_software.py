@@ -194,4 +194,7 @@ def test_back_ends_and_what_a_cluster_needs_are_optional(tmp_path: Path) -> None
     assert found["numpy"].state is State.NOTE
     assert found["not-installed-here"].state is State.OK
     brought = {path: set(by_name(software.optional(path, use))) for path, use in software.OPTIONAL.items()}
-    assert brought == {software.BACKENDS: {"onnxruntime", "onnx", "openvino"}, software.CLUSTER: {"ray", "submitit"}}
+    assert brought == {
+        software.BACKENDS: {"onnxruntime", "onnx", "openvino"},
+        software.CLUSTER: {"ray", "submitit", "fsspec"},
+    }

@@ -64,7 +64,7 @@ def _task_button(
         key=key,
         type="primary" if primary else "secondary",
         icon=":material/hourglass_top:" if busy else icon,
-        disabled=busy or not tasks,
+        disabled=busy or not tasks or settings().read_only,
         on_click=_start,
         args=(title, tuple(tasks)),
     )

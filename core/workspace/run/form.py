@@ -210,7 +210,7 @@ def cost_and_start(expansion: Expansion) -> None:
                 key="run_all",
                 type="primary",
                 icon=":material/play_arrow:",
-                disabled=not (wanted and may_send),
+                disabled=not (wanted and may_send) or settings().read_only,
                 on_click=submit_each,
                 args=(wanted,),
                 width="stretch",
