@@ -24,7 +24,7 @@ from blindspot.store.repository import Repository
 from blindspot.texts import counted
 
 SHARD_HELP = "compute only the i-th of n parts, into --out; every machine finds the same parts"
-OUT_HELP = "a folder, or an address such as s3://BUCKET/FOLDER, for result packs in place of the store"
+OUT_HELP = "folder of result packs, or an address such as s3://BUCKET/FOLDER; with --on, one that all nodes share"
 MOST = 100_000  # parts
 
 

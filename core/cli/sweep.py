@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blindspot.cli import output, shards
+from blindspot.cli import cluster, output, shards
 from blindspot.cli.options import (
     FIT_ON_HELP,
     SUPPORT_HELP,
@@ -28,6 +28,8 @@ from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
 from blindspot.errors import BlindspotError, DataMissing, InputError
 from blindspot.runs import estimates, manifests, pipeline, sweeps
+from blindspot.runs.cluster.driver import Stored
+from blindspot.runs.packs.computing import Failed
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.requests import RunRequest
 from blindspot.runs.sending import sendings
@@ -103,10 +105,14 @@ def sweep(
     ] = False,
     shard: Annotated[str, typer.Option(metavar="i/n", help=SHARD_HELP)] = "",
     out: Annotated[str, typer.Option(metavar="FOLDER", help=OUT_HELP)] = "",
+    on: Annotated[str, typer.Option(metavar="ENGINE", help=cluster.ON_HELP)] = "",
+    workers: Annotated[int | None, typer.Option(help=cluster.WORKERS_HELP)] = None,
+    gpus_per_task: Annotated[float | None, typer.Option(help=cluster.GPUS_HELP)] = None,
     as_json: AsJson = False,
     columns: NamedColumns | None,
 ) -> None:
     """See ``HELP``."""
+    cluster.check(on, workers, gpus_per_task, shard)
     dataset = of_columns(dataset or [], columns)
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
@@ -114,20 +120,24 @@ def sweep(
     wanted = _of_file(file, options, settings) if file else _of_options(options, params)
     part = Shard.parse(shard)
     expansion = sweeps.expand(wanted, settings)
-    if (shard or out) and not dry_run:
+    if (shard or out) and not (dry_run or on):
         shards.compute(expansion.requests, part, out, settings, as_json=as_json)
         return
     repository = Repository.at(settings.store)
     # Before the work, after which a file may be gone. In ready-made sweeps, diagnostics without a dataset are intended.
     notes = [*wanted.notes, *([] if file in (EVIDENCE, MEANING) else _notes(expansion))]
     if dry_run:
-        _list(expansion, notes, settings, repository, part if shard or out else None, as_json=as_json)
+        _list(expansion, notes, settings, repository, part if shard or (out and not on) else None, as_json=as_json)
         return
     if file in (EVIDENCE, MEANING):
         _announce(expansion, wanted.notes, settings, repository)
     stored = estimates.stored_requests(expansion.requests, repository)
     output.announce([request for request in expansion.requests if request not in stored], settings)
-    results = _run(expansion.requests, settings, repository)
+    if on:
+        came = cluster.run(on, expansion.requests, settings, repository, workers=workers, gpus=gpus_per_task, out=out)
+        results = [_of_cluster(one) for one in came]
+    else:
+        results = _run(expansion.requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
     output.warn(manifests.prompt_warnings(d.record for d in done))
@@ -222,6 +232,12 @@ def _run(requests: Sequence[RunRequest], settings: Settings, repository: Reposit
             f"interrupted; {done} of {len(requests)} runs are done", remedy="run the same command to continue"
         ) from None
     return results
+
+
+def _of_cluster(result: Stored | Failed) -> Done | Failure:
+    if isinstance(result, Stored):
+        return Done(result.request, result.outcome)
+    return Failure(result.request, result.error)
 
 
 def _in_one_line(failures: Sequence[Failure], of: int) -> BlindspotError:

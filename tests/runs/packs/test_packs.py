@@ -17,9 +17,9 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.whole_store import everything
 from tests.support.world import World
 
-CIRCUMSTANCES = ("finished", "machine")
 _FOLDERS = itertools.count()
 
 
@@ -35,29 +35,6 @@ def requests(world: World) -> Sequence[RunRequest]:
 @pytest.fixture(params=["local", "memory"])
 def address(request: pytest.FixtureRequest, tmp_path: Any) -> str:
     return str(tmp_path / "packs") if request.param == "local" else f"memory://packs-{next(_FOLDERS)}"
-
-
-def everything(repository: Repository) -> dict[str, Any]:
-    """All that a store keeps of finished runs, but for numbers of its own and when and where they were computed."""
-    out: dict[str, Any] = {}
-    with repository.database.cursor() as cursor:
-        tables = [name for (name,) in cursor.execute("SHOW TABLES").fetchall()]
-        runs = dict(cursor.execute("SELECT run_seq, run_id FROM run").fetchall())
-        datasets = dict(cursor.execute("SELECT dataset_seq, dataset_digest FROM dataset").fetchall())
-        for name in sorted(set(tables) - {"schema_migration", "run"}):
-            rows = cursor.sql(f'SELECT * FROM "{name}"').to_arrow_table().to_pylist()
-            for row in rows:
-                if "run_seq" in row:
-                    row["run_seq"] = runs[row["run_seq"]]
-                if "dataset_seq" in row:
-                    row["dataset_seq"] = datasets[row["dataset_seq"]]
-                row.pop("seconds", None)
-            out[name] = sorted(rows, key=repr)
-    for run in repository.runs():
-        manifest = {key: value for key, value in run.manifest.items() if key not in CIRCUMSTANCES}
-        manifest.get("embeddings", {}).pop("encoded_now", None)
-        out[run.run_id] = (run.plan, run.state, run.metrics, dict(run.coverage), set(run.timings), manifest)
-    return out
 
 
 def in_one_process(requests: Sequence[RunRequest], settings: Settings, repository: Repository) -> None:

@@ -1,0 +1,270 @@
+"""Driver of a sweep on a cluster, with nodes that are calls in this process: what goes wrong on one, and what is stored
+in the end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from blindspot.errors import BlindspotError
+from blindspot.files import writing
+from blindspot.runs import pipeline, sweeps
+from blindspot.runs.cluster import driver, node
+from blindspot.runs.cluster.driver import Note, Stored
+from blindspot.runs.cluster.engine import Ended, Needs
+from blindspot.runs.packs.computing import Failed
+from blindspot.runs.packs.folders import folder_at
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from tests.conftest import make_settings
+from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.whole_store import everything
+from tests.support.world import World
+
+Way = Callable[[], object]
+
+
+@dataclass
+class Calls:
+    """An engine whose nodes take turns; ``before`` is called with a task's node, ``dies`` says which are lost."""
+
+    ids: tuple[str, ...] = ("a", "b")
+    before: Callable[[str], object] = lambda node: None
+    dies: Callable[[str, bytes], bool] = lambda node, task: False
+    limit: int | None = None
+    software: dict[str, dict[str, str]] = field(default_factory=dict)
+    submitted: list[tuple[bytes, Needs]] = field(default_factory=list)
+    closed: int = 0
+    title: str = "calls"
+
+    def __post_init__(self) -> None:
+        self._waiting: list[tuple[int, bytes, frozenset[str]]] = []
+        self._turn = 0
+
+    @property
+    def workers(self) -> int:
+        return len(self.ids)
+
+    def nodes(self) -> frozenset[str]:
+        return frozenset(self.ids)
+
+    def _do(self, number: int, task: bytes, at: str) -> Ended:
+        self.before(at)
+        if self.dies(at, task):
+            return Ended(number, None, "its worker died")
+        return Ended(number, node.work(self.software.get(at, node.software()), task, at))
+
+    def check(self, task: bytes) -> list[Ended]:
+        return [self._do(0, task, at) for at in self.ids]
+
+    def submit(self, number: int, task: bytes, needs: Needs, avoid: Collection[str]) -> None:
+        self.submitted.append((task, needs))
+        self._waiting.append((number, task, frozenset(avoid)))
+        assert self.limit is None or len(self._waiting) <= self.limit
+
+    def wait(self, seconds: float) -> list[Ended]:
+        for place, (number, task, avoid) in enumerate(self._waiting):
+            if able := [at for at in self.ids if at not in avoid]:
+                self._turn += 1
+                del self._waiting[place]
+                return [self._do(number, task, able[self._turn % len(able)])]
+        return []
+
+    def cancel(self, number: int) -> None:
+        self._waiting = [one for one in self._waiting if one[0] != number]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def requests(world: World) -> Sequence[RunRequest]:
+    world.add(GramEncoder("trigrams", 3), GramEncoder("bigrams", 2), SMALL_PAIRS)
+    sweep = sweeps.Sweep(
+        ("trigrams", "bigrams"), ("none", "center"), ("small-pairs", "demo-pairs"), ("evalrank",), {"metric": ("cos",)}
+    )
+    return sweeps.expand(sweep, world.settings).requests
+
+
+@pytest.fixture
+def alone(requests: Sequence[RunRequest], tmp_path: Path) -> Iterator[Repository]:
+    """The store of one process that computes the same."""
+    other = make_settings(tmp_path / "alone")
+    repository = Repository.at(other.store)
+    for request in requests:
+        pipeline.run(request, other, repository)
+    yield repository
+    repository.database.close()
+
+
+class Ran:
+    """What came of a sweep on nodes."""
+
+    def __init__(self, engine: Calls, requests: Sequence[RunRequest], world: World, out: str = "packs") -> None:
+        self.watched: list[tuple[int, float | None]] = []
+        folder = folder_at(str(world.cache / out))
+        events = list(
+            driver.run(
+                requests, engine, folder, world.settings, world.repository, lambda *seen: self.watched.append(seen)
+            )
+        )
+        self.notes = [event.text for event in events if isinstance(event, Note)]
+        self.stored = {event.request: event.outcome for event in events if isinstance(event, Stored)}
+        self.failed = {event.request: str(event.error) for event in events if isinstance(event, Failed)}
+        assert engine.closed == 1
+        assert len(events) == len(self.notes) + len(self.stored) + len(self.failed)
+        assert not self.stored.keys() & self.failed.keys()
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+def test_the_store_is_that_of_a_single_process(
+    limit: int | None, requests: Sequence[RunRequest], world: World, alone: Repository
+) -> None:
+    ran = Ran(Calls(limit=limit), requests, world)
+    assert (ran.notes, ran.failed, set(ran.stored)) == ([], {}, set(requests))
+    assert everything(world.repository) == everything(alone)
+    assert ran.watched[-1][0] == len(requests)
+    assert ran.watched[-1][1] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_what_is_there_is_not_computed_again(requests: Sequence[RunRequest], world: World) -> None:
+    Ran(Calls(), requests[:3], world)
+    began = world.repository.digest()
+    ran = Ran(Calls(), requests[:3], world)
+    assert [outcome.computed for outcome in ran.stored.values()] == [False] * 3
+    assert world.repository.digest() == began
+
+
+def test_a_node_with_another_version_is_left_out(
+    requests: Sequence[RunRequest], world: World, alone: Repository
+) -> None:
+    other = {**node.software(), "blindspot": "0.1 (code 00000000)", "torch": "1.0"}
+    ran = Ran(Calls(software={"a": other}), requests, world)
+    (note,) = ran.notes
+    assert "\n" not in note
+    assert "0.1 (code 00000000)" in note
+    assert (ran.failed, set(ran.stored)) == ({}, set(requests))
+    assert everything(world.repository) == everything(alone)
+
+
+def test_where_no_node_may_work_one_line_says_so(requests: Sequence[RunRequest], world: World) -> None:
+    other = {**node.software(), "blindspot": "0.1"}
+    with pytest.raises(BlindspotError, match=r"none of the 2 nodes may work.*0\.1") as caught:
+        Ran(Calls(software={"a": other, "b": other}), requests, world)
+    assert "\n" not in str(caught.value)
+    assert world.repository.runs() == []
+
+
+def test_a_folder_that_is_not_shared_is_named_with_the_node(
+    requests: Sequence[RunRequest], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[str] = []
+    monkeypatch.setattr(
+        node, "folder_at", lambda address: folder_at(str(world.cache / "elsewhere") if there[-1] == "a" else address)
+    )
+    ran = Ran(Calls(before=there.append), requests, world)
+    (note,) = ran.notes
+    assert "not shared" in note
+    assert str(world.cache / "packs") in note
+    assert set(ran.stored) == set(requests)
+    assert not (world.cache / "elsewhere").exists()
+
+
+def test_a_full_disk_of_one_node_leaves_it_out(
+    requests: Sequence[RunRequest], world: World, alone: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there: list[str] = []
+
+    def fsync(number: int) -> None:
+        if there and there[-1] == "a" and "/packs/runs/" in str(Path(f"/proc/self/fd/{number}").readlink()):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(writing.os, "fsync", fsync)
+    ran = Ran(Calls(before=there.append), requests, world)
+    (note,) = ran.notes
+    assert os.strerror(errno.ENOSPC) in note
+    assert (ran.failed, set(ran.stored)) == ({}, set(requests))
+    assert everything(world.repository) == everything(alone)
+    assert not list((world.cache / "packs").rglob("*.tmp"))
+
+
+@pytest.mark.parametrize("ids", [("a", "b"), ("a",)])
+def test_a_model_that_fails_on_one_node_is_tried_on_another(
+    ids: tuple[str, ...], requests: Sequence[RunRequest], world: World
+) -> None:
+    there: list[str] = []
+
+    def fail(_: object) -> None:
+        if there[-1] == "a":
+            raise BlindspotError("its weights are damaged here")
+
+    world.add(GramEncoder("trigrams", 3, before=fail))
+    ran = Ran(Calls(ids, before=there.append), requests, world)
+    mine = {request for request in requests if request.variant.encoder == "trigrams"}
+    if ids == ("a",):
+        assert set(ran.failed) == mine
+        assert all("its weights are damaged here" in error for error in ran.failed.values())
+        assert ran.notes == []
+    else:
+        assert ran.failed == {}
+        assert len(ran.notes) == sum("its weights are damaged here" in note for note in ran.notes)
+    assert set(ran.stored) == set(requests) - set(ran.failed)
+    assert not any("\n" in said for said in (*ran.notes, *ran.failed.values()))
+
+
+def test_a_request_that_kills_its_worker_fails_alone(requests: Sequence[RunRequest], world: World) -> None:
+    poison = requests[0]
+    ran = Ran(Calls(dies=lambda at, task: poison in _requests(task)), requests, world)
+    assert set(ran.failed) == {poison}
+    assert set(ran.stored) == set(requests) - {poison}
+
+
+def _requests(task: bytes) -> tuple[RunRequest, ...]:
+    loaded = pickle.loads(task)
+    assert isinstance(loaded, node.Task)
+    return loaded.requests
+
+
+def test_a_lost_task_is_done_again(requests: Sequence[RunRequest], world: World, alone: Repository) -> None:
+    met: set[bytes] = set()
+
+    def dies(at: str, task: bytes) -> bool:
+        return bool(_requests(task)) and not (task in met or met.add(task))
+
+    ran = Ran(Calls(dies=dies), requests, world)
+    assert (ran.failed, set(ran.stored)) == ({}, set(requests))
+    assert everything(world.repository) == everything(alone)
+
+
+def test_an_interrupted_driver_stops_the_nodes_and_goes_on_later(
+    requests: Sequence[RunRequest], world: World, alone: Repository
+) -> None:
+    engine = Calls()
+    events = driver.run(
+        requests, engine, folder_at(str(world.cache / "packs")), world.settings, world.repository, lambda *_: None
+    )
+    assert isinstance(next(events), Stored)
+    events.close()
+    assert engine.closed == 1
+    Ran(Calls(), requests, world)
+    assert everything(world.repository) == everything(alone)
+
+
+def test_settings_of_the_node_go_before_those_of_the_driver(settings: Settings) -> None:
+    mine = replace(settings, mirror="/data", cache_limit=12_345_678)
+    assert Settings.from_environment(node.variables_of(mine)) == mine
+
+
+def test_a_full_disk_is_found_behind_other_errors() -> None:
+    error = BlindspotError("cannot write")
+    error.__cause__ = OSError(errno.ENOSPC, "full")
+    assert node.is_of_node(error)
+    assert not node.is_of_node(BlindspotError("cannot write"))
+    assert not node.is_of_node(OSError(errno.ENOENT, "none"))
