@@ -66,46 +66,6 @@ def coded(rows: Float32) -> Coded:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class TwoStepCoded:
-    """Quantized rows, with their residuals quantized in much narrower steps.
-
-    Attributes:
-        first: as ``coded`` gives it.
-        both: codes of the first and second steps side by side, ``[k, 2 d]``: in this order on the left of a product,
-            swapped on the right, so that first codes are multiplied by second ones. Its errors are the residuals of
-            both steps.
-    """
-
-    first: Coded
-    both: Coded
-
-    def part(self, rows: slice) -> TwoStepCoded:
-        return TwoStepCoded(self.first.part(rows), self.both.part(rows))
-
-
-def two_step_coded(rows: Float32, *, is_right: bool) -> TwoStepCoded:
-    """``rows [k, d] float32``, no longer than 1, for one side of a product."""
-    from blindspot.numerics.kernels import code_what_is_left
-
-    first = coded(rows)
-    second, errors = np.empty(rows.shape, dtype=np.int8), np.empty(len(rows))
-    code_what_is_left(rows, first.codes, first.steps, second, errors)
-    sides = (second, first.codes) if is_right else (first.codes, second)
-    return TwoStepCoded(first, Coded(np.hstack(sides), first.steps, errors))
-
-
-def slack_of_two_steps(left: TwoStepCoded, right: TwoStepCoded) -> float:
-    """Error bound of a product of two such rows; integer products are exact.
-
-    It covers the omitted product of both second steps (no longer than the first residuals plus their own error) and the
-    errors as in ``blindspot.numerics.kernels.slack_of_codes``; rounding as there.
-    """
-    x, y = left.both.farthest, right.both.farthest
-    seconds = (left.first.farthest + x) * (right.first.farthest + y)
-    return seconds + x + (1.0 + x) * y + 2.0**-20 * (1.0 + x) * (1.0 + y)
-
-
 def multiply(left: Coded, right: Coded, out: Int32) -> None:
     """Codes of ``left [q, d]`` times those of ``right [k, d]`` transposed, exactly, into ``out [q, k]``.
 

@@ -86,35 +86,6 @@ def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> No
             errors[i] = np.sqrt(_product(rows[i], rows[i]))
 
 
-# Second steps per first step: the residual, at most half a first step, is at most 127 of them.
-SECOND_STEPS = 254
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def code_what_is_left(rows: Float32, codes: Int8, steps: Float32, second: Int8, errors: Float64) -> None:
-    """Quantize each row's residual after the first steps (``code_rows``) in steps ``SECOND_STEPS`` times as narrow,
-    with the length of what remains."""
-    for i in range(len(rows)):
-        step, total = np.float64(steps[i]), 0.0
-        per_step = SECOND_STEPS / step if step > 0.0 else 0.0
-        for k in range(rows.shape[1]):
-            left_out = np.float64(rows[i, k]) - step * codes[i, k]
-            second[i, k] = np.int8(min(max(np.floor(left_out * per_step + 0.5), -127.0), 127.0))
-            rest = left_out - step / SECOND_STEPS * second[i, k]
-            total += rest * rest
-        errors[i] = np.sqrt(total)
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _scores_of_fine_products(
-    products: Int32, crossed: Int32, left_step: np.float32, right_steps: Float32, scores: Float32
-) -> None:
-    """As ``scores_of_products``, with the products of first and second steps added."""
-    for c in range(len(products)):
-        whole = np.float32(products[c]) + np.float32(crossed[c]) * np.float32(1 / SECOND_STEPS)
-        scores[c] = whole * (right_steps[c] * left_step)
-
-
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def slack_of_codes(left_error: float, farthest: float) -> float:
     """Error bound of products with rows whose errors are at most ``farthest``; no row is longer than 1.
@@ -563,6 +534,32 @@ def _has_above(block: Float32, low: np.float32) -> bool:
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _sink(heap: Float32, items: Int64, score: np.float32, item: int) -> None:
+    """Replace the lowest of a full min-heap."""
+    at, width = 0, len(heap)
+    while True:
+        child = 2 * at + 1
+        if child >= width:
+            break
+        if child + 1 < width and heap[child + 1] < heap[child]:
+            child += 1
+        if heap[child] >= score:
+            break
+        heap[at], items[at] = heap[child], items[child]
+        at = child
+    heap[at], items[at] = score, item
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _rise(heap: Float32, items: Int64, at: int, score: np.float32, item: int) -> None:
+    """Add to a min-heap with ``at`` entries."""
+    while at > 0 and heap[(at - 1) // 2] > score:
+        heap[at], items[at] = heap[(at - 1) // 2], items[(at - 1) // 2]
+        at = (at - 1) // 2
+    heap[at], items[at] = score, item
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _keep_highest_of(
     line: Float32, first_item: int, heap: Float32, items: Int64, filled: int, floor: np.float32
 ) -> np.float32:
@@ -570,11 +567,7 @@ def _keep_highest_of(
     width = len(heap)
     start = min(width - filled, len(line))
     for c in range(start):
-        at = filled + c
-        while at > 0 and heap[(at - 1) // 2] > line[c]:
-            heap[at], items[at] = heap[(at - 1) // 2], items[(at - 1) // 2]
-            at = (at - 1) // 2
-        heap[at], items[at] = line[c], first_item + c
+        _rise(heap, items, filled + c, line[c], first_item + c)
     if filled + start < width:
         return floor
     low = max(floor, heap[0])
@@ -586,18 +579,7 @@ def _keep_highest_of(
             score = block[c]
             if score <= low:
                 continue
-            at = 0
-            while True:
-                child = 2 * at + 1
-                if child >= width:
-                    break
-                if child + 1 < width and heap[child + 1] < heap[child]:
-                    child += 1
-                if heap[child] >= score:
-                    break
-                heap[at], items[at] = heap[child], items[child]
-                at = child
-            heap[at], items[at] = score, first_item + first + c
+            _sink(heap, items, score, first_item + first + c)
             low = max(low, heap[0])
     return np.float32(low)
 
@@ -621,25 +603,98 @@ def keep_highest(
         floors[i] = _keep_highest_of(scores[i], first_item, kept[i], rows[i], filled, floors[i])
 
 
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def keep_highest_by_codes(
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})  # type: ignore[untyped-decorator]
+def _shifted_scores(
     products: Int32,
-    crossed: Int32,
+    left_step: np.float32,
+    right_steps: Float32,
+    left_shift: np.float32,
+    right_shift: Float32,
+    scores: Float32,
+) -> None:
+    for c in range(len(products)):
+        scores[c] = np.float32(products[c]) * (right_steps[c] * left_step) + (right_shift[c] + left_shift)
+
+
+# As ``_flag``, without a bound to add.
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _flag_whole(line: Float32, low: np.float32, flags: Int8) -> None:
+    for c in range(len(line)):
+        flags[c] = line[c] >= low
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def keep_above(  # noqa: PLR0912 - one loop
+    scores: Float32,
+    products: Int32,
     left_steps: Float32,
     right_steps: Float32,
+    left_shift: Float32,
+    right_shift: Float32,
+    left_rest: Float32,
+    right_rest: Float32,
+    left_off: Float64,
+    left: Float32,
+    right: Float32,
+    halves: Float32,
     first_item: int,
     kept: Float32,
-    rows: Int64,
-    filled: int,
+    items: Int64,
+    filled: Int64,
+    floors: Float32,
 ) -> None:
-    """As ``keep_highest``, from products of two-step codes (``blindspot.numerics.coarse.TwoStepCoded``).
+    """Add one tile of scores to the highest so far of every query, but none below its floor.
 
-    ``products`` and ``crossed`` are ``[q, columns] int32``: of the first steps, and of first with second ones.
+    ``scores [q, columns] float32``, overwritten, or in their place ``products`` of codes (times both steps, plus both
+    shifts; else without lines), are off by at most ``left_rest[i] * right_rest[c] + left_off[i]``. Those that may reach
+    the floor are multiplied in float32, as rows of ``left`` and ``right``. Where the rests are empty, the scores are
+    these products, less ``halves[c]`` (unless empty). Column c is item ``first_item + c``.
+
+    ``kept [q, w] float32`` are min-heaps with the numbers ``items [q, w]``; ``filled [q]`` of their places are taken.
+    ``floors [q] float32`` rise to the lowest of a full heap.
     """
-    line = np.empty(products.shape[1], dtype=np.float32)
-    for i in range(len(products)):
-        _scores_of_fine_products(products[i], crossed[i], left_steps[i], right_steps, line)
-        _keep_highest_of(line, first_item, kept[i], rows[i], filled, np.float32(-np.inf))
+    columns, width = len(right), kept.shape[1]
+    flags = np.zeros(-(-columns // 8) * 8, dtype=np.int8)
+    eights = flags.view(np.int64)  # most are zero
+    room = np.empty(columns, dtype=np.float32)
+    is_whole = len(right_rest) == 0
+    for i in range(len(left)):
+        line = room
+        if len(products):
+            _shifted_scores(products[i], left_steps[i], right_steps, left_shift[i], right_shift, line)
+        else:
+            line = scores[i]
+        if len(halves):
+            _subtract(line, halves)
+        floor, count, rest = floors[i], filled[i], np.float32(0)
+        low = np.nextafter(np.float32(floor - left_off[i]), np.float32(-np.inf))
+        if is_whole:
+            _flag_whole(line, low, flags[:columns])
+        else:
+            rest = left_rest[i]
+            _flag(line, rest, right_rest, low, flags[:columns])
+        for eight in range(len(eights)):
+            if eights[eight] == 0:
+                continue
+            for c in range(8 * eight, min(8 * eight + 8, columns)):
+                if flags[c] == 0:
+                    continue
+                score = line[c]
+                if not is_whole:
+                    if score + rest * right_rest[c] < low:  # it has risen
+                        continue
+                    score = _float32_product(left[i], right[c])
+                if score < floor:
+                    continue
+                if count < width:
+                    _rise(kept[i], items[i], count, score, first_item + c)
+                    count += 1
+                elif score > kept[i, 0]:
+                    _sink(kept[i], items[i], score, first_item + c)
+                if count == width and kept[i, 0] > floor:
+                    floor = kept[i, 0]
+                    low = np.nextafter(np.float32(floor - left_off[i]), np.float32(-np.inf))
+        floors[i], filled[i] = floor, count
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]

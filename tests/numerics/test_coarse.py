@@ -55,46 +55,6 @@ def test_no_score_is_farther_off_than_the_slack(seed: int, m: int, n: int, dimen
     assert np.all(off <= [[slack_of_codes(error, right.farthest)] for error in left.errors])
 
 
-@given(
-    st.integers(0, 2**32 - 1),
-    st.integers(1, 30),
-    st.integers(1, 30),
-    st.integers(1, 500),
-    st.sampled_from([1.1, 3, 99]),
-)
-@hypothesis_settings(deadline=None)
-def test_no_score_of_two_steps_is_farther_off_than_their_slack(
-    seed: int, m: int, n: int, dimension: int, tails: float
-) -> None:
-    """By the highest that are kept: with room for all, those are all scores."""
-    from blindspot.numerics.kernels import keep_highest_by_codes
-
-    x, y = unit_rows(seed, m, dimension, tails), unit_rows(seed ^ 1, n, dimension, tails)
-    left, right = coarse.two_step_coded(x, is_right=False), coarse.two_step_coded(y, is_right=True)
-    products, crossed = np.empty((2, m, n), dtype=np.int32)
-    coarse.multiply(left.first, right.first, products)
-    coarse.multiply(left.both, right.both, crossed)
-    kept, rows = np.empty((m, n), dtype=np.float32), np.empty((m, n), dtype=np.int64)
-    keep_highest_by_codes(products, crossed, left.first.steps, right.first.steps, 0, kept, rows, 0)
-    assert np.array_equal(np.sort(rows, axis=1), np.tile(np.arange(n), (m, 1)))
-    scores = np.empty((m, n), dtype=np.float32)
-    np.put_along_axis(scores, rows, kept, axis=1)
-    off = np.abs(scores - x.astype(np.float64) @ y.astype(np.float64).T)
-    assert off.max() <= coarse.slack_of_two_steps(left, right)
-
-
-def test_what_two_steps_leave_out_is_a_254th() -> None:
-    rows = unit_rows(0, 50, 384, 99)
-    found = coarse.two_step_coded(rows, is_right=False)
-    exactly = rows - found.first.steps[:, None] * (found.both.codes[:, :384] + found.both.codes[:, 384:] / 254)
-    np.testing.assert_allclose(np.linalg.norm(exactly, axis=1), found.both.errors, rtol=1e-3, atol=1e-7)
-    assert 100 < found.first.farthest / found.both.farthest < 300
-    assert coarse.slack_of_two_steps(found, coarse.two_step_coded(rows, is_right=True)) < 2e-4
-    assert np.array_equal(coarse.two_step_coded(rows, is_right=True).both.codes[:, 384:], found.first.codes), (
-        "other way round"
-    )
-
-
 def test_the_slack_is_narrow_where_no_coordinate_stands_out() -> None:
     from blindspot.numerics.kernels import slack_of_codes
 

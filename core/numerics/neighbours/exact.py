@@ -1,13 +1,11 @@
 """Exact nearest neighbors in the full space: float32 finds candidates, float64 decides among them.
 
 For few queries faiss finds the candidates, or numpy where faiss is not installed. For many, our own loop does; for
-cosine, on processors with int8 instructions, from two-step quantized products, which are nearly as accurate
-(``blindspot.numerics.coarse``).
+cosine, on processors with instructions for them, from 8-bit codes (``blindspot.numerics.neighbours.screens``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from blindspot.numerics import coarse
-from blindspot.numerics.coarse import TwoStepCoded
+from blindspot.numerics.neighbours.screens import Kept, Side, coded_side, codes_pay, whole_side
 from blindspot.numerics.ranking.tiles import room_for_scores
 from blindspot.numerics.similarity import Similarity, row_norms, unit_vectors
 from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
@@ -28,9 +26,10 @@ SLACK = 1e-5
 VALUES_AT_ONCE = 4_000_000  # 32 MB of float64
 # Multiplications from which our own loop finds the candidates; below, importing numba does not pay.
 COMPILED_FROM = 3_000_000_000
-# Largest accepted error of products of codes; with more, too many queries are repeated in float32.
-MOST_SLACK = 2.5e-3
+CODED_FROM = 10_000_000_000  # multiplications below which coding all items does not pay
 FEWEST_DIMENSIONS_CODED = 128  # below, selection rather than the product takes the time
+ROWS_OF_SAMPLE, QUERIES_OF_SAMPLE = 512, 128
+SEED = 7
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whole lines of the cache, no power of two
 ROWS_AT_ONCE = 8_192
 
@@ -59,6 +58,7 @@ class ExactIndex:
         self.metric = metric
         self._matrix = matrix
         self._norms = row_norms(matrix)
+        self._coded: list[Side] = []
         if metric is Similarity.COS:
             self._rows = unit_vectors(matrix)
             self._centre, self._scale = np.zeros(matrix.shape[1]), 1.0
@@ -104,7 +104,7 @@ class ExactIndex:
         nearest = Nearest(rows, similarity)
         if wanted < len(self):
             unsure = np.flatnonzero(self._in_scores(similarity[:, k - 1]) - scores[:, -1] <= SLACK)
-            self._settle(unsure, vectors, own, nearest)
+            self._settle(unsure, vectors, own, nearest, SLACK)
         return nearest
 
     def _candidates(self, asked: Float32, wanted: int) -> tuple[Float32, Int64]:
@@ -120,7 +120,7 @@ class ExactIndex:
         return (scores if cosine else -scores), found
 
     def _nearest_of_many(
-        self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_code: bool = True
+        self, vectors: Float32, k: int, own: Int64 | None, wanted: int, *, may_guess: bool = True
     ) -> Nearest:
         """As ``_nearest``, compiled and on all cores; the last bit of a similarity may differ."""
         from blindspot.numerics.kernels import take_most_similar
@@ -132,74 +132,90 @@ class ExactIndex:
         rows = np.empty((len(asked), k), dtype=np.int64)
         similarity = np.empty((len(asked), k))
         lowest = np.empty(len(asked))  # score of the last candidate
-        slacks = [(d + 8) * 2.0**-24 * (1 if cosine else 6)]
+        is_full = np.empty(len(asked), dtype=np.bool_)
+        slack = (d + 8) * 2.0**-24 * (1 if cosine else 6)
 
         def search(part: slice) -> None:
             scaled = self._scaled(asked[part])
-            kept = np.empty((len(scaled), wanted), dtype=np.float32)
-            found = np.empty((len(scaled), wanted), dtype=np.int64)
-            if is_coded:
-                left = coarse.two_step_coded(scaled, is_right=False)
-                slacks.append(coarse.slack_of_two_steps(left, self._fine))
-                self._keep_by_codes(left, kept, found)
-            else:
-                self._keep_by_floats(scaled, kept, found)
+            kept = Kept(self._floors(scaled, wanted, may_guess=may_guess), wanted)
+            left = coded_side(scaled, self._origin, is_left=True) if is_coded else whole_side(scaled)
+            memory = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
+            for items, right in zip(self._tiles, self._coded if is_coded else self._whole, strict=True):
+                kept.add(left, right, self._halves[items], items.start, memory)
             squares = 0.0 if cosine else np.einsum("qd,qd->q", scaled, scaled, dtype=np.float64)
-            lowest[part] = kept[:, 0] if cosine else 2.0 * kept[:, 0] - squares
+            lowest[part] = kept.scores[:, 0] if cosine else 2.0 * kept.scores[:, 0] - squares
+            is_full[part] = kept.filled == wanted
             take_most_similar(
-                self._matrix, self._norms, asked[part], found, mine[part], cosine, rows[part], similarity[part]
+                self._matrix, self._norms, asked[part], kept.items, mine[part], cosine, rows[part], similarity[part]
             )
 
         with one_blas_thread() as threads:
-            may_code = may_code and cosine and d >= FEWEST_DIMENSIONS_CODED
-            is_coded = may_code and coarse.pays() and self._is_fine
-            if is_coded:
-                wanted = min(wanted + k // 4, len(self))  # since the slack is wider
+            if is_coded := self._may_code(asked, wanted):
+                self._code(threads)
             within = coarse.one_thread if is_coded else nullcontext
             in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads, within)
         found = Nearest(rows, similarity)
-        if wanted == len(self):
-            return found
-        unsure = np.flatnonzero(self._in_scores(similarity[:, k - 1]) - lowest <= max(slacks))
-        if not is_coded:
-            self._settle(unsure, asked, own, found)
-        elif len(unsure):
-            those = None if own is None else mine[unsure]
-            again = self._nearest_of_many(asked[unsure], k, those, wanted, may_code=False)
-            rows[unsure], similarity[unsure] = again.rows, again.similarity
+        if wanted < len(self):
+            unsure = np.flatnonzero(is_full & (self._in_scores(similarity[:, k - 1]) - lowest <= slack))
+            self._settle(unsure, asked, own, found, slack)
+        if len(few := np.flatnonzero(~is_full)):  # their floors were guessed too high
+            again = self._nearest_of_many(asked[few], k, None if own is None else mine[few], wanted, may_guess=False)
+            rows[few], similarity[few] = again.rows, again.similarity
         return found
 
-    def _keep_by_floats(self, scaled: Float32, kept: Float32, found: Int64) -> None:
-        """The highest products of ``[q, d]`` with all rows, and their rows, ``[q, wanted]``."""
-        from blindspot.numerics.kernels import keep_highest
+    def _floors(self, scaled: Float32, wanted: int, *, may_guess: bool) -> Float32:
+        """Scores that more than ``wanted`` items are likely to reach; -inf where no guess pays."""
+        random, sample = np.random.default_rng(SEED), min(ROWS_OF_SAMPLE, len(self))
+        expected = wanted * sample / len(self)  # of the wanted items, as many are in the sample
+        last = int(expected + 2.5 * np.sqrt(expected)) + 1  # one query in a hundred has none so many
+        if not may_guess or 4 * last > sample:
+            return np.full(len(scaled), -np.inf, dtype=np.float32)
+        items = np.sort(random.permutation(len(self))[:sample])
+        scores = scaled @ self._rows[items].T
+        if self.metric is not Similarity.COS:
+            scores -= self._halves[items]
+        scores.partition(sample - last, axis=1)
+        return np.ascontiguousarray(scores[:, sample - last])
 
-        room = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
-        floors = np.full(len(scaled), -np.inf, dtype=np.float32)
-        for items in self._tiles():
-            tile = self._rows[items]
-            scores = room[: len(scaled) * len(tile)].reshape(len(scaled), -1)
-            np.matmul(scaled, tile.T, out=scores)
-            filled = min(items.start, kept.shape[1])
-            keep_highest(scores, self._halves[items], items.start, kept, found, filled, floors)
+    def _may_code(self, asked: Float32, wanted: int) -> bool:
+        """Whether products of codes are faster; not where a guess of floors does not pay."""
+        n, d = self._rows.shape
+        products = float(len(asked)) * n * d
+        if self.metric is not Similarity.COS or d < FEWEST_DIMENSIONS_CODED or products < CODED_FROM:
+            return False
+        if not coarse.pays():
+            return False
+        random = np.random.default_rng(SEED)
+        queries = self._scaled(asked[np.sort(random.permutation(len(asked))[:QUERIES_OF_SAMPLE])])
+        floors = self._floors(queries, wanted, may_guess=True)
+        items = self._rows[np.sort(random.permutation(n)[:ROWS_OF_SAMPLE])]
+        return codes_pay(queries, items, floors, self._origin)
 
-    def _keep_by_codes(self, left: TwoStepCoded, kept: Float32, found: Int64) -> None:
-        """As ``_keep_by_floats``, from products of codes."""
-        from blindspot.numerics.kernels import keep_highest_by_codes
+    @cached_property
+    def _origin(self) -> Float32:
+        """Mean of the rows."""
+        return np.asarray(self._rows.mean(axis=0, dtype=np.float64), dtype=np.float32)
 
-        queries, steps = len(left.first.codes), left.first.steps
-        rooms = [room_for_scores(queries * min(ITEMS_PER_TILE, len(self))).view(np.int32) for _ in range(2)]
-        for items in self._tiles():
-            right = self._fine.part(items)
-            shape = queries, len(right.first.codes)
-            products, crossed = (room[: shape[0] * shape[1]].reshape(shape) for room in rooms)
-            coarse.multiply(left.first, right.first, products)
-            coarse.multiply(left.both, right.both, crossed)
-            filled = min(items.start, kept.shape[1])
-            keep_highest_by_codes(products, crossed, steps, right.first.steps, items.start, kept, found, filled)
+    @cached_property
+    def _whole(self) -> list[Side]:
+        """The rows, a tile at a time."""
+        return [whole_side(self._rows[items]) for items in self._tiles]
 
-    def _tiles(self) -> Iterator[slice]:
-        for first in range(0, len(self), ITEMS_PER_TILE):
-            yield slice(first, min(first + ITEMS_PER_TILE, len(self)))
+    def _code(self, threads: int) -> None:
+        """Code the rows, a tile at a time, unless they are."""
+        if self._coded:
+            return
+        found: dict[int, Side] = {}
+
+        def code(items: slice) -> None:
+            found[items.start] = coded_side(self._rows[items], self._origin, is_left=False)
+
+        in_threads(self._tiles, code, threads)
+        self._coded = [found[items.start] for items in self._tiles]
+
+    @property
+    def _tiles(self) -> list[slice]:
+        return [slice(first, min(first + ITEMS_PER_TILE, len(self))) for first in range(0, len(self), ITEMS_PER_TILE)]
 
     @cached_property
     def _halves(self) -> Float32:
@@ -208,31 +224,31 @@ class ExactIndex:
             return np.empty(0, dtype=np.float32)
         return np.asarray(row_norms(self._rows) ** 2 / 2, dtype=np.float32)
 
-    @cached_property
-    def _fine(self) -> TwoStepCoded:
-        """Codes of the rows."""
-        return coarse.two_step_coded(self._rows, is_right=True)
-
-    @property
-    def _is_fine(self) -> bool:
-        """Whether products of codes are accurate enough, at least among the rows."""
-        return coarse.slack_of_two_steps(self._fine, self._fine) <= MOST_SLACK
-
     def _scaled(self, vectors: Float32) -> Float32:
         """Vectors prepared for multiplication with the rows."""
         if self.metric is Similarity.L2:
             return np.ascontiguousarray((vectors - self._centre) / self._scale, dtype=np.float32)
         return unit_vectors(vectors)
 
-    def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest) -> None:
-        """Search all items for queries where a non-candidate might be among the k nearest, as with many near-ties."""
+    def _settle(self, unsure: Int64, vectors: Float32, own: Int64 | None, found: Nearest, slack: float) -> None:
+        """Search all items for queries where a non-candidate might be among the k nearest, as with many near-ties.
+
+        By cosine only those that come close to the k-th found; ``slack`` is the error bound of a score.
+        """
         k = found.rows.shape[1]
-        for i in unsure:
-            values = self._to_all(np.asarray(vectors[i], dtype=np.float64))
-            if own is not None:
-                values[own[i]] = -np.inf
-            found.rows[i] = np.lexsort((np.arange(len(self)), -values))[:k]
-            found.similarity[i] = values[found.rows[i]]
+        cosine, at_once = self.metric is Similarity.COS, max(1, VALUES_AT_ONCE // len(self))
+        for start in range(0, len(unsure), at_once):
+            some = unsure[start : start + at_once]
+            scores = self._scaled(vectors[some]) @ self._rows.T if cosine else None
+            for at, i in enumerate(some):
+                near = np.arange(len(self))
+                if scores is not None:
+                    near = np.flatnonzero(scores[at] >= found.similarity[i, k - 1] - 2.0 * slack)
+                values = self._to(np.asarray(vectors[i], dtype=np.float64), near)
+                if own is not None:
+                    values[near == own[i]] = -np.inf
+                order = np.lexsort((near, -values))[:k]
+                found.rows[i], found.similarity[i] = near[order], values[order]
 
     def _in_scores(self, similarity: Float64) -> Float64:
         """Similarities on the scale of the scores that select candidates."""
@@ -250,12 +266,13 @@ class ExactIndex:
             ]
         )
 
-    def _to_all(self, one: Float64) -> Float64:
-        """Similarity of one vector to every row, ``[n] float64``."""
-        out = np.empty(len(self))
-        for start in range(0, len(self), ROWS_AT_ONCE):
-            block = slice(start, start + ROWS_AT_ONCE)
-            out[block] = self._of(one, np.asarray(self._matrix[block], dtype=np.float64), self._norms[block])
+    def _to(self, one: Float64, rows: Int64) -> Float64:
+        """Similarity of one vector to these rows, ``[len(rows)] float64``."""
+        out = np.empty(len(rows))
+        for start in range(0, len(rows), ROWS_AT_ONCE):
+            those = rows[start : start + ROWS_AT_ONCE]
+            wide = np.asarray(self._matrix[those], dtype=np.float64)
+            out[start : start + ROWS_AT_ONCE] = self._of(one, wide, self._norms[those])
         return out
 
     def _of(self, one: Float64, others: Float64, norms: Float64) -> Float64:

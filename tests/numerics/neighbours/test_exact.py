@@ -22,7 +22,15 @@ def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Similari
     return sorted((i for i in range(len(matrix)) if i != own), key=lambda i: (-similarity[i], i))[:k]
 
 
-@settings(max_examples=60, deadline=None)
+def take_loop(patch: pytest.MonkeyPatch, *, is_coded: bool) -> None:
+    """Take the loop for many queries by this kind of product, whatever the size."""
+    patch.setattr(nearest, "codes_pay", lambda *_: is_coded)
+    patch.setattr(coarse, "pays", lambda: True)
+    for name in ("COMPILED_FROM", "CODED_FROM", "FEWEST_DIMENSIONS_CODED"):
+        patch.setattr(nearest, name, 0)
+
+
+@settings(max_examples=120, deadline=None)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(2, 120),
@@ -30,8 +38,10 @@ def brute_force(matrix: np.ndarray, vector: np.ndarray, k: int, metric: Similari
     metric=st.sampled_from(list(Similarity)),
     levels=st.sampled_from([0, 2, 5]),
     far=st.sampled_from([0.0, 1e3]),
-    tile=st.sampled_from([None, 3, 4_096]),
-    is_coded=st.booleans(),
+    way=st.sampled_from([None, "whole", "codes"]),
+    tile=st.sampled_from([3, 4_096]),
+    sample=st.sampled_from([4, 30, 512]),
+    spare=st.sampled_from([0, 16]),
     has_faiss=st.booleans(),
 )
 def test_neighbours_are_those_of_a_full_sort(
@@ -41,12 +51,14 @@ def test_neighbours_are_those_of_a_full_sort(
     metric: Similarity,
     levels: int,
     far: float,
-    tile: int | None,
-    is_coded: bool,
+    way: str | None,
+    tile: int,
+    sample: int,
+    spare: int,
     has_faiss: bool,
 ) -> None:
-    """By the loop for many queries too, in tiles of few items (``tile``) and of all; by products of codes too; and by
-    numpy where faiss is not installed."""
+    """By the loop for many queries too, by every kind of product (``way``), in tiles of few items (``tile``) and of
+    all, with floors guessed well and badly (``sample``); and by numpy where faiss is not installed."""
     rng = np.random.default_rng(seed)
     # Few levels: many equal vectors and zero ones. Far from the origin: distances are small differences of large.
     matrix = rng.integers(0, levels, (n, d)) if levels else rng.normal(size=(n, d)) + far
@@ -58,13 +70,12 @@ def test_neighbours_are_those_of_a_full_sort(
         if not has_faiss:
             patch.setitem(sys.modules, "faiss", None)
             patch.setattr(nearest, "VALUES_AT_ONCE", 2 * n)
-        if tile is not None:
-            patch.setattr(nearest, "COMPILED_FROM", 0)
+        if way is not None:
+            take_loop(patch, is_coded=way == "codes")
             patch.setattr(nearest, "ITEMS_PER_TILE", tile)
             patch.setattr(nearest, "QUERIES_PER_TILE", 2)
-            patch.setattr(coarse, "pays", lambda: is_coded)
-            patch.setattr(nearest, "FEWEST_DIMENSIONS_CODED", 1)
-            patch.setattr(nearest, "MOST_SLACK", 1.0)
+            patch.setattr(nearest, "ROWS_OF_SAMPLE", sample)
+            patch.setattr(nearest, "SPARE", spare)
         own = index.of_rows(rows, k)
         new = index.of_vectors(matrix[rows], k)
     for i, row in enumerate(rows.tolist()):
@@ -130,17 +141,14 @@ def test_many_queries_find_what_few_find(metric: Similarity, is_coded: bool, mon
     """Both ways on the same rows: clusters of near copies, copies, a zero vector, more items than a tile holds."""
     made: list[int] = []
     multiply = coarse.multiply
-    monkeypatch.setattr(coarse, "pays", lambda: is_coded)
     monkeypatch.setattr(coarse, "multiply", lambda *arguments: (made.append(1), multiply(*arguments)))
-    monkeypatch.setattr(nearest, "FEWEST_DIMENSIONS_CODED", 1)
-    monkeypatch.setattr(nearest, "MOST_SLACK", 1.0)
     rng = np.random.default_rng(4)
     matrix = rng.standard_normal((300, 24)).repeat(20, axis=0)
     matrix += rng.choice([0.0, 1e-7, 1e-3], (6_000, 1)) * rng.standard_normal((6_000, 24))
     matrix[7] = 0
     index, rows = ExactIndex(matrix.astype(np.float32), metric), np.arange(0, 6_000, 13)
     few = index.of_rows(rows, 40)
-    monkeypatch.setattr(nearest, "COMPILED_FROM", 0)
+    take_loop(monkeypatch, is_coded=is_coded)
     monkeypatch.setattr(nearest, "QUERIES_PER_TILE", 64)
     many = index.of_rows(rows, 40)
     np.testing.assert_allclose(many.similarity, few.similarity, rtol=0, atol=1e-14)
@@ -150,18 +158,41 @@ def test_many_queries_find_what_few_find(metric: Similarity, is_coded: bool, mon
     assert bool(made) == is_coded
 
 
-def test_codes_are_left_where_a_coordinate_stands_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its steps are so wide that all the others would have to be looked at again."""
+@pytest.mark.parametrize("is_coded", [False, True])
+def test_every_kind_of_product_gives_the_same_rows_and_bits(is_coded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And copies of one text are in the order of their numbers."""
+    rng = np.random.default_rng(9)
+    matrix = (rng.standard_normal((1_500, 40)) * np.arange(1, 41) ** -0.5 + 0.2).astype(np.float32)
+    matrix[700:760], matrix[11] = matrix[5], 0
+    index = ExactIndex(matrix, Similarity.COS)
     monkeypatch.setattr(nearest, "COMPILED_FROM", 0)
-    monkeypatch.setattr(coarse, "pays", lambda: True)
-    monkeypatch.setattr(coarse, "multiply", lambda *_: pytest.fail("no products of codes are wanted"))
-    matrix = np.random.default_rng(0).standard_normal((300, 1_000)).astype(np.float32)
+    expected = index.of_rows(np.arange(1_500), 12)
+    take_loop(monkeypatch, is_coded=is_coded)
+    found = index.of_rows(np.arange(1_500), 12)
+    np.testing.assert_array_equal(found.rows, expected.rows)
+    np.testing.assert_array_equal(found.similarity, expected.similarity)
+    assert found.rows[5].tolist() == list(range(700, 712))
+    assert found.rows[11].tolist() == [*range(11), 12]
+
+
+def test_a_floor_that_was_guessed_too_high_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sample is full of copies of the query that are too few to fill a list."""
+    matrix = np.random.default_rng(3).standard_normal((2_000, 30)).astype(np.float32)
+    sample = np.sort(np.random.default_rng(nearest.SEED).permutation(2_000)[: nearest.ROWS_OF_SAMPLE])
+    matrix[sample[:25]] = matrix[sample[0]]
+    asked = sample[:1]
+    expected = brute_force(matrix, matrix[asked[0]], 20, Similarity.COS, int(asked[0]))
     index = ExactIndex(matrix, Similarity.COS)
-    assert index._is_fine
-    matrix[:, 0] = 60.0
-    index = ExactIndex(matrix, Similarity.COS)
-    assert not index._is_fine
-    assert index.of_rows(np.array([5]), 3).rows.tolist() == [brute_force(matrix, matrix[5], 3, Similarity.COS, 5)]
+    floor = index._floors(index._rows[asked], 37, may_guess=True)
+    assert 0.999 < floor[0] < 1.001
+    tried = []
+    again = ExactIndex._nearest_of_many
+    monkeypatch.setattr(
+        ExactIndex, "_nearest_of_many", lambda *args, **named: tried.append(named) or again(*args, **named)
+    )
+    monkeypatch.setattr(nearest, "COMPILED_FROM", 0)
+    assert index.of_rows(asked, 20).rows.tolist() == [expected]
+    assert tried == [{}, {"may_guess": False}]
 
 
 @pytest.mark.parametrize("k", [0, 3])

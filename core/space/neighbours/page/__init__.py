@@ -45,12 +45,12 @@ def _how_computed() -> None:
         st.markdown(
             rf"""
 **Neighbors.** Each text is compared with the query in the full space, after post-processing: by cosine, or by
-$1/(1 + \lVert x - y \rVert)$ for *l2*. For few queries, float32 products (faiss) find the candidates; for many,
-products of 8-bit codes (by cosine, from {FEWEST_DIMENSIONS_CODED} dimensions, on a processor that is faster at them) or
-else float32 products. Candidates are compared and ordered in float64. If another text could still belong to the list, a
-list from codes is recomputed from float32 products, and any other from all texts in float64, so lists are always exact.
-A text is not its own neighbor. Of equally similar texts, the one with the lower number comes first. Models are compared
-on the texts that all of them cover; post-processing is fitted on these and applied to your own text too.
+$1/(1 + \lVert x - y \rVert)$ for *l2*. For few queries, float32 products (faiss) find the candidates; for many, also
+products of 8-bit codes, which leave out what cannot belong to the list (by cosine, from {FEWEST_DIMENSIONS_CODED}
+dimensions, on a processor that is faster at them). Candidates are compared and ordered in float64. If another text
+could still belong to the list, all texts that come close are compared in float64, so lists are always exact. A text is
+not its own neighbor. Of equally similar texts, the one with the lower number comes first. Models are compared on the
+texts that all of them cover; post-processing is fitted on these and applied to your own text too.
 
 **Similarities of different models are not comparable.** In one model, unrelated texts may have a cosine of 0.1, in
 another 0.8. Compare orders, not values.

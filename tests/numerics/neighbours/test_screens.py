@@ -1,0 +1,88 @@
+"""Products for neighbors: the bounds of codes, for any rows, and when they are taken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from blindspot.numerics import coarse
+from blindspot.numerics.neighbours.screens import Kept, Side, coded_side, codes_pay, whole_side
+from blindspot.numerics.ranking.tiles import room_for_scores
+from blindspot.numerics.similarity import unit_vectors
+from blindspot.types import Float32
+
+NO_HALVES = np.empty(0, dtype=np.float32)
+
+
+def rows_of(seed: int, n: int, d: int, decay: float, mean: float) -> Float32:
+    """Unit rows around a mean, whose spread falls from one coordinate to the next; zeros and copies among them."""
+    random = np.random.default_rng(seed)
+    rows = random.standard_t(3, (n, d)) * np.arange(1, d + 1) ** -decay
+    rows[:, 0] += mean
+    rows[0], rows[1] = 0, rows[-1]
+    return unit_vectors(rows.astype(np.float32))
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(2, 40),
+    d=st.integers(2, 120),
+    decay=st.sampled_from([0.0, 0.7]),
+    mean=st.sampled_from([0.0, 1.0, 30.0]),
+    shift=st.sampled_from([0.0, 0.5]),
+)
+@settings(deadline=None, max_examples=150)
+def test_no_product_is_farther_off_than_its_bound(
+    seed: int, n: int, d: int, decay: float, mean: float, shift: float
+) -> None:
+    """With the rows' own mean as origin, and with another."""
+    rows = rows_of(seed, n, d, decay, mean)
+    exact = rows.astype(np.float64) @ rows.astype(np.float64).T
+    origin = (rows.mean(axis=0) + shift / np.sqrt(d)).astype(np.float32)
+    left, right = coded_side(rows, origin, is_left=True), coded_side(rows, origin, is_left=False)
+    assert left.codes is not None
+    assert right.codes is not None
+    products = np.empty((n, n), dtype=np.int32)
+    coarse.multiply(left.codes, right.codes, products)
+    scores = products * left.codes.steps[:, None] * right.codes.steps + left.shift[:, None] + right.shift
+    assert np.all(np.abs(scores - exact) <= np.outer(left.rest, right.rest) + left.off[:, None])
+
+
+@pytest.mark.parametrize("is_coded", [False, True])
+def test_the_highest_are_kept_and_none_below_the_floor(is_coded: bool) -> None:
+    rows = rows_of(1, 500, 60, 0.7, 1.0)
+    origin = rows.mean(axis=0)
+
+    def side(some: Float32, *, is_left: bool) -> Side:
+        return coded_side(some, origin, is_left=is_left) if is_coded else whole_side(some)
+
+    exact = rows[:40].astype(np.float64) @ rows.astype(np.float64).T
+    floors = np.full(40, -np.inf, dtype=np.float32)
+    floors[20:] = np.sort(exact, axis=1)[20:, -5] - 1e-5  # only five are that high
+    kept, memory = Kept(floors.copy(), 9), room_for_scores(40 * 130)
+    for first in range(0, 500, 130):
+        right = side(rows[first : first + 130], is_left=False)
+        kept.add(side(rows[:40], is_left=True), right, NO_HALVES, first, memory)
+    lowest = np.sort(exact, axis=1)[:, -9]
+    assert np.all(kept.filled[1:20] == 9)
+    np.testing.assert_allclose(kept.scores[1:20].min(axis=1), lowest[1:20], rtol=0, atol=1e-6)
+    np.testing.assert_allclose(kept.floors[1:20], lowest[1:20], rtol=0, atol=1e-6)
+    for i in range(20, 40):
+        found = kept.items[i, : kept.filled[i]]
+        assert sorted(found.tolist()) == np.flatnonzero(exact[i] >= floors[i]).tolist()
+        assert kept.floors[i] == floors[i]
+
+
+def test_codes_are_taken_where_they_leave_few() -> None:
+    """Also of rows in which one coordinate stands out, since they are coded around their mean."""
+    matrix = np.random.default_rng(0).standard_normal((1_000, 384)).astype(np.float32)
+    for mean in (0.0, 60.0):
+        matrix[:, 0] += np.float32(mean)
+        rows = unit_vectors(matrix)
+        exact = rows[:100].astype(np.float64) @ rows.T.astype(np.float64)
+        floors = np.sort(exact, axis=1)[:, -10]
+        assert codes_pay(rows[:100], rows[100:600], floors.astype(np.float32), rows.mean(axis=0))
+        nobody_left_out = np.full(100, -1.0, dtype=np.float32)
+        assert not codes_pay(rows[:100], rows[100:600], nobody_left_out, rows.mean(axis=0))
