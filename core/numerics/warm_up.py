@@ -93,9 +93,10 @@ def compile_elsewhere() -> None:
 
 
 def _mark() -> str:
-    """Name of the file that says that everything is compiled."""
-    known = sha256((Path(__file__).with_name("kernels.py")).read_bytes() + Path(__file__).read_bytes())
-    known.update(sys.version.encode())
+    """Name of the file that says that everything is compiled; another checkout's is another, as numba has it."""
+    here = Path(__file__)  # absolute, links in it not followed
+    known = sha256(here.with_name("kernels.py").read_bytes() + here.read_bytes())
+    known.update(f"{here} {sys.version}".encode())
     for library in LIBRARIES:
         try:
             known.update(f"{library} {version(library)}\n".encode())
@@ -115,8 +116,6 @@ def _main() -> None:
         os.nice(19)
     warm_up()
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
-    for old in folder.glob("compiled-*"):
-        old.unlink(missing_ok=True)
     (folder / _mark()).touch()
 
 

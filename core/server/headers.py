@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")  # a demo's host names if BLINDSPOT_HOSTS is empty
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
+_SCRIPTS = "static/js"  # of Streamlit's front end, relative to a page
+_ELEMENTS = ("PlotlyChart", "Html", "Selectbox", "Multiselect", "ButtonGroup", "DataFrame")
+_SCRIPT = re.compile(rb"static/js/([\w.-]+\.js)")
+_IMPORT = re.compile(rb"""(?:from|import)"\./([\w.-]+\.js)\"""")
+_HEAD_BYTES = 16 * 2**10  # of a script: it begins with its imports
+_LARGE_BYTES = 15_000  # only such ones, for a proxy refuses headers of more than 4 kB in all
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")  # memory statistics and the API for programs: no page needs them
 _MESSAGE_BYTES = 4 * 2**20  # of a page's message: widget values, selected rows
@@ -96,8 +103,35 @@ def _inline_scripts() -> Sequence[str]:
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
+@cache
+def preloads() -> str:
+    """``Link`` header of a page: the scripts of what nearly every page has, and what those import.
+
+    Streamlit's front end asks for the script of an element when the first one arrives: 5 MB for charts and tables.
+    With this the browser loads and compiles it while the server still computes the page. What the page itself links is
+    left out.
+    """
+    spec = find_spec("streamlit")
+    if spec is None or spec.origin is None:
+        return ""
+    static = Path(spec.origin).parent / "static"
+    linked = set(_SCRIPT.findall((static / "index.html").read_bytes()))
+    waiting = [path.name.encode() for name in _ELEMENTS for path in sorted((static / _SCRIPTS).glob(f"{name}.*.js"))]
+    found: list[bytes] = []
+    while waiting:
+        script = waiting.pop(0)
+        if script in linked:
+            continue
+        linked.add(script)
+        with (static / _SCRIPTS / script.decode()).open("rb") as file:
+            waiting += _IMPORT.findall(file.read(_HEAD_BYTES))
+            if file.seek(0, os.SEEK_END) >= _LARGE_BYTES:
+                found.append(script)
+    return ", ".join(f"<{_SCRIPTS}/{script.decode()}>; rel=modulepreload; fetchpriority=low" for script in found)
+
+
 class Headers:
-    """Adds headers to every response that does not set them itself."""
+    """Adds headers to every response that does not set them itself; to pages also what they will load."""
 
     def __init__(self, app: ASGIApp, headers: Mapping[str, str]) -> None:
         self._app = app
@@ -106,8 +140,10 @@ class Headers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower() for name, _ in message.get("headers", ())}
+                there = {name.lower(): value for name, value in message.get("headers", ())}
                 more = [pair for pair in self._headers if pair[0] not in there]
+                if there.get(b"content-type", b"").startswith(b"text/html") and preloads():
+                    more.append((b"link", preloads().encode()))
                 message = {**message, "headers": [*message.get("headers", ()), *more]}
             await send(message)
 

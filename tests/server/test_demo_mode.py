@@ -408,6 +408,23 @@ def test_every_answer_has_the_headers(server: Server) -> None:
     assert json.loads(server.ask("/_stcore/host-config").body)["enforceDownloadInNewTab"] is False
 
 
+def test_a_page_names_the_large_scripts_that_it_will_load(server: Server) -> None:
+    """All that the browser is to fetch is there; other answers name none."""
+    for address in ("/", "/evalrank"):
+        named = server.ask(address).headers["link"].split(", ")
+        assert all(one.endswith("; rel=modulepreload; fetchpriority=low") for one in named)
+        scripts = [one.partition(">")[0].removeprefix("<") for one in named]
+        assert scripts[0].startswith("static/js/PlotlyChart.")
+        assert any("/DataFrame." in script for script in scripts)
+        assert len(set(scripts)) == len(scripts)
+        assert {server.ask(f"/{script}").status for script in scripts} == {200}
+        page = server.ask(address)
+        assert not [script for script in scripts if script in page.body], "the page has links of its own"
+        assert sum(len(name) + len(value) + 4 for name, value in page.headers.items()) < 3_500, "what proxies take"
+    assert "link" not in server.ask("/_stcore/health").headers
+    assert "link" not in server.ask(f"/{scripts[0]}").headers
+
+
 # --- more than there is room for
 
 
