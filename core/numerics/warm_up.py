@@ -19,12 +19,14 @@ import numpy as np
 from blindspot.errors import BlindspotError
 from blindspot.numerics import coarse
 from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbours.screens import Kept, coded_side
+from blindspot.numerics.ranking.judged import Judged, search
 from blindspot.numerics.ranking.problem import TAU, prepare, slack_of_float32
 from blindspot.numerics.ranking.pruning import Part, Plan, axes_of, plan
 from blindspot.numerics.ranking.tiles import QueryTile, Tile, room_for_scores
 from blindspot.numerics.similarity import Similarity
 from blindspot.settings import ROOT
-from blindspot.types import Float32
+from blindspot.types import CancelToken, Float32, no_progress
 
 LIBRARIES = ("numba", "llvmlite", "numpy")
 _ROWS, _DIMENSION, _QUERIES = 24, 32, 8  # enough for 16 first coordinates
@@ -66,13 +68,16 @@ def _rank(matrix: Float32) -> None:
 
 
 def _search(matrix: Float32) -> None:
-    """For neighbors, by products and by codes."""
+    """For neighbors, by products and by codes, and for judged documents."""
     index = ExactIndex(matrix, Similarity.COS)
     vectors = np.array(matrix[:_QUERIES])
     for some in (vectors, matrix[:_QUERIES]):
-        index._nearest_of_many(some, 2, None, 3, may_code=False)
-    kept, found = np.empty((_QUERIES, 3), dtype=np.float32), np.empty((_QUERIES, 3), dtype=np.int64)
-    index._keep_by_codes(coarse.two_step_coded(vectors, is_right=False), kept, found)
+        index._nearest_of_many(some, 2, None, 3)
+    origin, kept = index._origin, Kept(np.zeros(_QUERIES, dtype=np.float32), 3)
+    left, right = coded_side(vectors, origin, is_left=True), coded_side(index._rows, origin, is_left=False)
+    kept.add(left, right, np.empty(0, dtype=np.float32), 0, room_for_scores(_QUERIES * _ROWS))
+    asked = Judged(np.arange(_QUERIES + 1), np.arange(_QUERIES))
+    search(matrix, asked, Similarity.COS, no_progress, CancelToken(), k=2)
 
 
 def compile_elsewhere() -> None:
