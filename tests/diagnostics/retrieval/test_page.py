@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from blindspot.datasets.entries import SourceFile
+from blindspot.diagnostics.retrieval import published
 from blindspot.diagnostics.retrieval.comparison import compare
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.figures import KEYWORDS
 from blindspot.diagnostics.retrieval.outcomes import Side, query_table
 from blindspot.errors import InputError
+from blindspot.files.writing import sha256_of
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.texts import p_in_words, percent
 from tests.support import retrieval_world as toy
@@ -141,3 +145,22 @@ def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenA
         assert f"{gain.mean():+.3f}" in said
         assert f"{smallest:.3f}" in said
         assert p_in_words(statistics.p_values(paired, found.known)[0]) in said
+
+
+def test_published_tables_are_downloaded_and_shown(
+    open_app: OpenApp, made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = {"Model": "<b>A", "mean_diff": 0.5, "std_diff": 2.0, "n": 25, "ttest_pvalue": 0.2}
+    path = tmp_path / "small" / "t.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps([row]), "utf-8")
+    file = SourceFile("small", "t.json", "", path.stat().st_size, sha256_of(path))
+    monkeypatch.setattr(published, "FILES", {"brevity": file})
+    monkeypatch.setenv("BLINDSPOT_MIRROR", str(tmp_path))
+    app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="published")
+    assert not app.error
+    app.button(key="fetch_colder").click().run()
+    assert not app.error
+    shown = table(app, "bias")
+    assert shown[["bias", "model", "difference", "in SDs"]].to_numpy().tolist() == [["brevity", "<b>A", 0.5, 0.25]]
+    assert values(chart_named(app, "retrieval_published")["data"][0]["x"]) == pytest.approx([0.25])

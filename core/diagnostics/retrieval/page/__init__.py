@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.diagnostics.retrieval.definition import ENTRY, JUDGED, TIES
-from blindspot.diagnostics.retrieval.page import kinds, queries, scores
+from blindspot.diagnostics.retrieval.page import kinds, published, queries, scores
 from blindspot.diagnostics.retrieval.page.shown import RetrievalView, table_of
 from blindspot.runs import manifests
 from blindspot.ui.markdown import as_text
@@ -29,6 +29,7 @@ VIEWS: Mapping[str, View[RetrievalView]] = {
     "scores": View("How well does each model find documents, beside keyword search?", scores.show),
     "queries": View("On which queries does one lose to another, or to keyword search?", queries.show),
     "kinds": View("Which kinds of query are hard?", kinds.show),
+    "published": View("What else than relevance do published retrievers prefer?", published.show),
 }
 
 
