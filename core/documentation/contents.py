@@ -29,6 +29,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Try post-processing": "guides/lab.md",
         "Ask people": "guides/judgement.md",
         "Sweep many models": "guides/sweeps.md",
+        "Sweep on several machines": "guides/cluster.md",
         "Does a score predict use?": "guides/evidence.md",
         "Quote a number": "guides/quote.md",
         "Use it from Python": "guides/python.md",
