@@ -37,7 +37,8 @@ PAGES = (
         "transfer",
         "evidence",
     ),
-    *("neighbours", "frequency", "map", "threshold", "training", "intruder", "compare_votes", "models", "data", "docs"),
+    *("neighbours", "frequency", "map", "threshold", "size", "training", "intruder", "compare_votes"),
+    *("models", "data", "docs"),
 )
 PAGES_OF_MANY_RUNS = ("overview", "run", "evalrank")
 OPENINGS = 3

@@ -27,7 +27,7 @@ from blindspot.cli import (
     sweep,
 )
 from blindspot.cli.space import hubs, maps, neighbours
-from blindspot.cli.studies import check, compare, findings, gate, report, threshold
+from blindspot.cli.studies import check, compare, findings, gate, report, size, threshold
 from blindspot.errors import BlindspotError, naming_extras, visible
 from blindspot.files.writing import disk_error
 from blindspot.names import Names, in_force
@@ -100,6 +100,7 @@ app.command("report")(report.report)
 app.command("gate")(gate.gate)
 app.command("audit")(gate.audit_set)
 app.command("threshold")(threshold.threshold)
+app.command("size")(size.size)
 app.command("evidence")(evidence.evidence)
 app.command("hubs")(hubs.hubs)
 app.command("sweep", help=sweep.HELP)(sweep.sweep)

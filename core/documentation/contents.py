@@ -27,6 +27,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Draw a threshold": "guides/threshold.md",
         "Look inside the space": "guides/space.md",
         "Try post-processing": "guides/lab.md",
+        "Choose a size": "guides/size.md",
         "Ask people": "guides/judgement.md",
         "Sweep many models": "guides/sweeps.md",
         "Sweep on several machines": "guides/cluster.md",

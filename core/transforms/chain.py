@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from blindspot.errors import BlindspotError, InputError, unknown
-from blindspot.transforms.codes import Bits, Bytes, DecodedBytes, DocumentBits, OneSided, bytes_of
+from blindspot.transforms.codes import Bits, Bytes, DecodedBytes, DocumentBits, DocumentBytes, OneSided, bytes_of
 from blindspot.transforms.steps import Center, FittedStep, LinearStep, Normalize, Projection, Removal, Truncate, ZScore
 from blindspot.types import CancelToken, Float32, Float64
 
@@ -180,9 +180,15 @@ STEPS = {
         ),
         Step(
             "uint8",
-            "The same codes as int8, from 0 to 255. No code is negative, so all cosines are high: an index that "
-            "compares these codes as they are ranks worse than one of int8.",
+            "The same codes as int8, from 0 to 255, compared as they are: none is negative, so all cosines are high "
+            "and close together.",
             lambda corpus, _: Bytes.uint8(corpus),
+        ),
+        Step(
+            "int8-decoded",
+            "The codes of int8, decoded to the values that they stand for before they are compared, as indexes with "
+            "scalar quantization do (faiss, most vector databases).",
+            lambda corpus, _: DecodedBytes.fit(corpus),
         ),
         Step(
             "binary",
@@ -201,7 +207,7 @@ STEPS = {
             "int8-docs",
             "Documents in a byte per dimension as of int8, decoded to compare them with queries, which stay as they "
             "are; for diagnostics that tell queries from documents.",
-            lambda corpus, _: DecodedBytes.fit(corpus),
+            lambda corpus, _: DocumentBytes.fit(corpus),
             is_one_sided=True,
         ),
         Step(
@@ -233,6 +239,7 @@ READY_CHAINS = (
     "truncate:128+normalize",
     "int8",
     "uint8",
+    "int8-decoded",
     "binary",
     "ubinary",
     "int8-docs",

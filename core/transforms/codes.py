@@ -113,13 +113,13 @@ class Bytes:
 
 @dataclass(frozen=True, eq=False)
 class DecodedBytes:
-    """A byte per dimension of documents, which are compared decoded with queries that stay as they are."""
+    """A byte per dimension, decoded before it is compared (``Ranges.decoded``)."""
 
     ranges: Ranges
 
     @classmethod
     def fit(cls, corpus: Float32) -> DecodedBytes:
-        return cls(Ranges.of("int8-docs", corpus))
+        return cls(Ranges.of("int8-decoded", corpus))
 
     @property
     def d_out(self) -> int:
@@ -131,6 +131,15 @@ class DecodedBytes:
 
     def apply(self, embeddings: Float32) -> Float32:
         return np.asarray(self.ranges.decoded(self.ranges.codes(embeddings)), dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class DocumentBytes(DecodedBytes):
+    """A byte per dimension of documents, compared decoded with queries that stay as they are."""
+
+    @classmethod
+    def fit(cls, corpus: Float32) -> DocumentBytes:
+        return cls(Ranges.of("int8-docs", corpus))
 
     def apply_to_queries(self, embeddings: Float32) -> Float32:
         return embeddings
@@ -169,7 +178,8 @@ class DocumentBits(Bits):
         return embeddings
 
 
-BITS = {"int8": 8, "uint8": 8, "int8-docs": 8, "binary": 1, "ubinary": 1, "binary-docs": 1}  # of a number, by step
+# Bits of a number, by step.
+BITS = {"int8": 8, "uint8": 8, "int8-decoded": 8, "int8-docs": 8, "binary": 1, "ubinary": 1, "binary-docs": 1}
 FLOAT_BITS = 32
 
 

@@ -83,6 +83,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
             (_DATASET, _MODELS, _POST, _BASELINE, _SIMILARITY),
         ),
         PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
+        PageEntry("size", "Size", ":material/compress:", "guides/size", (_DATASET,)),
         PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
         PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgement"),
         PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgement"),

@@ -103,6 +103,9 @@ def test_documents_in_bytes_are_decoded_as_sentence_transformers_does(seed: int)
     widths = (corpus.max(axis=0) - corpus.min(axis=0)) / 255
     assert (corpus - fitted.apply(corpus) <= widths + 1e-5).all()
     np.testing.assert_array_equal(fitted.apply_to_queries(corpus), corpus)
+    both = TransformChain.parse("int8-decoded").fit(corpus)
+    np.testing.assert_array_equal(both.apply(corpus), fitted.apply(corpus))
+    np.testing.assert_array_equal(both.apply_to_queries(corpus), fitted.apply(corpus))
     signs = TransformChain.parse("binary-docs").fit(corpus)
     np.testing.assert_array_equal(signs.apply(corpus), np.where(corpus > 0, 1, -1))
     centred = TransformChain.parse("center+binary-docs+truncate:3").fit(corpus)
@@ -112,7 +115,7 @@ def test_documents_in_bytes_are_decoded_as_sentence_transformers_does(seed: int)
     assert centred.d_out == 3 < d
 
 
-@pytest.mark.parametrize("chain", ["int8", "uint8", "int8-docs"])
+@pytest.mark.parametrize("chain", ["int8", "uint8", "int8-decoded", "int8-docs"])
 def test_ranges_need_numbers_and_two_items(chain: str) -> None:
     with pytest.raises(InputError, match="there are 1"):
         TransformChain.parse(chain).fit(draw(0, 1, 4))
@@ -122,7 +125,7 @@ def test_ranges_need_numbers_and_two_items(chain: str) -> None:
         TransformChain.parse(chain).fit(corpus)
 
 
-@pytest.mark.parametrize("chain", ["int8", "uint8", "int8-docs", "binary", "ubinary", "binary-docs"])
+@pytest.mark.parametrize("chain", ["int8", "uint8", "int8-decoded", "int8-docs", "binary", "ubinary", "binary-docs"])
 def test_what_is_no_number_stays_none(chain: str) -> None:
     corpus = draw(0, 5, 4)
     texts = corpus.copy()

@@ -57,7 +57,7 @@ def test_a_diagnostic_of_texts_of_one_kind_refuses_them_in_one_line(world: World
 
 
 def test_symmetric_codes_are_ordinary_transforms(world: World) -> None:
-    """uint8 cannot tell texts apart by cosines as int8 does, and both kinds of bits are one."""
+    """Both kinds of bits are one, as runs of their own; manifests say what was fitted."""
     world.add(SMALL_PAIRS, GramEncoder())
     runs = {step: world.run("evalrank", f"trigrams~{step}", SMALL_PAIRS.id) for step in ("binary", "ubinary")}
     assert runs["binary"].metrics == runs["ubinary"].metrics

@@ -103,8 +103,8 @@ def stored(grid: Grid) -> LabView | None:
     )
 
 
-def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], key: str) -> None:
-    """Number of a grid's stored cells, and the button that computes the rest as one job."""
+def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], key: str, title: str = TITLE) -> None:
+    """Number of a grid's stored cells, and the button that computes the rest as one job, called ``title``."""
     missing = [request for request in wanted if request not in found]
     if not missing:
         st.caption(f"All {len(wanted):,} runs of this grid are available.")
@@ -140,7 +140,7 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
         said = runs_to_compute(len(missing), len(wanted), cost)
         text.markdown(as_text(f"{said} Finished runs are kept; you can cancel and resume."))
         with button:
-            run_button(f"Compute {len(missing):,}", TITLE, missing, key=f"lab_run_{key}")
+            run_button(f"Compute {len(missing):,}", title, missing, key=f"lab_run_{key}")
 
 
 def _readings(grid: Grid) -> tuple[tuple[Reading, ...], tuple[Reading, ...], int]:

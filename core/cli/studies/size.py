@@ -1,0 +1,157 @@
+"""Command ``size``: how few dimensions and bits a model needs before its score drops."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from blindspot.cli import output
+from blindspot.cli.options import AsJson, names_columns, of_columns, takes_parameters
+from blindspot.datasets.named import dataset_named
+from blindspot.datasets.own.reference import NamedColumns
+from blindspot.errors import InputError
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.lab.grid import cannot_be
+from blindspot.studies.size import speed
+from blindspot.studies.size.grid import PRECISIONS, USUAL_DIMENSIONS, USUAL_PRECISIONS, By, grid_of
+from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
+from blindspot.texts import p_in_words
+from blindspot.types import CancelToken
+
+DIMENSIONS_HELP = "numbers of dimensions, separated by commas; larger ones than the model's are left out"
+PRECISIONS_HELP = f"precisions, separated by commas, of {', '.join(PRECISIONS)}"
+
+
+@names_columns
+@takes_parameters(several=False)
+def size(
+    *,
+    encoder: Annotated[str, typer.Option(help="model, such as minilm")],
+    data: Annotated[str, typer.Option(help="a dataset id, or a file or folder of your own")],
+    dims: Annotated[str, typer.Option(help=DIMENSIONS_HELP)] = ",".join(map(str, USUAL_DIMENSIONS)),
+    precisions: Annotated[str, typer.Option(help=PRECISIONS_HELP)] = ",".join(USUAL_PRECISIONS),
+    by: Annotated[By, typer.Option(help="keep the first dimensions, or the principal components")] = By.TRUNCATE,
+    diagnostic: Annotated[str, typer.Option(help="what to measure with; the first that fits if left out")] = "",
+    max_drop: Annotated[float, typer.Option(help="tolerated loss of the score", min=0.0, max=1.0)] = 0.02,
+    times: Annotated[bool, typer.Option("--time", help="also measure search time on this machine")] = False,
+    params: dict[str, str],
+    as_json: AsJson = False,
+    columns: NamedColumns | None,
+) -> None:
+    """Find the smallest size of a model: a grid of dimensions by precisions, each against full size.
+
+    Each setting is an ordinary run of the model with a transform (truncate:128+int8), which is kept.
+    """
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    (dataset,) = of_columns([dataset_named(data)], columns)
+    grid = grid_of(
+        encoder,
+        dataset,
+        _numbers(dims),
+        _words(precisions),
+        settings,
+        by=by,
+        diagnostic=diagnostic,
+        params=params,
+    )
+    found = []
+    for setting, request in zip(grid.settings, grid.requests, strict=True):
+        if why := cannot_be(request, settings):
+            output.warn([f"{setting.label} is left out: {why}"])
+            continue
+        with output.progress(request.label) as progress:
+            found.append((setting, pipeline.run(request, settings, repository, progress).record))
+    result = judged(grid.entry, found, repository)
+    if times:
+        with output.progress("search time") as progress:
+            speed.keep(speed.measure(grid.settings, progress, CancelToken()), settings)
+    measured = speed.read(settings)
+    if as_json:
+        output.print_json(_fields(result, max_drop, measured, repository))
+        return
+    output.use_names(settings, repository, [grid.encoder])
+    _print(result, max_drop, measured)
+
+
+def _words(text: str) -> list[str]:
+    return [word for part in text.split(",") if (word := part.strip())]
+
+
+def _numbers(text: str) -> list[int]:
+    words = _words(text)
+    for word in words:
+        if not (word.isascii() and word.isdecimal() and len(word) < 10):
+            raise InputError(f"'{word}' is no number of dimensions", expected="whole numbers such as 384,128,32")
+    return [int(word) for word in words]
+
+
+def _print(found: Judged, tolerance: float, measured: speed.Measured | None) -> None:
+    output.print_table(
+        f"{found.entry.title}: {found.title} by size",
+        ["setting", "MB per million", found.title, "95% CI", "p (Holm)", "loses at most", "lost", "front", "ms"],
+        [_row(cell, found, measured) for cell in found.cells],
+    )
+    for sentence in answer(found, tolerance):
+        output.print_text(sentence)
+    if measured:
+        output.print_text(f"{measured.in_words} ms: faiss / Blindspot's own search.")
+
+
+def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> list[str]:
+    timing = measured.of(cell.setting) if measured else None
+    faiss = "–" if timing is None or timing.faiss_ms is None else f"{timing.faiss_ms:.2f}"
+    limit = cell.loses_at_most
+    return [
+        cell.setting.label,
+        f"{cell.setting.bytes_per_text:,}",
+        f"{cell.value:.4f}",
+        f"{cell.interval.low:.3f} to {cell.interval.high:.3f}" if cell.interval else "–",
+        "–" if cell.p_corrected is None else p_in_words(cell.p_corrected).removeprefix("p = "),
+        "–" if cell.is_full or limit is None else f"{limit:.4f}",
+        "–" if cell.is_full else f"{cell.lost:.1%}",
+        "yes" if cell in found.front else "",
+        "–" if timing is None else f"{faiss} / {timing.own_ms:.2f}",
+    ]
+
+
+def _fields(found: Judged, tolerance: float, measured: speed.Measured | None, repository: Repository) -> dict[str, Any]:
+    own_columns = repository.own_columns(found.full.run.plan.dataset, found.full.run.plan.dataset_digest)
+    not_worse, within = found.not_worse, found.within(tolerance)
+    return {
+        "diagnostic": found.entry.id,
+        "score": found.score,
+        "tolerance": tolerance,
+        "answer": list(answer(found, tolerance)),
+        "not_worse": not_worse.setting.chain if not_worse else None,
+        "within": within.setting.chain if within else None,
+        "machine": measured.machine if measured else None,
+        "settings": [
+            {
+                "dimension": cell.setting.dimension,
+                "precision": cell.setting.precision,
+                "transform": cell.setting.chain,
+                "run_id": cell.run.run_id,
+                "bytes": cell.setting.bytes_per_text,
+                "value": cell.value,
+                "low": cell.interval.low if cell.interval else None,
+                "high": cell.interval.high if cell.interval else None,
+                "p_corrected": cell.p_corrected,
+                "loses_at_most": cell.loses_at_most,
+                "changed": cell.changed,
+                "lost": cell.lost,
+                "won": cell.won,
+                "on_front": cell in found.front,
+                "faiss_ms": timing.faiss_ms if measured and (timing := measured.of(cell.setting)) else None,
+                "own_ms": timing.own_ms if measured and (timing := measured.of(cell.setting)) else None,
+                "kinds": [
+                    {"column": kind.column, "kind": kind.kind, "items": kind.items, "lost": kind.lost}
+                    for kind in lost_by_kind(found, place, own_columns)
+                ],
+            }
+            for place, cell in enumerate(found.cells)
+        ],
+    }

@@ -1,0 +1,1 @@
+"""Size: how few dimensions and bits a model needs before its score drops."""

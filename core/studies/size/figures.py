@@ -1,0 +1,95 @@
+"""Figures of the size study: scores against bytes, and which kinds of items a setting loses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from blindspot.figures.theme import Scheme, apply_layout, faint, log_axis, looks
+from blindspot.studies.size.grid import PRECISIONS
+from blindspot.studies.size.judged import Judged, KindLost
+
+
+def score_by_bytes(found: Judged, scheme: Scheme, marked: str = "") -> go.Figure:
+    """The score of every setting by the MB of a million texts, a line per precision, and the Pareto front.
+
+    Args:
+        marked: chain of a setting to bring out, such as the smallest that is good enough.
+    """
+    figure = go.Figure()
+    styles = dict(zip(PRECISIONS, looks(len(PRECISIONS), scheme), strict=True))
+    front = found.front
+    if len(front) > 1:
+        figure.add_scatter(
+            x=[cell.setting.bytes_per_text for cell in front],
+            y=[cell.value for cell in front],
+            mode="lines",
+            name="Pareto front",
+            line={"color": faint(scheme), "width": 8},
+            opacity=0.35,
+            hoverinfo="skip",
+        )
+    for precision, style in styles.items():
+        own = [cell for cell in found.cells if cell.setting.precision == precision]
+        own.sort(key=lambda cell: cell.setting.bytes_per_text)
+        if not own:
+            continue
+        figure.add_scatter(
+            x=[cell.setting.bytes_per_text for cell in own],
+            y=[cell.value for cell in own],
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": [cell.interval.high - cell.value if cell.interval else 0.0 for cell in own],
+                "arrayminus": [cell.value - cell.interval.low if cell.interval else 0.0 for cell in own],
+                "thickness": 1.2,
+                "width": 3,
+            },
+            mode="lines+markers+text",
+            text=[f"{cell.setting.dimension:,}" for cell in own],
+            textposition="bottom right",
+            textfont={"color": style.colour, "size": 11},
+            name=precision,
+            line={"color": style.colour, "width": 2},
+            marker={
+                "color": style.colour,
+                "symbol": style.symbol,
+                "size": [15 if cell.setting.chain == marked else 9 for cell in own],
+                "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in own], "color": style.colour},
+            },
+            customdata=[[cell.setting.label] for cell in own],
+            hovertemplate="%{customdata[0]}<br>%{x:,} MB per million texts<br>%{y:.4f}<extra></extra>",
+        )
+    figure.add_hline(found.full.value, line={"color": faint(scheme), "width": 1, "dash": "dot"})
+    figure.update_xaxes(title="MB per million texts", **log_axis([cell.setting.bytes_per_text for cell in found.cells]))
+    figure.update_yaxes(title=escape(found.title))
+    return apply_layout(figure, scheme, height=380, variants=len(figure.data))
+
+
+def lost_kinds(kinds: Sequence[KindLost], scheme: Scheme) -> go.Figure:
+    """Shares of items that a setting loses, by kind, with 95% intervals."""
+    (look, *_) = looks(1, scheme)
+    figure = go.Figure()
+    shown = list(reversed(kinds))
+    figure.add_scatter(
+        x=[kind.share for kind in shown],
+        y=[f"{escape(kind.kind)} ({kind.items:,})" for kind in shown],
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [kind.interval.high - kind.share for kind in shown],
+            "arrayminus": [kind.share - kind.interval.low for kind in shown],
+            "thickness": 1.5,
+            "width": 4,
+        },
+        mode="markers",
+        marker={"color": look.colour, "size": 9},
+        customdata=[[kind.lost, kind.items] for kind in shown],
+        hovertemplate="%{customdata[0]:,} of %{customdata[1]:,} lost (%{x:.1%})<extra></extra>",
+    )
+    figure.update_xaxes(title="share of the items lost", tickformat=".0%", rangemode="tozero")
+    figure.update_yaxes(type="category")
+    figure.update_layout(showlegend=False)
+    return apply_layout(figure, scheme, height=90 + 26 * len(shown))

@@ -1,0 +1,152 @@
+"""Grid of sizes: numbers of dimensions by precisions, and the ordinary runs that fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from blindspot.datasets.catalog import find_dataset
+from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic
+from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
+from blindspot.errors import InputError, unknown
+from blindspot.names import is_ranking
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.texts import counted
+from blindspot.transforms.chain import TransformChain
+from blindspot.types import Variant
+
+FLOAT = "float32"
+PRECISIONS = (FLOAT, "int8", "int8-decoded", "uint8", "binary", "ubinary", "int8-docs", "binary-docs")
+USUAL_PRECISIONS = (FLOAT, "int8", "binary")
+USUAL_DIMENSIONS = (384, 256, 128, 64, 32)
+MOST_SETTINGS = 60
+LARGEST = 100_000  # dimensions that anybody asks for
+
+
+class By(StrEnum):
+    """Way to keep fewer dimensions."""
+
+    TRUNCATE = "truncate"
+    PCA = "pca"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A number of dimensions in a precision; ``chain`` is the transform that makes it of the model's vectors."""
+
+    dimension: int
+    precision: str
+    chain: str
+
+    @property
+    def bytes_per_text(self) -> int:
+        """Which is the number of MB (10^6 bytes) that a million texts take."""
+        return TransformChain.parse(self.chain).bytes_of(self.dimension)
+
+    @property
+    def label(self) -> str:
+        return f"{self.dimension:,} dimensions in {self.precision}"
+
+
+def chain_of(dimension: int, precision: str, full: int, by: By = By.TRUNCATE) -> str:
+    """The transform that keeps ``dimension`` of ``full`` dimensions in a precision."""
+    steps = ([] if dimension == full else [f"{by}:{dimension}"]) + ([] if precision == FLOAT else [precision])
+    return "+".join(steps) or "none"
+
+
+def settings_of(
+    full: int, dimensions: Sequence[int], precisions: Sequence[str], by: By = By.TRUNCATE
+) -> tuple[Setting, ...]:
+    """All settings of a model of ``full`` dimensions, the full size in float32 first; larger ones are left out.
+
+    Raises:
+        InputError: a list is empty, an unknown precision, no whole number from 1 up, none that is small enough, or too
+            many settings.
+    """
+    for name, given in (("number of dimensions", dimensions), ("precision", precisions)):
+        if not given:
+            raise InputError(f"there is no {name}", expected="at least one")
+    for precision in precisions:
+        if precision not in PRECISIONS:
+            raise unknown("precision", precision, PRECISIONS)
+    for dimension in dimensions:
+        if not 1 <= dimension <= LARGEST:
+            raise InputError(f"a setting of {dimension:,} dimensions", expected=f"a number from 1 to {LARGEST:,}")
+    kept = sorted({dimension for dimension in dimensions if dimension <= full}, reverse=True)
+    if not kept:
+        raise InputError(
+            f"the model has {full} dimensions, fewer than all of {', '.join(map(str, dimensions))}",
+            expected=f"at most {full}",
+        )
+    pairs = dict.fromkeys([(full, FLOAT), *((d, precision) for d in kept for precision in precisions)])
+    if len(pairs) > MOST_SETTINGS:
+        raise InputError(f"a grid of {counted(len(pairs), 'setting')}", expected=f"at most {MOST_SETTINGS}")
+    return tuple(Setting(d, precision, chain_of(d, precision, full, by)) for d, precision in pairs)
+
+
+def entry_of(dataset: str, diagnostic: str = "") -> DiagnosticEntry:
+    """The diagnostic to measure with: the one asked for, or the first of the dataset's kind whose runs are per item.
+
+    Raises:
+        InputError: an unknown id, or one whose runs are not per item.
+    """
+    able = [entry for entry in all_diagnostics().values() if entry.item_scores and entry.difference and entry.changed]
+    if diagnostic:
+        found = next((entry for entry in able if entry is find_diagnostic(diagnostic)), None)
+        what = f"the scores of {diagnostic} are not made of items"
+    else:
+        kind = find_dataset(dataset).kind
+        found = next((entry for entry in able if entry.dataset_kind is kind), None)
+        what = f"no diagnostic of a {kind.in_words} has scores that are made of items"
+    if found is None:
+        raise InputError(what, expected=f"one of {', '.join(entry.id for entry in able)}, and data that it runs on")
+    return found
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The settings of a model on a dataset, and their runs in the same order; the first is the full size."""
+
+    entry: DiagnosticEntry
+    encoder: str
+    dataset: str
+    settings: tuple[Setting, ...]
+    requests: tuple[RunRequest, ...]
+
+    @property
+    def full(self) -> Setting:
+        return self.settings[0]
+
+
+def grid_of(
+    encoder: str,
+    dataset: str,
+    dimensions: Sequence[int],
+    precisions: Sequence[str],
+    settings: Settings,
+    *,
+    by: By = By.TRUNCATE,
+    diagnostic: str = "",
+    params: dict[str, str] | None = None,
+) -> Grid:
+    """A grid, checked as far as possible without work.
+
+    Raises:
+        InputError: see ``settings_of``, ``entry_of`` and ``pipeline.request``; a model without vectors, or with a
+            transform of its own.
+    """
+    variant = Variant.parse(encoder)
+    reference = canonical_encoder(variant.encoder)
+    if is_ranking(reference):
+        raise InputError(f"'{encoder}' ranks documents without vectors", expected="a model with vectors")
+    if variant.transform != "none":
+        raise InputError(f"'{encoder}' has a transform", expected=f"the model alone: {variant.encoder}")
+    entry = entry_of(dataset, diagnostic)
+    made = settings_of(resolve_encoder(reference, settings).info.dimension, dimensions, precisions, by)
+    requests = tuple(
+        pipeline.request(entry.id, reference, setting.chain, dataset, params or {}, settings) for setting in made
+    )
+    return Grid(entry, reference, requests[0].dataset, made, requests)

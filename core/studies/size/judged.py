@@ -1,0 +1,296 @@
+"""Judgement of a grid of sizes: every setting against full size, on the same items.
+
+A setting's score is tested against that of full size by the diagnostic's own paired test, with p-values corrected after
+Holm over the grid. What it loses at most is the upper bound of a one-sided interval of the paired drop
+(``blindspot.numerics.statistics.tolerance``), each at ``1 - 0.05 / k`` for k settings, so that with 95% confidence all
+bounds hold at once (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.diagnostic import DiagnosticEntry, named_function
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, wilson_interval
+from blindspot.numerics.statistics.tolerance import Drop, drop
+from blindspot.runs.comparison import Changes, Difference, ItemScores
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.size.grid import Setting
+from blindspot.types import Bool, Float64, Int64
+
+ROUNDING = 1e-9  # of an item's part, within which two runs agree
+FEWEST_OF_A_KIND = 5  # items
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A setting's run against that of full size.
+
+    Attributes:
+        interval: 95% interval of the score, None where it has none.
+        difference: the score less that of full size; None of full size itself.
+        p_corrected: after Holm over the grid; None where there is no test.
+        drop: how much less than at full size; None where it has no bounds.
+        changed, lost, won: shares of items that do differently, worse and better than at full size.
+    """
+
+    setting: Setting
+    run: RunRecord
+    value: float
+    interval: Interval | None
+    difference: Difference | None = None
+    p_corrected: float | None = None
+    drop: Drop | None = None
+    changed: float = 0.0
+    lost: float = 0.0
+    won: float = 0.0
+
+    @property
+    def is_full(self) -> bool:
+        return self.difference is None
+
+    @property
+    def loses_at_most(self) -> float | None:
+        """With 95% confidence for all settings at once; None where nothing is known, 0 of full size."""
+        return 0.0 if self.is_full else None if self.drop is None else self.drop.high
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether its score is significantly below that of full size."""
+        return self.p_corrected is not None and self.p_corrected < ALPHA and self.value < _of_full(self)
+
+    @property
+    def is_tested(self) -> bool:
+        return self.p_corrected is not None
+
+
+def _of_full(cell: Cell) -> float:
+    return cell.difference.b if cell.difference else cell.value
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A grid as far as it is computed, the full size first.
+
+    Attributes:
+        numbers, texts: of the m items, ascending.
+        gains: ``[m, s]``, a column per cell: what each item does better than at full size: the difference of its parts
+            or, where the score is no mean of these, ``Change.gain``.
+        parts: ``[m, s]``, the items' parts in the score; None of a score that is no mean of them (a correlation).
+    """
+
+    entry: DiagnosticEntry
+    score: str
+    cells: tuple[Cell, ...]
+    numbers: Int64
+    texts: tuple[str, ...]
+    gains: Float64
+    parts: Float64 | None
+
+    @property
+    def title(self) -> str:
+        """The score for people."""
+        return self.entry.overview.columns.get(self.score, self.score)
+
+    @property
+    def full(self) -> Cell:
+        return self.cells[0]
+
+    @property
+    def lost(self) -> Bool:
+        """Which items do worse than at full size, ``[m, s]``."""
+        return np.asarray(self.gains < -ROUNDING)
+
+    @property
+    def not_worse(self) -> Cell | None:
+        """The smallest tested setting that is not significantly worse than full size; of equally large the better."""
+        return _smallest([cell for cell in self.cells if cell.is_tested and not cell.is_worse])
+
+    def within(self, tolerance: float) -> Cell | None:
+        """The smallest setting that loses at most ``tolerance``, with 95% confidence for all settings at once."""
+        bounded = [cell for cell in self.cells if not cell.is_full and cell.loses_at_most is not None]
+        return _smallest([cell for cell in bounded if (cell.loses_at_most or 0.0) <= tolerance])
+
+    @property
+    def front(self) -> tuple[Cell, ...]:
+        """The settings that no other one beats in bytes and score, the smallest first."""
+        order = sorted(self.cells, key=lambda cell: (cell.setting.bytes_per_text, -cell.value))
+        out: list[Cell] = []
+        for cell in order:
+            if not out or cell.value > out[-1].value:
+                out.append(cell)
+        return tuple(out)
+
+
+def _smallest(cells: Sequence[Cell]) -> Cell | None:
+    return min(cells, key=lambda cell: (cell.setting.bytes_per_text, -cell.value), default=None)
+
+
+def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> Judged:
+    """The settings that are computed, against full size, which is the first.
+
+    Raises:
+        InputError: the score is not made of items, or lower is better.
+    """
+    runs = [run for _, run in found]
+    score = entry.headline_of(runs[0].metrics)
+    scores = [_scores_of(entry, run, repository).get(score) for run in runs]
+    first = scores[0]
+    if first is None or not (declared := entry.declared(score)) or not declared.higher_is_better:
+        raise InputError(f"{score} of {entry.id} is not made of items", expected="EvalRank, HEROS or retrieval")
+    tests: list[Difference] = (
+        named_function(entry.difference)([(run, runs[0]) for run in runs[1:]], repository) if len(runs) > 1 else []
+    )
+    p = [one.p for one in tests]
+    tested = [place for place, one in enumerate(p) if one is not None]
+    corrected = dict(
+        zip(tested, holm(np.array([p[place] for place in tested], dtype=np.float64)).tolist(), strict=True)
+    )
+    cells = [Cell(found[0][0], runs[0], first.value, tests[0].b_interval if tests else None)]
+    parts, gains = [first.parts], [np.zeros(len(first.parts))]
+    for place, (test, own) in enumerate(zip(tests, scores[1:], strict=True)):
+        setting, run = found[place + 1]
+        if own is None or not np.array_equal(own.numbers, first.numbers):
+            raise InputError(f"run {run.run_id} is on other items", expected="the items of full size")
+        parts.append(own.parts)
+        gain = own.parts - first.parts if first.is_mean else _gains(entry, run, runs[0], first.numbers, repository)
+        gains.append(gain)
+        cells.append(
+            Cell(
+                setting,
+                run,
+                own.value,
+                test.a_interval,
+                test,
+                corrected.get(place),
+                _drop(first, own, len(tests), declared.range[1] - declared.range[0]),
+                float((np.abs(gain) > ROUNDING).mean()),
+                float((gain < -ROUNDING).mean()),
+                float((gain > ROUNDING).mean()),
+            )
+        )
+    return Judged(
+        entry,
+        score,
+        tuple(cells),
+        first.numbers,
+        tuple(first.texts),
+        np.stack(gains, axis=1),
+        np.stack(parts, axis=1) if first.is_mean else None,
+    )
+
+
+def _gains(entry: DiagnosticEntry, run: RunRecord, full: RunRecord, numbers: Int64, repository: Repository) -> Float64:
+    """By item what a run does better than full size, ``[m]``, as the diagnostic judges items."""
+    changes: Changes = named_function(entry.changed)(run, full, repository, len(numbers))
+    out = np.zeros(len(numbers))
+    for change in changes.rows:
+        out[np.searchsorted(numbers, change.item_no)] = change.gain
+    return out
+
+
+def _scores_of(entry: DiagnosticEntry, run: RunRecord, repository: Repository) -> Mapping[str, ItemScores]:
+    found: Mapping[str, ItemScores] = named_function(entry.item_scores)(run, repository)
+    return found
+
+
+def _drop(full: ItemScores, own: ItemScores, settings: int, most: float) -> Drop | None:
+    if own.known.refusal:
+        return None
+    found = drop(full.value - own.value, full.parts - own.parts, own.known, 0.0, ALPHA / settings, most, own.is_mean)
+    return None if found.high is None or not math.isfinite(found.high) else found
+
+
+# --- which items are lost first
+
+
+@dataclass(frozen=True)
+class KindLost:
+    """Items of a kind, a value of the dataset's column ``column``, that a setting loses; the share has an interval."""
+
+    column: str
+    kind: str
+    items: int
+    lost: int
+    interval: Interval
+
+    @property
+    def share(self) -> float:
+        return self.lost / self.items
+
+
+def words_column(texts: Sequence[str]) -> OwnColumn:
+    """A kind for every dataset: thirds of the items by their number of words."""
+    counts = np.array([len(text.split()) for text in texts])
+    low, high = (int(one) for one in np.quantile(counts, [1 / 3, 2 / 3]))
+    codes = (counts > low).astype(np.uint8) + (counts > high)
+    values = (f"up to {low} words", f"{low + 1} to {high} words", f"more than {high} words")
+    return OwnColumn("length", values, codes.astype(np.uint8))
+
+
+def lost_by_kind(found: Judged, place: int, columns: Sequence[OwnColumn]) -> list[KindLost]:
+    """What the setting at ``place`` loses of each kind, column by column, the largest share first.
+
+    Args:
+        columns: of the dataset, with an entry per row.
+    """
+    lost = found.lost[:, place]
+    out: list[KindLost] = []
+    every = [(name, column.groups(found.numbers)) for name, column in choices_of(columns).items()]
+    every.append(("length", words_column(found.texts).groups(np.arange(len(found.texts)))))
+    for name, groups in every:
+        own = []
+        for kind, inside in groups:
+            n, k = int(inside.sum()), int((inside & lost).sum())
+            if n >= FEWEST_OF_A_KIND:
+                own.append(KindLost(name, kind, n, k, wilson_interval(k / n, n)))
+        out += sorted(own, key=lambda one: -one.share) if len(own) > 1 else []
+    return out
+
+
+# --- in words
+
+
+def megabytes(setting: Setting) -> str:
+    """MB that a million texts take."""
+    return f"{setting.bytes_per_text:,} MB"
+
+
+def answer(found: Judged, tolerance: float) -> tuple[str, ...]:
+    """Sentences: the smallest setting that is not significantly worse, and the smallest that loses at most the
+    tolerance."""
+    if len(found.cells) < 2:
+        return ("No smaller setting is computed yet.",)
+    title, full = found.title, found.full
+    out = []
+    if not any(cell.is_tested for cell in found.cells):
+        why = next((cell.difference.refusal for cell in found.cells if cell.difference), "")
+        return (f"No setting can be tested against full size: {why}.",)
+    if (smallest := found.not_worse) is None:
+        out.append(f"Every smaller setting has a significantly lower {title} than full size ({full.value:.3f}).")
+    else:
+        limit = smallest.loses_at_most
+        bound = "how much it loses at most is not known" if limit is None else f"it loses at most {limit:.3f}"
+        out += [
+            f"The smallest setting without a significant loss of {title}: {smallest.setting.label}, "
+            f"{megabytes(smallest.setting)} per million texts instead of {megabytes(full.setting)}.",
+            f"{title} is {smallest.value:.3f} instead of {full.value:.3f}; {bound} (95% confidence for all settings at "
+            "once).",
+        ]
+    if (within := found.within(tolerance)) is None:
+        out.append(f"No smaller setting is shown to lose at most {tolerance:g}.")
+    elif within is smallest:
+        out.append(f"It is also the smallest that is shown to lose at most {tolerance:g}.")
+    else:
+        out.append(
+            f"The smallest that is shown to lose at most {tolerance:g}: {within.setting.label}, "
+            f"{megabytes(within.setting)} ({title} {within.value:.3f}, at most {within.loses_at_most:.3f} lost)."
+        )
+    return tuple(out)

@@ -1,0 +1,322 @@
+"""Page *Size*: how few dimensions and bits a model needs, what is lost first, and what it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from blindspot import ui
+from blindspot.errors import InputError
+from blindspot.names import current, is_ranking
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.encoders_here import known_references
+from blindspot.store.records import RunRecord
+from blindspot.studies.lab.grid import cannot_be, stored_runs
+from blindspot.studies.lab.page.progress import offer
+from blindspot.studies.size import figures, speed
+from blindspot.studies.size.grid import (
+    PRECISIONS,
+    USUAL_DIMENSIONS,
+    USUAL_PRECISIONS,
+    By,
+    Grid,
+    Setting,
+    entry_of,
+    grid_of,
+)
+from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
+from blindspot.texts import counted, p_in_words
+from blindspot.transforms.chain import STEPS
+from blindspot.types import CancelToken, no_progress
+from blindspot.ui import headline
+from blindspot.ui.boundary import fragment
+from blindspot.ui.gone import readable_datasets
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import allowed, cached, repository, scheme, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.browse_table import BrowseTable
+from blindspot.ui.widgets.choices import one_of
+
+DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
+DIMENSIONS = (1024, 768, 512, 384, 256, 128, 64, 32, 16)
+TABLE = BrowseTable("size_items", key="size_item", unit="item", number="no.")
+TITLE = "Sizes"
+CHANGE_OF_ERROR = "By how much less the pair is off from people's score, as a share of the scale."
+
+HOW = r"""
+- A **setting** keeps the first dimensions (as of a Matryoshka model) or the first principal components, and stores each
+  as a float of 32 bits, in a byte or in a bit. Each is an ordinary run of the model with such a transform, and other
+  pages show it, too: `truncate:128+int8`.
+- **int8** and **binary** are the codes of sentence-transformers' `quantize_embeddings`: 255 equal steps between the
+  smallest and the largest value of each dimension over the dataset's items, compared as they are; the sign of each
+  dimension, compared by the number of equal bits (Hamming distance, which is the cosine of vectors of signs).
+  *int8-docs* and *binary-docs* compare codes of documents with float queries.
+- **Significant**: the diagnostic's paired test against full size on the same items, $p$ after Holm over the grid.
+  No significant loss is no proof of no loss, so see what a setting *loses at most*: the upper bound of a one-sided
+  interval of the drop, at $1 - 0.05/k$ for $k$ settings, so that with 95% confidence all hold at once.
+- **Lost**: items that do worse than at full size: whose part in the score is smaller (in EvalRank $1/\text{rank}$ of
+  the match), or, in Similarity, which are misjudged here alone: off by more than a quarter of the scale.
+- **Pareto front**: settings that no other one beats in both bytes and score.
+- **MB per million texts** counts the vectors alone, without an index's own memory.
+"""
+
+
+def show() -> None:
+    """The page."""
+    picks = ui.page("Size", "How few dimensions and bits does a model need before its score drops?")
+    with ui.errors_shown():
+        top = st.container()
+        if (grid := _form(picks)) is not None:
+            _study(grid, top)
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+def _form(picks: Picks) -> Grid | None:
+    """The chosen grid, or None with a note on what is wrong."""
+    left, right = st.columns([2, 5])
+    known = known_references(settings(), repository())
+    names = [one for one in dict.fromkeys([DEFAULT_ENCODER, *known]) if not is_ranking(one)]
+    encoder = one_named("Model", names, index=0, key="size_enc", name=current().model, place=left)
+    dimensions = right.pills(
+        "Dimensions",
+        DIMENSIONS,
+        selection_mode="multi",
+        default=list(USUAL_DIMENSIONS),
+        key="size_dim",
+        bind="query-params",
+        help="Numbers larger than the model's own are left out.",
+    )
+    about = "\n".join(f"- `{name}`: {STEPS[name].description}" for name in PRECISIONS[1:])
+    precisions = st.pills(
+        "Precisions",
+        PRECISIONS,
+        selection_mode="multi",
+        default=list(USUAL_PRECISIONS),
+        key="size_precision",
+        bind="query-params",
+        help=about,
+    )
+    with ui.options():
+        by = By(
+            one_of(
+                "Keep",
+                [By.TRUNCATE.value, By.PCA.value],
+                "size_by",
+                "truncate: the first dimensions. pca: the directions of largest variance among the dataset's items.",
+            )
+        )
+        metric = one_of("Similarity", [m.value for m in Similarity], "size_metric")
+    if not dimensions or not precisions:
+        st.info("Choose at least one number of dimensions and one precision.", icon=":material/info:")
+        return None
+    if picks.dataset not in readable_datasets(warn=True):
+        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+        return None
+    try:
+        return _grid(str(encoder or DEFAULT_ENCODER), picks.dataset, dimensions, precisions, by, metric)
+    except InputError as error:
+        st.info(as_text(str(error)), icon=":material/info:")
+        return None
+
+
+def _grid(
+    encoder: str, dataset: str, dimensions: Sequence[int], precisions: Sequence[str], by: By, metric: str
+) -> Grid:
+    entry = entry_of(dataset)
+    params = {"metric": metric} if any(parameter.name == "metric" for parameter in entry.parameters) else {}
+    return grid_of(encoder, dataset, [int(d) for d in dimensions], precisions, settings(), by=by, params=params)
+
+
+def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
+    possible = [request for request in grid.requests if not cannot_be(request, settings())]
+    runs = stored_runs(possible, repository())
+    offer(possible, runs, "size_study", TITLE)
+    if left_out := len(grid.requests) - len(possible):
+        st.caption(f"{counted(left_out, 'setting')} left out: more dimensions than the dataset's items allow.")
+    found = [(s, runs[r]) for s, r in zip(grid.settings, grid.requests, strict=True) if r in runs]
+    if not found or found[0][0] != grid.full:
+        st.caption("Every setting is compared with full size, which is not computed yet.")
+        return
+    result = _judged(grid.dataset, tuple((s.chain, run.run_id) for s, run in found), grid, found)
+    with top:
+        _headline(result)
+    if len(result.cells) < 2:
+        return
+    tolerance = _tolerance()
+    best = result.within(tolerance) or result.not_worse
+    st.plotly_chart(
+        figures.score_by_bytes(result, scheme(), best.setting.chain if best else ""),
+        key="size_scores",
+        config={"displayModeBar": False},
+    )
+    st.caption(
+        "Numbers beside the marks: dimensions. Bars: 95% intervals of each score. Wide line: the Pareto front. Dotted: "
+        "full size. Large mark: the smallest setting that loses at most the tolerance, or, where there is none, that "
+        "has no significant loss."
+    )
+    _table(grid, result)
+    _lost(result)
+
+
+@cached(8, "Comparing the sizes …", shared=True)
+def _judged(
+    _dataset: str,
+    runs: tuple[tuple[str, str], ...],  # noqa: ARG001 - the key
+    _grid: Grid,
+    _found: list[tuple[Setting, RunRecord]],
+) -> Judged:
+    return judged(_grid.entry, _found, repository())
+
+
+def _tolerance() -> float:
+    return float(st.session_state.get("size_drop", _drop_of_address()))
+
+
+def _drop_of_address() -> float:
+    try:
+        value = float(st.query_params.get("size_drop", "0.02"))
+    except ValueError:
+        return 0.02
+    return value if 0.0 <= value <= 1.0 else 0.02
+
+
+def _headline(found: Judged) -> None:
+    first, *rest = answer(found, _tolerance())
+    headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
+
+
+def _table(grid: Grid, found: Judged) -> None:
+    measured = speed.read(settings())
+    rows = [_row(cell, found, measured) for cell in found.cells]
+    number = st.column_config.NumberColumn
+    tables.draw(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="size_table",
+        column_config={
+            "MB per million": number(format="localized"),
+            "score": number(format="%.4f"),
+            "change": number(format="%+.4f", help="Score less that of full size."),
+            "loses at most": number(
+                format="%.4f", help="With 95% confidence for all settings at once. Empty: not known."
+            ),
+            "changed": number(format="percent", help="Items that do better or worse than at full size."),
+            "lost": number(format="percent", help="Items that do worse than at full size."),
+            "Pareto": st.column_config.CheckboxColumn(help="No other setting beats it in both bytes and score."),
+            "faiss ms": number(format="%.2f", help="Per query, of an exhaustive index."),
+            "own ms": number(format="%.2f", help="Per query, of Blindspot; codes are compared as floats."),
+        },
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.number_input(
+            "Tolerated loss",
+            0.0,
+            1.0,
+            0.02,
+            0.005,
+            format="%.3f",
+            key="size_drop",
+            bind="query-params",
+            width=160,
+            help="Of the score. The answer above names the smallest setting that is shown to lose at most this much.",
+        )
+        lacking = [s for s in grid.settings if measured is None or measured.of(s) is None]
+        if allowed().changes and lacking:
+            pressed = st.button(
+                "Measure search time",
+                key="size_time",
+                icon=":material/timer:",
+                help=f"Searches {speed.VECTORS:,} random vectors at each setting, on this machine: about a minute.",
+            )
+            if pressed:
+                with st.spinner("Timing searches …"):
+                    speed.keep(speed.measure(grid.settings, no_progress, CancelToken()), settings())
+                st.rerun()
+    if measured is not None:
+        st.caption(as_text(measured.in_words))
+
+
+def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> dict[str, object]:
+    timing = measured.of(cell.setting) if measured else None
+    interval = cell.interval
+    return {
+        "dimensions": cell.setting.dimension,
+        "precision": cell.setting.precision,
+        "MB per million": cell.setting.bytes_per_text,
+        "score": cell.value,
+        "95% CI": f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–",
+        "change": None if cell.is_full else cell.value - found.full.value,
+        "p (Holm)": "" if cell.p_corrected is None else p_in_words(cell.p_corrected).removeprefix("p = "),
+        "loses at most": None if cell.is_full else cell.loses_at_most,
+        "changed": None if cell.is_full else cell.changed,
+        "lost": None if cell.is_full else cell.lost,
+        "Pareto": cell in found.front,
+        **({"faiss ms": timing.faiss_ms if timing else None} if measured else {}),
+        **({"own ms": timing.own_ms if timing else None} if measured else {}),
+    }
+
+
+@fragment  # what is above is not drawn again
+def _lost(found: Judged) -> None:
+    """What a setting loses: by kind, and item by item, those that most settings lose first."""
+    st.subheader("What is lost first?", anchor=False)
+    smaller = {cell.setting.chain: cell for cell in found.cells[1:]}
+    usual = found.not_worse or found.cells[-1]
+    chains = list(smaller)
+    chain = one_named(
+        "Setting",
+        chains,
+        index=chains.index(usual.setting.chain) if usual.setting.chain in smaller else 0,
+        key="size_setting",
+        name=lambda one: smaller[one].setting.label if one in smaller else one,
+        width=320,
+        on_change=TABLE.to_first_page,
+    )
+    cell = smaller.get(str(chain)) or found.cells[1]
+    place = found.cells.index(cell)
+    columns = repository().own_columns(cell.run.plan.dataset, cell.run.plan.dataset_digest)
+    kinds = lost_by_kind(found, place, columns)
+    lost = found.lost
+    often = lost[:, 1:].sum(axis=1)
+    rows = pd.DataFrame(
+        {
+            "no.": found.numbers,
+            "text": list(found.texts),
+            **({} if found.parts is None else {"full size": found.parts[:, 0], "here": found.parts[:, place]}),
+            "change": found.gains[:, place],
+            "lost in settings": often,
+        }
+    )[lost[:, place]].sort_values(["lost in settings", "change"], ascending=[False, True], ignore_index=True)
+    st.markdown(
+        as_text(
+            f"{cell.setting.label} loses {counted(len(rows), 'item')} of {len(found.numbers):,} ({cell.lost:.1%}), and "
+            f"does better on {cell.won:.1%}."
+        )
+    )
+    for column in dict.fromkeys(kind.column for kind in kinds):
+        own = [kind for kind in kinds if kind.column == column][:12]
+        st.caption(as_text(f"By {column}, number of items in parentheses"))
+        st.plotly_chart(figures.lost_kinds(own, scheme()), key=f"size_kinds_{column}", config={"displayModeBar": False})
+    if rows.empty:
+        st.caption("No item is lost.")
+        return
+    number = st.column_config.NumberColumn
+    as_change = "Of the item's part in the score." if found.parts is not None else CHANGE_OF_ERROR
+    TABLE.show(
+        rows,
+        f"{cell.run.plan.dataset} {chain}",
+        {
+            "no.": number(width=60),
+            "text": st.column_config.TextColumn(width=600),
+            "full size": number(format="%.3f", width="small", help="The item's part in the score."),
+            "here": number(format="%.3f", width="small"),
+            "change": number(format="%+.3f", width="small", help=as_change),
+            "lost in settings": number(width="small", help=f"Of {len(found.cells) - 1:,} smaller settings."),
+        },
+        hint="Those that most settings lose come first.",
+    )

@@ -1,0 +1,179 @@
+"""Search time by size, measured on this machine: faiss's exhaustive indexes, and the search that pages use.
+
+How long a search takes depends on the number of vectors, their dimensions and their precision, not on what they mean:
+the vectors are random. Every measurement is kept with the machine's name; nothing is extrapolated.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from blindspot.errors import BlindspotError
+from blindspot.files.writing import read_limited, write_atomically
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
+from blindspot.settings import Settings
+from blindspot.studies.size.grid import FLOAT, Setting
+from blindspot.texts import counted
+from blindspot.types import CancelToken, Float32, Progress
+
+VECTORS, QUERIES, NEAREST = 100_000, 64, 10
+REPEATS = 3  # after one search to warm up; the median counts
+SEED = 20_281_123
+MOST_BYTES = 1 << 20  # of the file
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds per query: of faiss's index for the precision, None where it has none, and of pages' own search,
+    which compares codes as float32 numbers."""
+
+    dimension: int
+    precision: str
+    faiss_ms: float | None
+    own_ms: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Timings of one machine.
+
+    Attributes:
+        machine: processor and threads.
+        vectors, queries, nearest: searched vectors, queries at once, neighbors of each.
+    """
+
+    machine: str
+    vectors: int
+    queries: int
+    nearest: int
+    timings: tuple[Timing, ...]
+
+    def of(self, setting: Setting) -> Timing | None:
+        return next(
+            (t for t in self.timings if (t.dimension, t.precision) == (setting.dimension, setting.precision)), None
+        )
+
+    @property
+    def in_words(self) -> str:
+        return (
+            f"Search time: the {self.nearest} nearest of {self.vectors:,} random vectors, {self.queries} queries at "
+            f"once, per query, measured on {self.machine}."
+        )
+
+
+def machine_here() -> str:
+    """Processor of this machine, and the threads that searches use."""
+    import faiss
+
+    return f"{_processor()}, {counted(faiss.omp_get_max_threads(), 'thread')}"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = info.read_text(encoding="utf-8", errors="replace").splitlines()
+        named = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
+        if named:
+            return named
+    return platform.processor() or platform.machine()
+
+
+def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken, vectors: int = VECTORS) -> Measured:
+    """Time the search of every setting; raises ``Cancelled`` between two."""
+    wanted = list(dict.fromkeys((one.dimension, one.precision) for one in settings))
+    own: dict[int, float] = {}
+    out = []
+
+    def own_search(documents: Float32, queries: Float32) -> Callable[[], object]:
+        index = ExactIndex(documents, Similarity.COS)
+        return lambda: index.of_vectors(queries, NEAREST)
+
+    for place, (dimension, precision) in enumerate(wanted):
+        progress("timing searches", place, len(wanted))
+        cancel.check()
+        drawn = np.random.default_rng(SEED).standard_normal((vectors + QUERIES, dimension), dtype=np.float32)
+        documents, queries = drawn[:vectors], drawn[vectors:]
+        if dimension not in own:
+            own[dimension] = _milliseconds(own_search(documents, queries))
+        search = _faiss(precision, documents, queries)
+        out.append(Timing(dimension, precision, None if search is None else _milliseconds(search), own[dimension]))
+    return Measured(machine_here(), vectors, QUERIES, NEAREST, tuple(out))
+
+
+def _faiss(precision: str, documents: Float32, queries: Float32) -> Callable[[], object] | None:
+    """A search in faiss's exhaustive index for a precision, built; None for one that it has no index for."""
+    import faiss
+
+    d = documents.shape[1]
+    if precision == FLOAT:
+        flat = faiss.IndexFlatIP(d)
+        flat.add(documents)
+        return lambda: flat.search(queries, NEAREST)
+    if precision in ("int8", "int8-decoded", "uint8", "int8-docs"):
+        quantized = faiss.IndexScalarQuantizer(d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
+        quantized.train(documents)
+        quantized.add(documents)
+        return lambda: quantized.search(queries, NEAREST)
+    if precision in ("binary", "ubinary"):
+        packed, asked = np.packbits(documents > 0, axis=-1), np.packbits(queries > 0, axis=-1)
+        bits = faiss.IndexBinaryFlat(packed.shape[1] * 8)
+        bits.add(packed)
+        return lambda: bits.search(asked, NEAREST)
+    return None
+
+
+def _milliseconds(search: Callable[[], object]) -> float:
+    """Median time of a search per query."""
+    search()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        search()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) / QUERIES * 1_000
+
+
+# --- kept
+
+
+def path_of(settings: Settings) -> Path:
+    return settings.cache / "search-times.json"
+
+
+def keep(found: Measured, settings: Settings) -> Measured:
+    """Store timings, with the stored ones of this machine and as many vectors that are not measured again."""
+    before = read(settings)
+    new = {(t.dimension, t.precision): t for t in found.timings}
+    old = before.timings if before and (before.machine, before.vectors) == (found.machine, found.vectors) else ()
+    merged = {(t.dimension, t.precision): t for t in old} | new
+    kept = Measured(found.machine, found.vectors, found.queries, found.nearest, tuple(merged.values()))
+    data = json.dumps(asdict(kept), indent=1).encode()
+    write_atomically(path_of(settings), lambda file: file.write(data))
+    return kept
+
+
+def read(settings: Settings) -> Measured | None:
+    """The stored timings, None where there are none.
+
+    Raises:
+        BlindspotError: the file is damaged.
+    """
+    path = path_of(settings)
+    if not path.is_file():
+        return None
+    try:
+        content: dict[str, Any] = json.loads(read_limited(path, MOST_BYTES))
+        timings = tuple(Timing(**one) for one in content.pop("timings"))
+        return Measured(**content, timings=timings)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BlindspotError(f"{path} is damaged: {error}", remedy="delete it and measure again") from error

@@ -1,0 +1,38 @@
+"""Command ``size``: the grid as a table and as JSON, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.commands import Command
+
+SMALL = ("size", "--encoder", "random-projection", "--data", "demo-pairs")
+
+
+def test_a_grid_as_a_table_and_as_json(blindspot: Command) -> None:
+    found = blindspot.json(*SMALL, "--dims", "16, 8", "--precisions", "float32,binary")
+    chains = ["none", "truncate:16", "truncate:16+binary", "truncate:8", "truncate:8+binary"]
+    assert [one["transform"] for one in found["settings"]] == chains
+    assert [one["bytes"] for one in found["settings"]][1:] == [64, 2, 32, 1]
+    assert found["settings"][0]["loses_at_most"] == 0
+    assert found["machine"] is None
+    said = blindspot.out(*SMALL, "--dims", "16,8", "--precisions", "float32,binary", "--max-drop", "1")
+    assert found["answer"][0] in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--dims", "many"), "'many'"),
+        (("--dims", ""), "at least one"),
+        (("--dims", "99999"), "fewer than all"),
+        (("--precisions", "int4"), "unknown precision 'int4'"),
+        (("--precisions", "int8-docs", "--diagnostic", "geometry"), "not made of items"),
+        (("--encoder", "lsa~center"), "has a transform"),
+    ],
+)
+def test_what_is_wrong_is_one_line(blindspot: Command, more: tuple[str, ...], said: str) -> None:
+    found = blindspot(*SMALL, *more)
+    assert found.code == 2
+    assert said in found.err
+    assert found.err.count("\n") == 1

@@ -1,0 +1,90 @@
+"""Settings of a grid of sizes, the runs that they stand for, and what cannot be asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from blindspot.errors import InputError
+from blindspot.studies.size.grid import FLOAT, PRECISIONS, By, chain_of, entry_of, grid_of, settings_of
+from blindspot.transforms.chain import TransformChain
+from tests.conftest import make_settings
+
+BITS = {FLOAT: 32, **{name: 1 if "binary" in name else 8 for name in PRECISIONS[1:]}}
+
+
+@given(
+    st.integers(1, 2_000),
+    st.lists(st.integers(1, 2_000), min_size=1, max_size=5),
+    st.lists(st.sampled_from(PRECISIONS), min_size=1, max_size=4),
+    st.sampled_from(By),
+)
+def test_a_setting_is_an_ordinary_transform_of_its_bytes(
+    full: int, dimensions: list[int], precisions: list[str], by: By
+) -> None:
+    if min(dimensions) > full:
+        with pytest.raises(InputError, match="fewer than all"):
+            settings_of(full, dimensions, precisions, by)
+        return
+    found = settings_of(full, dimensions, precisions, by)
+    assert (found[0].dimension, found[0].precision, found[0].chain) == (full, FLOAT, "none")
+    pairs = [(one.dimension, one.precision) for one in found]
+    assert set(pairs) == {(full, FLOAT)} | {(d, p) for d in dimensions if d <= full for p in precisions}
+    assert len(pairs) == len(set(pairs)) == len({one.chain for one in found})
+    for one in found:
+        assert str(TransformChain.parse(one.chain)) == one.chain
+        assert one.bytes_per_text == -(-one.dimension * BITS[one.precision] // 8)
+
+
+def test_chains_by_hand() -> None:
+    assert chain_of(128, "int8", 384) == "truncate:128+int8"
+    assert chain_of(384, "binary", 384) == "binary"
+    assert chain_of(64, FLOAT, 384, By.PCA) == "pca:64"
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "precisions", "said"),
+    [
+        ([], ["int8"], "there is no number of dimensions"),
+        ([8], [], "there is no precision"),
+        ([8], ["int4"], "unknown precision 'int4'"),
+        ([0], ["int8"], "a setting of 0 dimensions"),
+        ([900], ["int8"], "fewer than all of 900"),
+        (list(range(1, 62)), ["int8"], "62 settings"),
+    ],
+)
+def test_what_is_no_grid_is_refused_in_one_line(dimensions: list[int], precisions: list[str], said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        settings_of(384, dimensions, precisions)
+    assert said in caught.value.what
+    assert "\n" not in str(caught.value)
+
+
+def test_models_and_data_that_have_no_sizes_are_refused(tmp_path: Path) -> None:
+    settings = make_settings(tmp_path)
+    for encoder, data, said in (
+        ("minilm~center", "demo-pairs", "has a transform"),
+        ("bm25", "demo-pairs", "without vectors"),
+        ("minilm", "essli-2008", "unknown dataset"),
+        ("nothing", "demo-pairs", "nothing"),
+    ):
+        with pytest.raises(InputError) as caught:
+            grid_of(encoder, data, [32], ["int8"], settings)
+        assert said in str(caught.value)
+        assert "\n" not in str(caught.value)
+    for diagnostic in ("geometry", "frequency"):
+        with pytest.raises(InputError, match="not made of items"):
+            entry_of("demo-pairs", diagnostic)
+    assert entry_of("demo-pairs").id == "evalrank"
+    assert entry_of("demo-minimal").id == "heros"
+    grid = grid_of("minilm", "demo-pairs", [384, 32], ["float32", "int8"], settings)
+    assert [request.variant.transform for request in grid.requests] == [
+        "none",
+        "int8",
+        "truncate:32",
+        "truncate:32+int8",
+    ]
+    assert {request.variant.encoder for request in grid.requests} == {"minilm"}
