@@ -368,6 +368,7 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
             "synonym>negation_main": "> negated clause",
             "synonym>negation_antonym": "> negated word",
             "synonym>random_mlm": "> random word",
+            ACCURACY: "right rewrite first",  # of datasets that have no synonym
         },
         "See which rewrites they take for the same",
         counted=("originals", "original sentences with their rewrites"),
