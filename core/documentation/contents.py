@@ -31,6 +31,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Ask people": "guides/judgement.md",
         "Sweep many models": "guides/sweeps.md",
         "Sweep on several machines": "guides/cluster.md",
+        "Share results": "guides/packs.md",
         "Does a score predict use?": "guides/evidence.md",
         "Quote a number": "guides/quote.md",
         "Use it from Python": "guides/python.md",
