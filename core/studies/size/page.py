@@ -8,9 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from blindspot import ui
+from blindspot.diagnostic import find_diagnostic, named_function
 from blindspot.errors import InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
+from blindspot.runs.comparison import Changes
 from blindspot.runs.encoders_here import known_references
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import cannot_be, stored_runs
@@ -34,7 +36,7 @@ from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
-from blindspot.ui.pickers import Picks
+from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import allowed, cached, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
@@ -45,6 +47,7 @@ DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
 DIMENSIONS = (1024, 768, 512, 384, 256, 128, 64, 32, 16)
 TABLE = BrowseTable("size_items", key="size_item", unit="item", number="no.")
 TITLE = "Sizes"
+MOST_CHANGES = 5_000  # read for the address of one
 CHANGE_OF_ERROR = "By how much less the pair is off from people's score, as a share of the scale."
 
 HOW = r"""
@@ -198,6 +201,7 @@ def _table(grid: Grid, found: Judged) -> None:
         pd.DataFrame(rows),
         hide_index=True,
         key="size_table",
+        placeholder="–",
         column_config={
             "MB per million": number(format="localized"),
             "score": number(format="%.4f"),
@@ -307,12 +311,13 @@ def _lost(found: Judged) -> None:
         return
     number = st.column_config.NumberColumn
     as_change = "Of the item's part in the score." if found.parts is not None else CHANGE_OF_ERROR
+    about = f"{cell.run.plan.dataset} {chain}"
     TABLE.show(
         rows,
-        f"{cell.run.plan.dataset} {chain}",
+        about,
         {
             "no.": number(width=60),
-            "text": st.column_config.TextColumn(width=600),
+            "text": st.column_config.TextColumn(width=460),
             "full size": number(format="%.3f", width="small", help="The item's part in the score."),
             "here": number(format="%.3f", width="small"),
             "change": number(format="%+.3f", width="small", help=as_change),
@@ -320,3 +325,31 @@ def _lost(found: Judged) -> None:
         },
         hint="Those that most settings lose come first.",
     )
+    chosen = TABLE.chosen(rows, about, found.numbers.tolist(), "is not lost at this setting")
+    if chosen is not None:
+        _item(chosen, cell, found)
+
+
+def _item(number: int, cell: Cell, found: Judged) -> None:
+    """Draw the whole text of an item, and a link to it on its diagnostic's page, both sizes side by side."""
+    st.text(found.texts[found.numbers.tolist().index(number)])
+    plan, full = cell.run.plan, found.full.run
+    page, address = found.entry.place
+    own = next((dict(change.address) for change in _changes(cell.run, full).rows if change.item_no == number), {})
+    st.page_link(
+        f"pages/{page}.py",
+        label=f"Open in {found.entry.title}",
+        icon=":material/arrow_forward:",
+        query_params={
+            **link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant, full.plan.variant], is_visit=True),
+            **address,
+            **own,
+        },
+    )
+
+
+@cached(16)
+def _changes(run: RunRecord, full: RunRecord) -> Changes:
+    entry = find_diagnostic(run.plan.diagnostic)
+    found: Changes = named_function(entry.changed)(run, full, repository(), MOST_CHANGES)
+    return found

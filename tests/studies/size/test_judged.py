@@ -159,6 +159,10 @@ def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     place = [one.setting.chain for one in found.cells].index(chain)
     assert f"{int(found.lost[:, place].sum()):,} items" in written(app)
     assert app.query_params["size_setting"] == chain
+    number = int(found.numbers[np.flatnonzero(found.lost[:, place])[0]])
+    one = open_app(world.cache, "size", **query, size_setting=chain, size_item=str(number))
+    (link,) = (each.proto for each in one.get("page_link") if each.proto.page == "evalrank")
+    assert f"pair={number}" in link.query_string
 
 
 @pytest.mark.parametrize(
