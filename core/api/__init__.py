@@ -29,6 +29,7 @@ from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
 from blindspot.api.spaces import Neighbor, Neighbors, neighbours
+from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
@@ -55,6 +56,7 @@ __all__ = [
     "Neighbors",
     "Run",
     "Score",
+    "Threshold",
     "Verdict",
     "analogy",
     "categorization",
@@ -73,6 +75,7 @@ __all__ = [
     "run",
     "similarity",
     "texts_of",
+    "threshold",
     "transfer",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -107,6 +108,7 @@ def export(
         "pairs_same": int(same.sum()),
         "pairs_left_out": measured.left_out,
         "is_sampled": measured.is_sampled,
+        "pairs_by_label": dict(Counter(measured.labels or ())),
         "wished_precision": found.precision,
         "call_same_if": "similarity >= threshold",
         "threshold": None if found.point is None else found.point.threshold,

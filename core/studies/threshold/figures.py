@@ -176,6 +176,7 @@ def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, s
                 "color": style.colour,
                 "size": 9,
                 "symbol": ["line-ns", "arrow-right" if own.high is None else "line-ns"],
+                "line": {"color": style.colour, "width": 2},
             },
             hoverinfo="skip",
         )

@@ -31,14 +31,21 @@ def test_no_text_is_in_two_pairs_and_kinds_are_true(n: int, classes: int, seed: 
     for a, b, kind in zip(found.firsts.tolist(), found.seconds.tolist(), found.kinds, strict=True):
         assert (labels[a] == labels[b]) == (kind == SAME)
     counts = Counter(found.kinds)
-    assert max(counts[HARD], counts[RANDOM]) <= n // 8
-    assert counts[SAME] <= 2 * (n // 8)
+    quarter = (n - len(set(labels.tolist()))) // 8
+    assert max(counts[HARD], counts[RANDOM]) <= quarter
+    assert counts[SAME] <= 2 * quarter
+
+
+def test_two_classes_give_as_many_same_pairs_as_different_ones() -> None:
+    texts, labels = made(400, 2)
+    counts = Counter(sample(texts, labels).kinds)
+    assert counts[SAME] == counts[HARD] + counts[RANDOM]
 
 
 def test_half_is_the_same_and_hard_ones_share_words() -> None:
     texts, labels = made(800, 10)
     found = sample(texts, labels)
-    assert Counter(found.kinds) == {SAME: 200, HARD: 100, RANDOM: 100}
+    assert Counter(found.kinds) == {SAME: 196, HARD: 98, RANDOM: 98}  # (800 - 10 classes) / 8 is a quarter
     overlap = lexical_overlap([texts[i] for i in found.firsts], [texts[i] for i in found.seconds])
     kinds = np.array(found.kinds)
     assert overlap[kinds == HARD].mean() > overlap[kinds == RANDOM].mean() + 0.2

@@ -1,0 +1,95 @@
+"""Thresholds for programs: from which similarity on two texts are the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from blindspot.api.results import Run, Score
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.similarity.pairs import scored_table
+from blindspot.errors import InputError
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
+from blindspot.numerics.thresholds.curves import wished
+from blindspot.studies.threshold import answer
+from blindspot.studies.threshold.pairs import Rule, of_runs
+
+if TYPE_CHECKING:
+    from blindspot.types import Float64
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The lowest similarity from which on two texts are the same with a wished precision.
+
+    Attributes:
+        value: the threshold; None where none that calls eight pairs reaches the wish.
+        low, high: its 95% interval; None where every threshold is ruled out, and where none is sure.
+        precision, recall: at the threshold; None without one.
+        said: the answer in words.
+        facts: what ``blindspot threshold --json`` prints.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    precision: Score | None
+    recall: Score | None
+    said: str
+    facts: Mapping[str, Any] = field(repr=False)
+    _calibrations: Mapping[str, Calibration] = field(repr=False, compare=False)
+
+    def probability(self, similarities: Any, way: str = Way.ISOTONIC.value) -> Float64:
+        """Probability that two texts are the same, by their similarity: a number or an array of them.
+
+        Args:
+            way: ``isotonic`` or ``logistic``.
+        """
+        if way not in self._calibrations:
+            raise InputError(f"there is no calibration '{way}'", expected=f"one of {', '.join(self._calibrations)}")
+        return self._calibrations[way].fitted.probability(np.asarray(similarities, dtype=np.float64))
+
+
+def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | None = None) -> Threshold:
+    """The threshold of a model for a wished precision, from its run of ``similarity`` on scored pairs.
+
+    Args:
+        run: such as ``bs.similarity("minilm", "stsb-test")``; scores of an own file may be 0 and 1.
+        cut: score from which on two texts are the same; at 80% of the scores' range if left out.
+
+    Raises:
+        InputError: it is another diagnostic's run, or no threshold can be drawn from its pairs.
+    """
+    entry = find_diagnostic("similarity")
+    if not isinstance(run, Run) or run.diagnostic != entry.id:
+        raise InputError("a threshold needs a run of similarity", expected="what bs.similarity returns")
+    record, repository = run._record, run._place.repository
+    table = scored_table(entry, [run.id], repository)
+    variant = record.plan.variant
+    measured = of_runs(table, {run.id: variant}, run.dataset, record.coverage["pairs"])
+    rule = measured.usual_rule() if cut is None else Rule(cut=cut)
+    pairs = measured.labelled(variant, rule)
+    found = wished(pairs, precision)
+    calibrations = {way.value: calibrate(pairs, way) for way in Way}
+    point = found.point
+    return Threshold(
+        None if point is None else point.threshold,
+        found.low,
+        found.high,
+        None if point is None or point.precision is None else _score(point.precision),
+        None if point is None else _score(point.recall),
+        answer.in_words(found).replace("**", ""),
+        MappingProxyType(
+            answer.export(measured, variant, rule, record.plan.params.get("metric", "cos"), found, calibrations)
+        ),
+        MappingProxyType(calibrations),
+    )
+
+
+def _score(estimate: Estimate) -> Score:
+    return Score(estimate.value, estimate.low, estimate.high, estimate.refusal)
