@@ -33,6 +33,7 @@ __all__ = [
     "Neighbors",
     "Run",
     "Score",
+    "Threshold",
     "Verdict",
     "analogy",
     "categorization",
@@ -51,6 +52,7 @@ __all__ = [
     "run",
     "similarity",
     "texts_of",
+    "threshold",
     "transfer",
 ]
 
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
         Neighbors,
         Run,
         Score,
+        Threshold,
         Verdict,
         analogy,
         categorization,
@@ -87,6 +90,7 @@ if TYPE_CHECKING:
         run,
         similarity,
         texts_of,
+        threshold,
         transfer,
     )
 else:

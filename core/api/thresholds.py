@@ -66,7 +66,7 @@ def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | Non
         InputError: it is another diagnostic's run, or no threshold can be drawn from its pairs.
     """
     entry = find_diagnostic("similarity")
-    if not isinstance(run, Run) or run.diagnostic != entry.id:
+    if run.diagnostic != entry.id:
         raise InputError("a threshold needs a run of similarity", expected="what bs.similarity returns")
     record, repository = run._record, run._place.repository
     table = scored_table(entry, [run.id], repository)
