@@ -203,8 +203,8 @@ def _in_one_line(address: str) -> Iterator[None]:
 def _unreachable(address: str, why: str) -> BlindspotError:
     return BlindspotError(
         f"cannot reach {address}: {why}",
-        remedy=f"is it running (ray status), is the port of Ray Client, usually {CLIENT_PORT}, open, and does it want a "
-        "token (RAY_AUTH_MODE=token)?",
+        remedy=f"is it running (ray status), is Ray Client's port, usually {CLIENT_PORT}, open, does it want a token "
+        "(RAY_AUTH_MODE=token)?",
     )
 
 
