@@ -117,9 +117,18 @@ def test_intervals_are_those_of_the_pages() -> None:
 
 
 @pytest.mark.usefixtures("small")
-def test_neighbours_are_compared_with_faiss() -> None:
-    (result,) = catalog.run(["neighbours"]).results
-    assert (result.name, result.unit, len(result.samples)) == ("neighbours", "ratio", neighbours.PAIRS_OF_SEARCHES)
+@pytest.mark.parametrize(("is_faster", "bound"), [(False, 1.2), (True, 0.7)])
+def test_neighbours_are_compared_with_faiss(monkeypatch: pytest.MonkeyPatch, bound: float, *, is_faster: bool) -> None:
+    """By the kinds of products that the processor has, whose targets differ."""
+    monkeypatch.setattr(coarse, "_is_faster", lambda: is_faster)
+    monkeypatch.setattr(ranking, "stored_embeddings", lambda: {"minilm": ranking.ranking_problem(32)})
+    headline, *parts = catalog.run(["neighbours"]).results
+    ways = ["float32", "8bit"] if is_faster else ["float32"]
+    assert [part.name for part in parts] == [f"neighbours_{kind}_{w}" for kind in ("random", "minilm") for w in ways]
+    assert headline.value == max(part.value for part in parts if part.name.endswith(ways[-1]))
+    assert len(headline.samples) == neighbours.PAIRS_OF_SEARCHES
+    assert catalog.bound_of("neighbours") == bound
+    assert {catalog.bound_of(part.name) for part in parts} == {1.2, bound}
 
 
 def test_retrieval_is_compared_with_the_products(monkeypatch: pytest.MonkeyPatch) -> None:
