@@ -92,6 +92,14 @@ def looked_at(texts: list[str]) -> list[str]:
     return [one.verdict, f"{similarity:.2f}", *(other.text for other in near)]
 
 
+def line_drawn() -> str:
+    """From which similarity on two texts are the same."""
+    found: bs.Threshold = bs.threshold(bs.similarity(words, "demo-scored"), precision=0.5)
+    low: float | None = found.low
+    assert low is None or found.value is None or low <= found.value
+    return found.said
+
+
 def trained(store: Path) -> list[str]:
     """A training of two steps, with every pair at each."""
     evaluator = bs.Evaluator(PAIRS, name="letters to words", store=store)
@@ -120,6 +128,7 @@ def main(folder: Path) -> None:
     print(differences(runs["of an array"], runs["evalrank"], folder).name)
     print(*looked_at([query for query, _ in PAIRS]), sep=", ")
     print(*trained(folder / "store"))
+    print(line_drawn())
     print(gated(folder), refused().exit_code)
 
 
