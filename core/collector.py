@@ -1,7 +1,7 @@
 """Python's collector of cyclic garbage, paused while large libraries are imported.
 
-What an import makes stays, and there is ever more of it to look through: a sixth of the time of importing torch and
-sentence-transformers.
+What an import makes stays, and there is ever more of it to look through: with torch and sentence-transformers 0.4 of
+6.4 s.
 """
 
 from __future__ import annotations

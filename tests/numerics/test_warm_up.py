@@ -57,6 +57,8 @@ def everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pruning, "FEWEST_PRODUCTS", 0)
     monkeypatch.setattr(tiles, "FEWEST_CODED", 0)
     monkeypatch.setattr(exact, "COMPILED_FROM", 0)
+    monkeypatch.setattr(exact, "CODED_FROM", 0)
+    monkeypatch.setattr(exact, "codes_pay", lambda *_: True)
 
 
 @pytest.mark.usefixtures("everything_pays")
