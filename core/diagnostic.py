@@ -373,6 +373,8 @@ class DiagnosticEntry:
             (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items.
         tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
             (from the entry and the runs; per score their places, or None), or "".
+        triplets: dotted path of the function that finds triplets which a run orders wrongly, to train with
+            (``blindspot.runs.training_data.examples.TripletsOf``), or "".
         findings: dotted path of the function that makes its findings (``blindspot.runs.findings.FindingsOf``).
     """
 
@@ -408,6 +410,7 @@ class DiagnosticEntry:
     changed: str = ""
     item_scores: str = ""
     tested: str = ""
+    triplets: str = ""
     findings: str = ""
 
     @property

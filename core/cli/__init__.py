@@ -27,7 +27,7 @@ from blindspot.cli import (
     sweep,
 )
 from blindspot.cli.space import hubs, maps, neighbours
-from blindspot.cli.studies import check, compare, findings, gate, report, size, threshold
+from blindspot.cli.studies import check, compare, findings, gate, report, size, threshold, training_data
 from blindspot.errors import BlindspotError, naming_extras, visible
 from blindspot.files.writing import disk_error
 from blindspot.names import Names, in_force
@@ -108,6 +108,7 @@ app.command("neighbours")(neighbours.neighbours_of)
 app.command("list")(catalogs.list_catalogs)
 app.command("run")(run.run)
 app.command("export")(export.export)
+app.command("training-data")(training_data.training_data)
 app.command("check")(check.check)
 app.command("doctor")(doctor.diagnose)
 app.command("bench")(bench.bench)

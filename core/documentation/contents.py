@@ -28,6 +28,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Look inside the space": "guides/space.md",
         "Try post-processing": "guides/lab.md",
         "Choose a size": "guides/size.md",
+        "Train on what went wrong": "guides/training-data.md",
         "Ask people": "guides/judgement.md",
         "Sweep many models": "guides/sweeps.md",
         "Sweep on several machines": "guides/cluster.md",

@@ -71,8 +71,8 @@ class Place:
 
 
 PLACES = (
-    Place("evalrank", "evalrank", (("view", "pairs"),)),
-    Place("heros", "heros", (("heros_view", "sentences"),)),
+    Place("evalrank", "evalrank", (("view", "pairs"), ("training_data", "true"))),
+    Place("heros", "heros", (("heros_view", "sentences"), ("training_data", "true"))),
     Place("similarity", "similarity", (("similarity_view", "pairs"),)),
     Place("transfer", "transfer", (("transfer_view", "items"),)),
     Place("retrieval", "retrieval", (("retrieval_view", "queries"),)),

@@ -395,6 +395,7 @@ all texts are encoded alike.
     difference="blindspot.diagnostics.evalrank.versus.difference",
     changed="blindspot.diagnostics.evalrank.versus.changed",
     item_scores="blindspot.diagnostics.evalrank.versus.item_scores",
+    triplets="blindspot.diagnostics.evalrank.training.triplets",
     findings="blindspot.diagnostics.evalrank.findings.findings",
     tested="blindspot.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,

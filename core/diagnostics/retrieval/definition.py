@@ -443,6 +443,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
     difference="blindspot.diagnostics.retrieval.versus.difference",
     changed="blindspot.diagnostics.retrieval.versus.changed",
     item_scores="blindspot.diagnostics.retrieval.versus.item_scores",
+    triplets="blindspot.diagnostics.retrieval.exports.triplets",
     findings="blindspot.diagnostics.retrieval.findings.findings",
     cost=Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,

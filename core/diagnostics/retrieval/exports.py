@@ -1,17 +1,26 @@
-"""Files from a stored ranking: hard negatives to train with, and TREC's run for other tools."""
+"""Files from a stored ranking: hard negatives and triplets to train with, and TREC's run for other tools."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
+from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.judged import TOP
+from blindspot.numerics.ranking.problem import TAU
+from blindspot.runs.training_data.examples import Triplet
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
 
 MOST = 5  # hard negatives per query
 TEXTS = ("query", "positive", "negative")
@@ -69,6 +78,44 @@ def hard_negatives(table: QueryTable, side: Side, dataset: RetrievalDataset, mos
         ]  # fmt: skip
     found = pd.DataFrame(out, columns=[*TEXTS, *IDS, "positive_rank", "negative_rank", "judged"])
     return found.astype({"positive_rank": "Int64", "negative_rank": "int64", "judged": "bool"})
+
+
+def triplets(
+    run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
+) -> Iterator[Triplet]:
+    """Queries, their best relevant document, and others that score higher, or lower by at most ``margin``.
+
+    Documents below the stored first 100 are not known: of a query whose relevant ones are all there, the score of the
+    last is taken, which theirs cannot exceed. See ``TripletsOf``.
+
+    Raises:
+        InputError: the dataset lacks a document of the run.
+    """
+    entry = replace(find_diagnostic(run.plan.diagnostic), version=run.plan.diagnostic_version)
+    table, side = query_table(entry, [run.run_id], repository), Side(run.run_id)
+    dataset = fetch.load(find_dataset(run.plan.dataset), settings)
+    if not isinstance(dataset, RetrievalDataset):
+        raise TypeError(f"{run.plan.dataset} is no retrieval dataset")
+    text = dict(zip(dataset.document_ids, dataset.document_texts, strict=True))
+    for row, query in enumerate(table.about["query"]):
+        grades = {one.document: one.grade for one in table.judged(run.run_id, row)}
+        relevant = [document for document, grade in grades.items() if grade >= RELEVANT]
+        top = table.top(side, row)
+        if not top or not relevant:
+            continue
+        score = dict(top)
+        positive = max(relevant, key=lambda document: (score.get(document, -np.inf), grades[document]))
+        reached = score.get(positive, top[-1][1])
+        others = [(document, value) for document, value in top if document not in relevant]
+        above = [(document, reached - value) for document, value in others if reached - value <= margin + TAU]
+        for negative, lead in above[:most]:
+            if missing := {negative, positive} - set(text):
+                raise InputError(
+                    f"the dataset '{dataset.id}' no longer has document '{missing.pop()}'",
+                    remedy="run the model on it again",
+                )
+            kind = "irrelevant" if negative in grades else "unjudged"
+            yield Triplet(query, text[positive], text[negative], kind, lead)
 
 
 def trec_run(table: QueryTable, side: Side, tag: str) -> str:

@@ -40,7 +40,7 @@ from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
 from blindspot.ui.widgets.own_columns import ADDED
-from blindspot.ui.widgets.texts import long_texts, why_similar
+from blindspot.ui.widgets.texts import long_texts, training_data, why_similar
 from blindspot.ui.widgets.two_variants import Sides, two_variants
 from blindspot.ui.widgets.versus.selection import Dots, Selection
 from blindspot.ui.widgets.work import has_changed, rerun_button
@@ -117,6 +117,7 @@ def show(shown: EvalRankView) -> None:
         _drill(shown, sides, selected)
     if not found.empty:
         _downloads(found, shown, own)
+    training_data.offer(sides.a)
 
 
 # --- the figure

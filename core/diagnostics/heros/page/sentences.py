@@ -27,6 +27,7 @@ from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs, verdict
+from blindspot.ui.widgets.texts import training_data
 from blindspot.ui.widgets.two_variants import Sides, two_variants
 
 DOWN, UP = "high to low", "low to high"
@@ -67,6 +68,7 @@ def show(shown: HerosView) -> None:
         sentence_drill.show(shown, found, sides, place)
     if not listed.empty:
         _files(listed, found, shown)
+    training_data.offer(sides.a)
 
 
 def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:

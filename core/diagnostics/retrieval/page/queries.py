@@ -36,7 +36,7 @@ from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.outcome_tabs import outcome_tabs
-from blindspot.ui.widgets.texts import long_texts
+from blindspot.ui.widgets.texts import long_texts, training_data
 from blindspot.ui.widgets.two_variants import two_variants
 from blindspot.ui.widgets.versus.selection import Dots, Selection
 
@@ -117,6 +117,8 @@ def show(shown: RetrievalView) -> None:
             with place:
                 exports.show(shown, _dataset(shown), side, compared.names[side], compared.sides[side],
                              compared.runs[side])  # fmt: skip
+    if not a.is_bm25:
+        training_data.offer(compared.runs["A"])
 
 
 # --- A and B

@@ -1,0 +1,79 @@
+"""Command ``training-data``: triplets and scored pairs from what a model got wrong, to train it with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blindspot.cli import output
+from blindspot.cli.options import AnyRun, AsJson
+from blindspot.errors import InputError
+from blindspot.runs.training_data import examples, files, making
+from blindspot.runs.training_data.from_run import Wishes, make
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+
+
+def training_data(
+    *,
+    run_id: AnyRun,
+    out: Annotated[Path, typer.Option("--output", help="folder to write; a new or an empty one")],
+    margin: Annotated[
+        float,
+        typer.Option(min=0.0, help="largest lead of the positive over the negative; 0: only what the model gets wrong"),
+    ] = examples.WRONG,
+    kind: Annotated[
+        list[str] | None, typer.Option(help="kind of negatives to take, such as antonym; repeat for several")
+    ] = None,
+    most: Annotated[int, typer.Option(min=1, help="negatives per anchor and positive, at most")] = examples.MOST,
+    negatives: Annotated[int, typer.Option(min=1, max=30, help="columns of negatives in a row of triplets")] = 1,
+    held_out: Annotated[float, typer.Option(min=0.01, max=0.9, help="share to hold out")] = making.HELD_OUT,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="dataset whose texts must not be trained on, beside all that models were evaluated on here; repeat "
+            "for several"
+        ),
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="dataset whose texts may be trained on although models were evaluated on it; repeatable"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of the split")] = making.SEED,
+    as_json: AsJson = False,
+) -> None:
+    """Write what a model got wrong in a run as training data: triplets, scored pairs, and a script that trains.
+
+    Of EvalRank, HEROS and retrieval. Near-duplicates of texts that models are evaluated on are left out, and what is
+    held out shares no text with the rest. The files are read by `datasets` and taken by sentence-transformers.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is there already", expected="a folder that is new or empty")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {out.absolute().parent}", expected="an existing folder for the new one")
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    run = repository.run(run_id)
+    wishes = Wishes(
+        margin, most, negatives, tuple(kind or ()), held_out, tuple(leave_out or ()), tuple(allow or ()), seed
+    )
+    found = make(run, wishes, settings, repository)
+    files.write(out, found.files)
+    if found.warning:
+        output.warn([found.warning])
+    if as_json:
+        output.print_json(
+            {
+                "folder": str(out),
+                "train": len(found.data.train),
+                "held_out": len(found.data.held_out),
+                "components": found.data.components,
+                "left_out": dict(found.data.left_out),
+            }
+        )
+        return
+    for sentence in files.in_words(found.data):
+        output.print_text(sentence)
+    output.print_text(f"Written to {out}; train with: python {out / 'train.py'}")

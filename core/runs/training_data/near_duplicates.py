@@ -1,0 +1,87 @@
+"""Near-duplicates between lists of texts, exactly: none is missed.
+
+Two texts are near-duplicates if they are equal but for case, Unicode form, white space and punctuation
+(``near_duplicate_key``), or if the Levenshtein distance of these keys is at most one edit per ``LETTERS`` letters of
+the longer one. Only keys that share a rare trigram are compared: k edits change at most 3k trigrams, so two
+near-duplicates share one among the rarest 3k + 1 of either (prefix filtering, Chaudhuri et al. 2006).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from blindspot.texts import near_duplicate_key
+from blindspot.types import Int64
+
+LETTERS = 10  # one edit for so many
+GRAM = 3
+Gram = tuple[str, int]  # its letters, and how many of the same came before it in the text
+
+
+def key_of(text: str) -> str:
+    """The form in which texts are compared; of texts of nothing but punctuation, the text."""
+    return near_duplicate_key(text) or " ".join(text.split())
+
+
+def near(texts: Sequence[str], others: Iterable[str]) -> list[bool]:
+    """Which of ``texts`` have a near-duplicate among ``others``."""
+    theirs = list(dict.fromkeys(map(key_of, others)))
+    known = set(theirs)
+    keys = [key_of(text) for text in texts]
+    ours = list(dict.fromkeys(key for key in keys if key not in known))
+    found = {ours[place] for place, _ in _similar(ours, theirs)}
+    return [key in known or key in found for key in keys]
+
+
+def groups(texts: Sequence[str]) -> Int64:
+    """A number for each text, ``[n]`` from 0: near-duplicates, directly or by way of others, share it."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    keys = [key_of(text) for text in texts]
+    distinct = list(dict.fromkeys(keys))
+    place = {key: number for number, key in enumerate(distinct)}
+    pairs = np.array(list(_similar(distinct, distinct)), dtype=np.int64).reshape(-1, 2)
+    joined = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(distinct), len(distinct)))
+    _, label = connected_components(joined, directed=False)
+    return np.asarray(label, dtype=np.int64)[[place[key] for key in keys]]
+
+
+def _similar(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Places of similar, but not equal, keys of two lists of distinct ones."""
+    counts = Counter(gram for keys in (ours, theirs) for key in keys for gram in _grams(key))
+    index = defaultdict[Gram, list[int]](list)
+    for place, key in enumerate(theirs):
+        for gram in _rarest(key, counts):
+            index[gram].append(place)
+    for place, key in enumerate(ours):
+        seen: set[int] = set()
+        for gram in _rarest(key, counts):
+            seen.update(index.get(gram, ()))
+        for other in sorted(seen):
+            longer = max(len(key), len(theirs[other]))
+            if theirs[other] != key and LETTERS * Levenshtein.distance(key, theirs[other]) <= longer:
+                yield place, other
+
+
+def _rarest(key: str, counts: Mapping[Gram, int]) -> list[Gram]:
+    """The rarest trigrams of a key, of which a near-duplicate has one; none of a key too short to have any."""
+    edits = len(key) // (LETTERS - 1)  # a tenth of the longer key, which has as many letters more
+    if not edits:
+        return []
+    return sorted(_grams(key), key=lambda gram: (counts[gram], gram))[: GRAM * edits + 1]
+
+
+def _grams(key: str) -> list[Gram]:
+    """Trigrams, numbered where they repeat, so that a list is a set."""
+    seen = Counter[str]()
+    out = []
+    for start in range(len(key) - GRAM + 1):
+        letters = key[start : start + GRAM]
+        out.append((letters, seen[letters]))
+        seen[letters] += 1
+    return out
