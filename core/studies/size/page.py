@@ -144,11 +144,13 @@ def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
     found = [(s, runs[r]) for s, r in zip(grid.settings, grid.requests, strict=True) if r in runs]
     if not found or found[0][0] != grid.full:
         st.caption("Every setting is compared with full size, which is not computed yet.")
+        _bytes(grid)
         return
     result = _judged(grid.dataset, tuple((s.chain, run.run_id) for s, run in found), grid, found)
     with top:
         _headline(result)
     if len(result.cells) < 2:
+        _bytes(grid)
         return
     tolerance = _tolerance()
     best = result.within(tolerance) or result.not_worse
@@ -191,6 +193,30 @@ def _drop_of_address() -> float:
 def _headline(found: Judged) -> None:
     first, *rest = answer(found, _tolerance())
     headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
+
+
+def _bytes(grid: Grid) -> None:
+    """What every setting would save, which needs no run."""
+    full = grid.full.bytes_per_text
+    rows = [
+        {
+            "dimensions": setting.dimension,
+            "precision": setting.precision,
+            "MB per million": setting.bytes_per_text,
+            "of full size": setting.bytes_per_text / full,
+        }
+        for setting in grid.settings
+    ]
+    number = st.column_config.NumberColumn
+    tables.draw(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="size_bytes",
+        column_config={
+            "MB per million": number(format="localized"),
+            "of full size": number(format="percent"),
+        },
+    )
 
 
 def _table(grid: Grid, found: Judged) -> None:

@@ -23,7 +23,7 @@ def in_words(found: Wished) -> str:
     """The answer in a sentence, as Markdown."""
     if found.point is None:
         most = f"the highest is {ends(found.best.precision)}, at {found.best.threshold:.3f}"
-        return f"**No threshold that calls eight pairs reaches a precision of {found.precision:g}**; {most}."
+        return f"**No threshold reaches a precision of {found.precision:g}** with eight pairs or more; {most}."
     point = found.point
     return (
         f"Call two texts the same **from {point.threshold:.3f} on**: precision {ends(point.precision)}, recall "

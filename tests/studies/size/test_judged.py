@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -180,3 +181,10 @@ def test_what_is_not_computed_is_offered(open_app: OpenApp, made: tuple[World, J
     app = open_app(made[0].cache, "size", data="demo-pairs", size_enc="lsa")
     assert app.button(key="lab_run_size_study").label
     assert study.ROUNDING < 1e-6
+
+
+def test_before_anything_is_computed_the_page_says_what_each_setting_takes(open_app: OpenApp, demo_copy: Path) -> None:
+    app = open_app(demo_copy, "size", data="demo-pairs", size_dim=["384", "64"], size_precision=["float32", "int8"])
+    rows = table(app, "MB per million", "of full size")
+    assert rows["MB per million"].tolist() == [4 * 384, 384, 4 * 64, 64]
+    assert rows["of full size"].tolist() == [1.0, 0.25, 64 / 384, 16 / 384]

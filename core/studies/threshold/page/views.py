@@ -83,12 +83,18 @@ def show_groups(shown: ThresholdView) -> None:
     ways = _ways(source.measured)
     by = tab_named("Group pairs by", list(ways), key="threshold_by", name=lambda way: as_text(way.capitalize()))
     groups = _grouped(source.measured, source.a, shown.rule, shown.found.precision, by)
-    top = float(shown.pairs.similarity.max())
-    st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
-    st.caption(
-        "Dots: the group's own threshold for the same precision, with its 95% interval (arrow: no upper end). Line: "
-        "that of all pairs. Without a dot, a group does not reach the precision, or has too few pairs of either kind."
-    )
+    if any(one.own and one.own.point for one in groups):
+        top = float(shown.pairs.similarity.max())
+        st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
+        st.caption(
+            "Dots: the group's own threshold for the same precision, with its 95% interval (arrow: no upper end). "
+            "Line: that of all pairs. Without a dot, a group does not reach the precision, or has too few pairs of "
+            "either kind."
+        )
+    else:
+        st.caption(
+            "No group reaches the precision, or each has too few pairs of either kind. Wish for less to compare."
+        )
     rows = [
         {
             "group": one.label,
@@ -205,7 +211,7 @@ def _own_of_b(shown: ThresholdView, b: Variant) -> None:
     own = answered(shown.source.measured, b, shown.rule, shown.found.precision)
     if own.point is None:
         st.markdown(
-            f"B itself reaches a precision of {shown.found.precision:g} at no threshold that calls eight pairs."
+            f"B itself reaches a precision of {shown.found.precision:g} at no threshold with eight pairs or more."
         )
         return
     st.markdown(
