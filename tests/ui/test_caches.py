@@ -54,6 +54,7 @@ from blindspot.studies.findings.collection import RunsOf
 from blindspot.studies.judgement.page.votes import Votes
 from blindspot.studies.judgement.store import Judgements
 from blindspot.studies.judgement.types import ItemSet
+from blindspot.studies.threshold.pairs import Measured
 from blindspot.types import Variant
 from blindspot.ui.resources import KEYS, cached
 from blindspot.ui.widgets.texts.why_similar import Asked
@@ -197,6 +198,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             part(HerosView, runs=[other], subsets=["x", "y"]),
             part(HerosView, runs=[run], subsets=["y", "x"]),
         ],
+        Measured: [part(Measured, digest=digest) for digest in ("a", "b")],
         Cosines: [
             Cosines(("x", "y"), np.zeros((2, 2))),
             Cosines(("x", "z"), np.zeros((2, 2))),

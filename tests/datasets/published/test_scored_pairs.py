@@ -112,6 +112,7 @@ def test_files_of_a_year_that_do_not_fit(tmp_path: Path, sentences: str, scores:
 def test_the_tasks_are_all_there() -> None:
     words = "ws353 ws353-sim ws353-rel mc30 rg65 rw men mturk287 mturk771 yp130 simlex999 verb143 simverb3500".split()
     sentences = "stsb-test stsb-dev stsb-all sts12 sts13 sts14 sts15 sts16 sick-test sick-all str".split()
+    sentences += ["glue-diagnostic", "sts3k"]
     assert set(TASKS) == {*words, *sentences, "demo-scored"}
     assert {name for name, entry in TASKS.items() if entry.unit == "word"} == set(words)
 

@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from blindspot import ui
+from blindspot.errors import InputError
 from blindspot.studies.threshold import answer, figures
 from blindspot.studies.threshold.page import views
 from blindspot.studies.threshold.page.source import Source, say_pairs, source
@@ -75,7 +76,12 @@ def _answer(found: Source) -> None:
         )
         rule = _rule(measured)
         place = st.container()
-    shown = ThresholdView(found, rule, views.answered(measured, found.a, rule, float(precision)), scheme())
+    try:
+        wished = views.answered(measured, found.a, rule, float(precision))
+    except InputError as error:  # too few pairs, or all of one kind
+        st.info(as_text(str(error)), icon=":material/info:")
+        return
+    shown = ThresholdView(found, rule, wished, scheme())
     headline.show(answer.in_words(shown.found))
     st.markdown(answer.certainty(shown.found))
     figure = figures.curves(views.drawn(measured, found.a, rule), shown.found, shown.scheme)
