@@ -17,11 +17,25 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.transforms.chain import FittedChain, TransformChain
 from blindspot.transforms.trained_flows import StoredFlows
-from blindspot.types import Float32, Int64
+from blindspot.types import Float32, Int64, Variant
 
 
 class EmbeddingsGone(BlindspotError):
     """The run is stored, but its embeddings were deleted from the cache."""
+
+
+class ComparedTwice(BlindspotError):
+    """The run compares the best of a ranking again with finer vectors: no single vector per text gives its ranks."""
+
+
+def check_space(variant: Variant) -> None:
+    """Raise ``ComparedTwice`` for a variant that is rescored."""
+    chain = TransformChain.parse(variant.transform)
+    if chain.rescored:
+        raise ComparedTwice(
+            f"{variant.label} compares the best of a ranking again, so it has two vectors per text",
+            expected=f"its search alone, {chain.searched}",
+        )
 
 
 def embedded_of(run: RunRecord, settings: Settings) -> Embedded:
@@ -90,16 +104,29 @@ def rows_of(run: RunRecord, embedded: Embedded, repository: Repository) -> tuple
 
 
 def vectors_of(run: RunRecord, settings: Settings, repository: Repository) -> RunVectors:
-    """What a run was computed on; raises as ``fitted_chain``."""
+    """What a run was computed on; raises as ``fitted_chain``, and ``ComparedTwice``."""
+    check_space(run.plan.variant)
+    return vectors_of_two(run, settings, repository)[0]
+
+
+def vectors_of_two(run: RunRecord, settings: Settings, repository: Repository) -> tuple[RunVectors, RunVectors]:
+    """What a run searches with, and what it compares the best with again: the same where it does not; raises as
+    ``fitted_chain``."""
     embedded = embedded_of(run, settings)
     items, asking, rows = rows_of(run, embedded, repository)
     matrix = embedded.matrix[rows] if run.plan.support_digest else embedded.matrix
     fitted = fitted_chain(run, settings, rows)
-    if not fitted.chain.is_one_sided:
-        return RunVectors(items, asking, fitted.apply(matrix))
-    if asking is None:
-        asking = np.intersect1d(repository.asking(run.plan.dataset_digest), items)
-    return RunVectors(items, asking, on_two_sides(fitted, matrix, len(items), np.searchsorted(items, asking)))
+
+    def made(chain: FittedChain) -> RunVectors:
+        if not chain.chain.is_one_sided:
+            return RunVectors(items, asking, chain.apply(matrix))
+        own = asking
+        if own is None:
+            own = np.intersect1d(repository.asking(run.plan.dataset_digest), items)
+        return RunVectors(items, own, on_two_sides(chain, matrix, len(items), np.searchsorted(items, own)))
+
+    searched = made(fitted.searched)
+    return searched, made(fitted.finer) if fitted.chain.rescored else searched
 
 
 def fitted_chain(run: RunRecord, settings: Settings, items: Int64) -> FittedChain:

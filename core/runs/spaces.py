@@ -18,6 +18,7 @@ from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
 from blindspot.names import version_of
+from blindspot.runs.embeddings import check_space
 from blindspot.runs.encoders_here import identity_of
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -60,7 +61,12 @@ class Space:
 
 
 def lacking(variants: Sequence[Variant], dataset: Dataset, settings: Settings) -> tuple[str, ...]:
-    """The encoders whose embeddings of the dataset are not cached; raises ``BlindspotError`` if an encoder is gone."""
+    """The encoders whose embeddings of the dataset are not cached.
+
+    Raises ``BlindspotError`` if an encoder is gone, and ``ComparedTwice`` for a variant without a space.
+    """
+    for variant in variants:
+        check_space(variant)
     cache = EmbeddingCache(settings.embeddings)
     references = dict.fromkeys(variant.encoder for variant in variants)
     return tuple(r for r in references if cache.read(_digest(r, dataset, settings)) is None)

@@ -1,7 +1,8 @@
 """Transforms: post-processing fitted on a corpus and applied to embeddings.
 
 A chain is written ``STEP[:ARG][+STEP...]``, for example ``none``, ``abtt:2`` or ``center+whiten:128``. Every step is
-fitted in float64 on the corpus as the steps before it transform it, and returns float32. To add a step: in
+fitted in float64 on the corpus as the steps before it transform it, and returns float32; a repair was trained before
+and is only looked up. To add a step: in
 ``blindspot.transforms.steps`` a class with ``apply``, ``d_out`` and ``facts`` and a function that fits it, here a line
 in ``STEPS``.
 """
@@ -14,18 +15,29 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from blindspot.errors import BlindspotError, InputError, unknown
-from blindspot.transforms.codes import Bits, Bytes, DecodedBytes, DocumentBits, DocumentBytes, OneSided, bytes_of
+from blindspot.transforms.codes import (
+    RESCORE,
+    Bits,
+    Bytes,
+    DecodedBytes,
+    DocumentBits,
+    DocumentBytes,
+    OneSided,
+    Rescore,
+    bytes_of,
+)
 from blindspot.transforms.steps import Center, FittedStep, LinearStep, Normalize, Projection, Removal, Truncate, ZScore
 from blindspot.types import CancelToken, Float32, Float64
 
 WHOLE_NUMBER = re.compile(r"[0-9]{1,9}")
+KEPT_ID = re.compile(r"[0-9a-f]{12}")
 MOST_STEPS = 20  # of a chain
 LARGEST_ARGUMENT = 999_999_999
 
 
 @dataclass(frozen=True)
 class Argument:
-    """The argument of a step, a whole number of at least 1.
+    """The argument of a step: a whole number of at least 1, or the id of something that is kept (``Step.is_kept``).
 
     Attributes:
         name: as in ``abtt:K``.
@@ -48,6 +60,8 @@ class Step:
             fitted step; None for the step that does nothing, and for the one that is trained.
         learns: whether what it does to an embedding depends on the corpus.
         is_trained: whether fitting it takes so long that it comes from a ``FlowSource``.
+        is_kept: whether it was trained before, on other data, and its argument is the id that a ``FlowSource`` knows it
+            by. It is made for a model's own vectors, so it comes first in a chain.
         is_one_sided: whether it treats queries otherwise than documents (``OneSided``).
     """
 
@@ -57,6 +71,7 @@ class Step:
     argument: Argument | None = None
     learns: bool = True
     is_trained: bool = False
+    is_kept: bool = False
     is_one_sided: bool = False
 
     @property
@@ -75,6 +90,19 @@ class Step:
         default = "" if a.default is None else f"; {a.default} if left out"
         return f"{self.description} Written {self.usage}, {a.name}: {a.meaning}{default}."
 
+    def check_id(self, given: str | None) -> str:
+        """The argument of a step that is kept, "" for other steps."""
+        if not self.is_kept:
+            return ""
+        if given is None or not KEPT_ID.fullmatch(given):
+            what = "no argument" if given is None else f"the argument '{given}'"
+            raise InputError(
+                f"transform '{self.name}' was given {what}",
+                expected=f"'{self.usage}', an id such as 0123456789ab",
+                remedy="blindspot repair and the page Repair train repairs and name their ids",
+            )
+        return given
+
     def check(self, given: str | None) -> int | None:
         """The argument's value, the default filled in."""
         if self.argument is None:
@@ -91,6 +119,8 @@ class Step:
                     expected=f"'{self.usage}', {self.argument.name}: {self.argument.meaning}",
                 )
             return self.argument.default
+        if self.is_kept:
+            return None
         number = int(given) if WHOLE_NUMBER.fullmatch(given) else 0
         if number == 0:
             raise InputError(
@@ -173,6 +203,24 @@ STEPS = {
             is_trained=True,
         ),
         Step(
+            "repair",
+            "A linear map that was trained to order triplets of texts rightly (page Repair, blindspot repair), of all "
+            "texts.",
+            None,
+            Argument("ID", "of the repair", required=True),
+            learns=False,
+            is_kept=True,
+        ),
+        Step(
+            "repair-queries",
+            "The same, of queries alone; for diagnostics that tell queries from documents.",
+            None,
+            Argument("ID", "of the repair", required=True),
+            learns=False,
+            is_kept=True,
+            is_one_sided=True,
+        ),
+        Step(
             "int8",
             "A byte per dimension, -128 to 127: 255 equal steps between the smallest and the largest value of the "
             "dataset's items (as sentence-transformers' quantize_embeddings); the codes are compared as they are.",
@@ -218,6 +266,15 @@ STEPS = {
             learns=False,
             is_one_sided=True,
         ),
+        Step(
+            RESCORE,
+            "Search with what the step before it makes (codes, fewer dimensions), then compare the best again with the "
+            "vectors as they were before that step; the others keep their order after them. Last of a chain, for "
+            "EvalRank and retrieval: binary+rescore:100.",
+            Rescore.fit,
+            Argument("M", "how many texts to compare again, and those that tie with the last", required=True),
+            learns=False,
+        ),
     )
 }
 
@@ -245,25 +302,33 @@ READY_CHAINS = (
     "int8-docs",
     "binary-docs",
     "truncate:128+int8",
+    "binary+rescore:100",
 )
 
 
 class FlowSource(Protocol):
-    """Source of trained flows (``blindspot.transforms.trained_flows``)."""
+    """Source of what was trained: flows and repairs (``blindspot.transforms.trained_flows``)."""
 
     def flow(self, items: Float32, before: str, made: Float32) -> FittedStep:
         """The flow of items (``[n, d]``) after the chain ``before``, whose output is ``made`` (``[n, d']``)."""
         ...
 
+    def repair(self, step: str, repair_id: str, dimension: int) -> FittedStep:
+        """A repair of vectors of some dimension; ``step`` is its name in a chain."""
+        ...
+
 
 @dataclass(frozen=True)
 class StepCall:
-    """A step in a chain, with its argument: ``abtt:2``."""
+    """A step in a chain, with its argument, ``abtt:2``, or with the id of what is kept, ``repair:0123456789ab``."""
 
     name: str
     argument: int | None = None
+    kept_id: str = ""
 
     def __str__(self) -> str:
+        if self.kept_id:
+            return f"{self.name}:{self.kept_id}"
         return self.name if self.argument is None else f"{self.name}:{self.argument}"
 
 
@@ -281,10 +346,10 @@ class TransformChain:
         """Read ``none``, ``abtt:2`` or ``center+whiten:128``.
 
         Raises:
-            InputError: an unknown or empty step, or an argument that is missing, not taken or no whole
-                number from 1 up.
+            InputError: an unknown or empty step; an argument that is missing, not taken, or no whole number from 1 up
+                or id; or a repair that does not come first.
         """
-        calls = []
+        calls = list[StepCall]()
         parts = text.split("+", MOST_STEPS)
         if len(parts) > MOST_STEPS:
             raise InputError(
@@ -295,9 +360,21 @@ class TransformChain:
             if name not in STEPS:
                 raise unknown("transform", name, STEPS)
             step = STEPS[name]
-            value = step.check(argument if colon else None)
-            if step.fit is not None or step.is_trained:
-                calls.append(StepCall(name, value))
+            given = argument if colon else None
+            kept_id, value = step.check_id(given), step.check(given)
+            if step.is_kept and calls:
+                raise InputError(
+                    f"transform '{name}' follows '{calls[-1]}'",
+                    expected=f"'{name}' as the first step: it was trained on the model's own vectors",
+                )
+            if step.fit is not None or step.is_trained or step.is_kept:
+                calls.append(StepCall(name, value, kept_id))
+        for place, call in enumerate(calls):
+            if call.name == RESCORE and not 0 < place == len(calls) - 1:
+                raise InputError(
+                    f"transform '{text}' has {call} in another place than the last, after another step",
+                    expected=f"such as binary+{call}, which searches with bits and compares the best again",
+                )
         return cls(tuple(calls))
 
     @property
@@ -311,9 +388,30 @@ class TransformChain:
         return any(STEPS[call.name].is_trained for call in self.steps)
 
     @property
+    def kept(self) -> StepCall | None:
+        """Its step that was trained before, such as a repair."""
+        return next((call for call in self.steps if call.kept_id), None)
+
+    @property
     def is_one_sided(self) -> bool:
         """Whether it treats queries otherwise than documents."""
         return any(STEPS[call.name].is_one_sided for call in self.steps)
+
+    @property
+    def rescored(self) -> int:
+        """How many texts are compared again with finer vectors; 0 where everything is compared once."""
+        last = self.steps[-1] if self.steps else None
+        return (last.argument or 0) if last and last.name == RESCORE else 0
+
+    @property
+    def searched(self) -> TransformChain:
+        """What a search compares: of a rescored chain what comes before the rescoring."""
+        return TransformChain(self.steps[:-1]) if self.rescored else self
+
+    @property
+    def finer(self) -> TransformChain:
+        """What the best are compared with again; of a chain that is not rescored itself."""
+        return TransformChain(self.steps[:-2]) if self.rescored else self
 
     def bytes_of(self, dimension: int) -> int:
         """Bytes of a vector that it makes of ``dimension`` numbers."""
@@ -329,7 +427,7 @@ class TransformChain:
         """Fit each step on ``corpus`` (``[n, d] float32``) as transformed by the steps before it.
 
         Args:
-            flows: trains a ``flow``, or loads a trained one; not needed for other steps.
+            flows: trains a ``flow``, or loads a trained one, and loads a ``repair``; not needed for other steps.
             cancel: checked before every step.
             known: the first steps, if already fitted.
 
@@ -350,11 +448,13 @@ class TransformChain:
                 fitted.append(known[place])
             elif step.fit is not None:
                 fitted.append(step.fit(made, call.argument))
+            elif flows is not None and call.kept_id:
+                fitted.append(flows.repair(call.name, call.kept_id, made.shape[1]))
             elif flows is not None:
                 fitted.append(flows.flow(corpus, str(TransformChain(self.steps[:place])), made))
             else:
                 raise BlindspotError(
-                    f"transform '{call.name}' is trained by a run and cannot be fitted here",
+                    f"transform '{call}' is trained by a run and cannot be fitted here",
                     remedy="choose another transform",
                 )
         return FittedChain(self, n, d_in, tuple(fitted))
@@ -379,8 +479,23 @@ class FittedChain:
     def d_out(self) -> int:
         return self.steps[-1].d_out if self.steps else self.d_in
 
+    @property
+    def searched(self) -> FittedChain:
+        """See ``TransformChain.searched``."""
+        found = self.chain.searched
+        return FittedChain(found, self.n, self.d_in, self.steps[: len(found.steps)])
+
+    @property
+    def finer(self) -> FittedChain:
+        """See ``TransformChain.finer``."""
+        found = self.chain.finer
+        return FittedChain(found, self.n, self.d_in, self.steps[: len(found.steps)])
+
     def apply(self, embeddings: Float32) -> Float32:
-        """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the same array."""
+        """``[n, d] float32`` in, ``[n, d'] float32`` out; without steps the same array.
+
+        Raises ``InputError`` for a rescored chain, which makes no vectors.
+        """
         for step in self.steps:
             embeddings = step.apply(embeddings)
         return embeddings

@@ -178,6 +178,31 @@ class DocumentBits(Bits):
         return embeddings
 
 
+@dataclass(frozen=True)
+class Rescore:
+    """A search with the vectors before this step, whose ``depth`` best are compared again with those before the step in
+    front of it (``blindspot.numerics.ranking.rescoring``). It makes no vectors. No facts: it learns nothing."""
+
+    d_out: int
+    depth: int
+
+    @classmethod
+    def fit(cls, corpus: Float32, depth: int) -> Rescore:
+        return cls(corpus.shape[1], depth)
+
+    @property
+    def facts(self) -> Mapping[str, float]:
+        return {}
+
+    def apply(self, embeddings: Float32) -> Float32:  # noqa: ARG002 - see FittedStep
+        raise InputError(
+            f"transform '{RESCORE}:{self.depth}' compares the best of a ranking again, so it has two vectors per text",
+            expected=f"the transform without {RESCORE}:{self.depth}, or evalrank or retrieval",
+        )
+
+
+RESCORE = "rescore"
+
 # Bits of a number, by step.
 BITS = {"int8": 8, "uint8": 8, "int8-decoded": 8, "int8-docs": 8, "binary": 1, "ubinary": 1, "binary-docs": 1}
 FLOAT_BITS = 32
@@ -186,7 +211,9 @@ FLOAT_BITS = 32
 def bytes_of(steps: tuple[str, ...], dimension: int) -> int:
     """Bytes that a document's vector of ``dimension`` numbers takes after the steps of these names.
 
-    A step after the codes that makes other numbers of them (``int8+center``) needs float32 again.
+    A step after the codes that makes other numbers of them (``int8+center``) needs float32 again. Finer vectors that a
+    search compares its best with are not counted: it reads few of them, so that they can be on disk.
     """
+    steps = tuple(step for step in steps if step != RESCORE)
     bits = BITS.get(steps[-1], FLOAT_BITS) if steps else FLOAT_BITS
     return -(-dimension * bits // 8)

@@ -18,6 +18,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from blindspot.errors import BlindspotError, InputError
 from blindspot.transforms import flow as network
 from blindspot.transforms.chain import READY_CHAINS, STEPS, Step, TransformChain
+from blindspot.transforms.codes import RESCORE
 from blindspot.transforms.steps import RANDOM_SEED, Center
 from blindspot.transforms.trained_flows import TrainedFlows
 from blindspot.types import CancelToken, Float32, Float64, no_progress
@@ -60,12 +61,17 @@ def spelled(step: Step) -> st.SearchStrategy[str]:
     return with_argument if step.argument.required else with_argument | st.just(step.name)
 
 
-spelled_steps = st.sampled_from(sorted(STEPS)).flatmap(lambda name: spelled(STEPS[name]))
+spelled_steps = st.sampled_from(sorted(n for n, step in STEPS.items() if not step.is_kept and n != RESCORE)).flatmap(
+    lambda name: spelled(STEPS[name])
+)
 
 
-@given(st.lists(spelled_steps, min_size=1, max_size=5))
-def test_a_chain_can_be_read_back_from_its_name(steps: list[str]) -> None:
+@given(st.lists(spelled_steps, min_size=1, max_size=5), st.booleans())
+def test_a_chain_can_be_read_back_from_its_name(steps: list[str], is_rescored: bool) -> None:
+    if is_rescored:
+        steps = ["center", *steps, f"{RESCORE}:7"]
     chain = TransformChain.parse("+".join(steps))
+    assert chain.rescored == (7 if is_rescored else 0)
     assert TransformChain.parse(str(chain)) == chain
     assert str(TransformChain.parse(str(chain))) == str(chain)
 
@@ -79,6 +85,8 @@ def test_every_step_that_is_listed_can_be_fitted(tmp_path: Path, monkeypatch: py
         assert step.description.endswith(".")
         assert step.help.startswith(step.description)
         assert (f"Written {step.usage}," in step.help) == (step.argument is not None)
+        if step.is_kept or name == RESCORE:
+            continue
         required = step.argument is not None and step.argument.required
         out = TransformChain.parse(f"{name}:2" if required else name).fit(corpus, flows).apply(corpus)
         assert out.dtype == np.float32
@@ -86,10 +94,36 @@ def test_every_step_that_is_listed_can_be_fitted(tmp_path: Path, monkeypatch: py
         assert len(out) == 20
 
 
+def test_a_rescored_chain_searches_with_one_kind_of_vectors_and_compares_again_with_another() -> None:
+    corpus = np.random.default_rng(1).standard_normal((20, 6)).astype(np.float32)
+    chain = TransformChain.parse("truncate:4+int8+rescore:3")
+    assert (chain.rescored, str(chain.searched), str(chain.finer)) == (3, "truncate:4+int8", "truncate:4")
+    assert chain.bytes_of(4) == chain.searched.bytes_of(4) == 4  # of what is searched
+    fitted = chain.fit(corpus)
+    alone = TransformChain.parse("truncate:4+int8").fit(corpus)
+    np.testing.assert_array_equal(fitted.searched.apply(corpus), alone.apply(corpus))
+    np.testing.assert_array_equal(fitted.finer.apply(corpus), corpus[:, :4])
+    assert [step["step"] for step in fitted.record()["steps"]] == ["truncate:4", "int8", "rescore:3"]
+    assert fitted.of_parts(corpus.astype(np.float64), np.zeros(20)) is None
+    for apply in (fitted.apply, fitted.apply_to_queries):
+        with pytest.raises(InputError, match="two vectors per text"):
+            apply(corpus)
+    once = TransformChain.parse("center")
+    assert (once.rescored, once.searched, once.finer) == (0, once, once)
+
+
+@pytest.mark.parametrize("text", ["rescore:5", "none+rescore:5", "rescore:5+binary", "binary+rescore:5+rescore:2"])
+def test_rescoring_is_last_and_after_a_step(text: str) -> None:
+    with pytest.raises(InputError, match="in another place than the last"):
+        TransformChain.parse(text)
+
+
 def test_what_pickers_offer_is_canonical() -> None:
     assert READY_CHAINS[0] == "none"
     assert [str(TransformChain.parse(chain)) for chain in READY_CHAINS] == list(READY_CHAINS)
-    assert {call.name for chain in READY_CHAINS for call in TransformChain.parse(chain).steps} == {*STEPS} - {"none"}
+    assert {call.name for chain in READY_CHAINS for call in TransformChain.parse(chain).steps} == {
+        name for name, step in STEPS.items() if name != "none" and not step.is_kept
+    }
 
 
 @pytest.mark.parametrize(
@@ -495,13 +529,15 @@ def test_which_steps_learn_from_the_items() -> None:
     """What a step that does not learn makes of an item is the same whatever it was fitted on, and only then."""
     corpus, other = draw(0, 30, 6, 1), draw(1, 30, 6, 1) + np.float32(1)
     for name, step in STEPS.items():
-        if step.is_trained:
+        if step.is_trained or step.is_kept or name == RESCORE:
             continue
         chain = TransformChain.parse(f"{name}:2" if step.argument and step.argument.required else name)
         same = np.array_equal(chain.fit(corpus).apply(corpus), chain.fit(other).apply(corpus))
         assert same is not chain.learns, name
     assert TransformChain.parse("truncate:2+center").learns
     assert not TransformChain.parse("truncate:2+normalize").learns
+    assert TransformChain.parse("int8+rescore:3").learns
+    assert not TransformChain.parse("binary+rescore:3").learns
 
 
 # --- the record

@@ -165,9 +165,9 @@ def test_diagnostics_without_queries_refuse_one_sided_codes() -> None:
     one_sided = [name for name, step in STEPS.items() if step.is_one_sided]
     assert one_sided
     for name in one_sided:
-        chain = TransformChain.parse(f"truncate:4+{name}")
+        chain = TransformChain.parse(f"{name}:0123456789ab" if STEPS[name].is_kept else f"truncate:4+{name}")
         for diagnostic in ("similarity", "geometry", "transfer", "frequency"):
-            with pytest.raises(InputError, match="keeps queries as they are"):
+            with pytest.raises(InputError, match="treats queries otherwise"):
                 roles.check_sides(find_diagnostic(diagnostic), {}, chain)
         for diagnostic in ("evalrank", "heros", "retrieval"):
             roles.check_sides(find_diagnostic(diagnostic), {"protocol": "definition"}, chain)

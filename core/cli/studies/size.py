@@ -22,6 +22,9 @@ from blindspot.texts import p_in_words
 from blindspot.types import CancelToken
 
 DIMENSIONS_HELP = "numbers of dimensions, separated by commas; larger ones than the model's are left out"
+RESCORE_HELP = (
+    "also compare so many best of every search in codes again in float32, separated by commas; evalrank and retrieval"
+)
 PRECISIONS_HELP = f"precisions, separated by commas, of {', '.join(PRECISIONS)}"
 
 
@@ -33,6 +36,7 @@ def size(
     data: Annotated[str, typer.Option(help="a dataset id, or a file or folder of your own")],
     dims: Annotated[str, typer.Option(help=DIMENSIONS_HELP)] = ",".join(map(str, USUAL_DIMENSIONS)),
     precisions: Annotated[str, typer.Option(help=PRECISIONS_HELP)] = ",".join(USUAL_PRECISIONS),
+    rescore: Annotated[str, typer.Option(help=RESCORE_HELP)] = "",
     by: Annotated[By, typer.Option(help="keep the first dimensions, or the principal components")] = By.TRUNCATE,
     diagnostic: Annotated[str, typer.Option(help="what to measure with; the first that fits if left out")] = "",
     max_drop: Annotated[float, typer.Option(help="tolerated loss of the score", min=0.0, max=1.0)] = 0.02,
@@ -55,6 +59,7 @@ def size(
         _words(precisions),
         settings,
         by=by,
+        rescored=_numbers(rescore, "number of texts to compare again", "100 or 50,200"),
         diagnostic=diagnostic,
         params=params,
     )
@@ -81,11 +86,11 @@ def _words(text: str) -> list[str]:
     return [word for part in text.split(",") if (word := part.strip())]
 
 
-def _numbers(text: str) -> list[int]:
+def _numbers(text: str, of: str = "number of dimensions", such: str = "384,128,32") -> list[int]:
     words = _words(text)
     for word in words:
         if not (word.isascii() and word.isdecimal() and len(word) < 10):
-            raise InputError(f"'{word}' is no number of dimensions", expected="whole numbers such as 384,128,32")
+            raise InputError(f"'{word}' is no {of}", expected=f"whole numbers such as {such}")
     return [int(word) for word in words]
 
 
@@ -133,9 +138,11 @@ def _fields(found: Judged, tolerance: float, measured: speed.Measured | None, re
             {
                 "dimension": cell.setting.dimension,
                 "precision": cell.setting.precision,
+                "rescored": cell.setting.rescored,
                 "transform": cell.setting.chain,
                 "run_id": cell.run.run_id,
                 "bytes": cell.setting.bytes_per_text,
+                "bytes_besides": cell.setting.bytes_besides,
                 "value": cell.value,
                 "low": cell.interval.low if cell.interval else None,
                 "high": cell.interval.high if cell.interval else None,

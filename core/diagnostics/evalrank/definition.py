@@ -43,7 +43,8 @@ from blindspot.numerics.ranking.ranks import (
     rank_pairs,
     without,
 )
-from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.ranking.rescoring import Rescoring, Side, Twice, rank_pairs_twice
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.texts import near_duplicate_key
 from blindspot.transforms import toolkit
 from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
@@ -191,17 +192,55 @@ def compute_on(
     queries, mates, metric = dataset.queries, dataset.mates, Similarity(params["metric"])
     among = candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
-    of_toolkit = {}
+    own = {}
     if params["protocol"] == TOOLKIT:
         device = CPU
         raw, filtered, above_itself = rank_pairs_as_toolkit(
             embeddings, queries, mates, metric, exclusions, progress, cancel, among
         )
-        of_toolkit = {"above_themselves": float(np.count_nonzero(above_itself))}
+        own = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
         vectors = np.asarray(embeddings, dtype=np.float32)
         rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device)
         raw, filtered = rank(dataset, vectors, metric, among, exclusions, progress, cancel, rank_all)
+    return _result(dataset, raw, filtered, among, own, device)
+
+
+def compute_twice(
+    twice: Twice, dataset: PairSet, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+) -> DiagnosticResult:
+    """As ``compute_on`` by definition, the best candidates of every query compared again with finer vectors.
+
+    On the CPU. The list is of all candidates: filtered ranks leave out some of the same ranking.
+    """
+    metric, among = Similarity(params["metric"]), candidates_of(dataset, params)
+    exclusions = exclusions_of(dataset).among(among)
+    candidates = np.arange(len(dataset.items)) if among is None else np.flatnonzero(among)
+    place = np.full(len(dataset.items), -1, dtype=np.int64)
+    place[candidates] = np.arange(len(candidates))
+    asked, query = np.unique(dataset.queries, return_inverse=True)
+
+    def side(vectors: Float32) -> Side:
+        return Side.of(vectors[candidates], vectors[dataset.rows_as_queries(asked.astype(np.int32), len(vectors))])
+
+    rescoring = Rescoring(side(twice.searched), side(twice.finer), twice.depth, metric, own=place[asked])
+    queries = dataset.rows_as_queries(dataset.queries, len(twice.finer))
+    found = rank_pairs_twice(
+        rescoring,
+        np.asarray(query, dtype=np.int64),
+        place[dataset.mates],
+        Exclusions(exclusions.pairs, place[exclusions.items]),
+        similarity_of_pairs(twice.finer, queries, dataset.mates, metric),
+        cancel,
+        progress,
+    )
+    return _result(dataset, found.raw, found.filtered, among, {"rescored": found.listed}, CPU)
+
+
+def _result(
+    dataset: PairSet, raw: RankCounts, filtered: RankCounts, among: Bool | None, own: dict[str, float], device: str
+) -> DiagnosticResult:
+    """Scores of the counts of all pairs, and ``own`` ones of a way to count."""
     metrics = (
         scores(raw)
         | scores(filtered, "_filtered")
@@ -210,11 +249,11 @@ def compute_on(
         | ceilings(dataset)
         | {
             "tied_pairs": float(np.count_nonzero(raw.ties)),
-            "self_pairs": float(np.count_nonzero(queries == mates)),
-            "pairs": float(len(queries)),
+            "self_pairs": float(np.count_nonzero(dataset.queries == dataset.mates)),
+            "pairs": float(len(dataset.queries)),
             "background": float(len(dataset.items) if among is None else np.count_nonzero(among)),
         }
-        | of_toolkit
+        | own
     )
     items = {
         "similarity": raw.similarity,
@@ -227,8 +266,8 @@ def compute_on(
         metrics=metrics,
         items=pa.table(items, schema=ENTRY.schema),
         coverage={
-            "pairs": len(queries),
-            "pairs_covered": len(queries),
+            "pairs": len(dataset.queries),
+            "pairs_covered": len(dataset.queries),
             "items": len(dataset.items),
             "items_covered": len(dataset.items),
         },
@@ -270,6 +309,7 @@ def _metrics() -> tuple[Score, ...]:
             None,
             is_count=True,
         ),
+        Score("rescored", "texts compared again with finer vectors, mean over queries", None, is_count=True),
         Score("pairs", "pairs ranked", None, is_count=True),
         Score("background", "texts that each match is ranked among", None, is_count=True),
     )
@@ -305,6 +345,9 @@ $$\text{rank} = 1 + \#\{\text{texts more similar to the query than the match}\}$
 - Ranks are exact: products are computed quantized to 8 bits or in float32; texts too close to the match are
   computed again, finally in float64.
 
+- **Rescoring**: after a transform such as `binary+rescore:100`, the 100 best texts by the codes, and those tied with
+  the last of them, are compared again with the vectors that the codes were made of; the others follow in the order of
+  the search. Filtered ranks leave out texts of this ranking.
 - A model without vectors for some texts (word vectors) is ranked on those that it covers: the others are no
   candidates, and their pairs are left out. Models are compared on the texts that all of them cover (**common**);
   scores on the texts that each covers by itself (**own**) are not comparable.
@@ -408,4 +451,5 @@ all texts are encoded alike.
     ),
     compute=compute,
     compute_on=compute_on,
+    compute_twice=compute_twice,
 )

@@ -28,7 +28,7 @@ from blindspot.diagnostics.evalrank import training_overlap, trust
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
 from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
-from blindspot.diagnostics.evalrank.pairs import RunRows
+from blindspot.diagnostics.evalrank.pairs import RunRows, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.groups import FEW, Group
@@ -106,24 +106,22 @@ class Ranked:
 
 
 def read(material: Material) -> list[Ranked]:
-    """The runs by what they ranked; rows of all runs are read at once, texts once per dataset."""
-    every = {run.run_id: run for run in (*material.runs, *material.baselines)}
-    if not every:
-        return []
-    rows = material.repository.items(ENTRY, list(every), texts=False)
-    own = dict(tuple(rows.groupby("run_id")))
+    """The runs by what they ranked; rows and texts are read once per dataset, so that memory has those of one."""
     groups: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
     baselines: dict[tuple[str, ...], list[RunRecord]] = defaultdict(list)
     for found, runs in ((groups, material.runs), (baselines, material.baselines)):
         for run in runs:
-            if run.run_id in own:
-                found[_what(run)].append(run)
+            found[_what(run)].append(run)
     out = []
-    for what, runs in groups.items():
+    for what, wanted in groups.items():
+        known = rows_of_runs(ENTRY, list({r.run_id: r for r in (*wanted, *baselines[what])}), material.repository)
+        known = {run_id: rows for run_id, rows in known.items() if len(rows.item_no)}
+        runs, compared = ([run for run in some if run.run_id in known] for some in (wanted, baselines[what]))
+        if not runs:
+            continue
         pairs = _pairs(runs[0], material.repository)
-        known = {run.run_id: RunRows.of(own[run.run_id]) for run in (*runs, *baselines[what])}
         alike = {run_id for run_id, one in known.items() if np.array_equal(one.item_no, pairs.numbers)}
-        ranked = [[run for run in some if run.run_id in alike] for some in (runs, baselines[what])]
+        ranked = [[run for run in some if run.run_id in alike] for some in (runs, compared)]
         if ranked[0]:
             further = material.repository.own_columns(runs[0].plan.dataset, runs[0].plan.dataset_digest)
             axes = _axes(runs[0].plan.dataset_digest, _Sorted(runs[0], pairs, material.settings, further))

@@ -15,12 +15,14 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.diagnostics.evalrank.definition import ALL, CANDIDATES, ENTRY
 from blindspot.numerics.ranking.problem import TAU, RankCounts, Relation
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
+from blindspot.numerics.ranking.rescoring import rescored, without_shift
 from blindspot.numerics.similarity import Similarity, similarity_to_all
-from blindspot.runs.embeddings import vectors_of
+from blindspot.runs.embeddings import vectors_of_two
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import near_duplicate_key
+from blindspot.transforms.chain import TransformChain
 from blindspot.types import Bool, Float64, Int64
 
 
@@ -60,13 +62,21 @@ def around_mate(
 ) -> list[RankedItem]:
     """At most ``limit`` items above a query's mate, the mate itself, and ``below`` items below it.
 
+    Of a rescored run, the similarity of an item that is compared again is the finer one.
+
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
     """
-    found = vectors_of(run, settings, repository)
-    items, metric = found.items, Similarity(run.plan.params["metric"])
-    place = found.places_of_queries(np.array([query_no]))[0]
-    among = similarity_to_all(found.vectors, int(place), metric)[: len(items)]
+    searched, finer = vectors_of_two(run, settings, repository)
+    items, metric = searched.items, Similarity(run.plan.params["metric"])
+    among, again = (
+        similarity_to_all(found.vectors, int(found.places_of_queries(np.array([query_no]))[0]), metric)[: len(items)]
+        for found in (searched, finer)
+    )
+    if depth := TransformChain.parse(run.plan.variant.transform).rescored:
+        is_candidate = np.isin(items, candidates_of(run, items, repository)) & (items != query_no)
+        among = rescored(np.where(is_candidate, among, -np.inf), again, depth)
+        among[items == mate_no] = np.where(query_no == mate_no, again, among)[items == mate_no]
     similarity = np.full(run.coverage["items"], -np.inf)
     similarity[items] = among
     mate_similarity = similarity[mate_no]
@@ -97,7 +107,7 @@ def around_mate(
             )
             is_copy = near_duplicate_key(texts[item]) in copies
             left_out = "another match" if item in mates else "near-duplicate" if is_copy else ""
-        out.append(RankedItem(i + 1, item, texts[item], float(similarity[item]), relation, left_out))
+        out.append(RankedItem(i + 1, item, texts[item], without_shift(float(similarity[item])), relation, left_out))
     return out
 
 
@@ -144,9 +154,14 @@ def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repos
     if not rows["item_no"].isin(texts["item_no"]).all():  # the first run ranked fewer pairs than another
         texts = repository.items(entry, run_ids, texts=True).drop_duplicates("item_no", ignore_index=True)
     frame = texts[["item_no", "query_no", "mate_no", "query", "mate"]].copy()
+    numbers, items = frame["item_no"].to_numpy(), rows["item_no"].to_numpy()
+    places = rows.groupby("run_id").indices  # once: a comparison of all rows per run took longest
     columns = {}
     for run_id in run_ids:
-        one = rows[rows["run_id"] == run_id].set_index("item_no").reindex(frame["item_no"])
+        of_run = places.get(run_id, np.empty(0, dtype=np.int64))
+        one = rows.iloc[of_run]
+        if not np.array_equal(items[of_run], numbers):
+            one = one.set_index("item_no").reindex(numbers)
         for way, suffix in (("", ""), ("filtered ", "_filtered")):
             greater, ties = one[f"greater{suffix}"].to_numpy(), one[f"ties{suffix}"].to_numpy()
             columns[f"{run_id} {way}rank"] = 1 + greater + ties / 2
@@ -219,5 +234,7 @@ class RunRows:
 
 def rows_of_runs(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> dict[str, RunRows]:
     """The stored rows per run id, each in the order of ``item_no``."""
-    rows = repository.items(entry, run_ids, texts=False).sort_values(["run_id", "item_no"])
-    return {run_id: RunRows.of(rows[rows["run_id"] == run_id]) for run_id in run_ids}
+    rows = repository.items(entry, run_ids, texts=False)  # sorted so
+    places = rows.groupby("run_id").indices
+    none = np.empty(0, dtype=np.int64)
+    return {run_id: RunRows.of(rows.iloc[places.get(run_id, none)]) for run_id in run_ids}

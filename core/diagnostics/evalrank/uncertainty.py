@@ -174,9 +174,7 @@ class Sample:
         """One per contrast; p-values are corrected over all of them."""
         if not contrasts:
             return ()
-        paired = np.column_stack(
-            [self.values[c.run_id, c.metric] - self.values[c.baseline, c.metric] for c in contrasts]
-        )
+        paired = self._paired(contrasts)
         means = [i for i, c in enumerate(contrasts) if not is_median(c.metric)]
         p, corrected, smallest = (np.full(len(contrasts), np.nan) for _ in range(3))
         if means:
@@ -196,6 +194,21 @@ class Sample:
             )
             for i, c in enumerate(contrasts)
         )
+
+    def alike(self, contrasts: Sequence[Contrast]) -> list[bool]:
+        """Whether the verdicts of ``differences`` in means are "no significant difference" or "same in every pair",
+        without intervals and what else takes its time."""
+        if not contrasts:
+            return []
+        paired = self._paired(contrasts)
+        alike = np.asarray(~paired.any(axis=0))
+        if not self.dependence.refusal:
+            alike = np.asarray(alike | (holm(statistics.p_values(paired, self.dependence)) >= ALPHA))
+        return [bool(one) for one in alike]
+
+    def _paired(self, contrasts: Sequence[Contrast]) -> Float64:
+        """Differences in every pair, ``[m, contrasts]``."""
+        return np.column_stack([self.values[c.run_id, c.metric] - self.values[c.baseline, c.metric] for c in contrasts])
 
     def _difference(self, contrast: Contrast) -> Estimate:
         run_id, baseline, metric = contrast.run_id, contrast.baseline, contrast.metric
@@ -279,9 +292,9 @@ def _best_and_inseparable(sample: Sample, metrics: Sequence[str]) -> dict[str, f
         best[metric] = sample.run_ids[int(np.argmin(values))]
     asked = [Contrast(m, r, best[m]) for m in metrics for r in sample.run_ids if r != best[m]]
     out = {metric: {run_id} for metric, run_id in best.items()}
-    for difference in sample.differences(asked):
-        if difference.verdict in {Verdict.ALIKE, Verdict.SAME}:
-            out[difference.contrast.metric].add(difference.contrast.run_id)
+    for contrast, is_alike in zip(asked, sample.alike(asked), strict=True):
+        if is_alike:
+            out[contrast.metric].add(contrast.run_id)
     return {metric: frozenset(found) for metric, found in out.items()}
 
 

@@ -26,6 +26,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
     values = {run_id: (sample.values[run_id, metric], sample.values[run_id, "mean_rank"]) for run_id in ids}
     both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
     p = statistics.p_values(np.column_stack([one - other for (one, _), (other, _) in both]), known)
+    scores = {run_id: statistics.share(one, known) for run_id, (one, _) in values.items()}
     flips = known.unit is not Unit.TEXTS
     test = "sign flips of groups of pairs that share no text" if flips else "t of the dyadic-robust standard error"
     return [
@@ -33,8 +34,8 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
             ENTRY,
             metric,
             "MRR",
-            statistics.share(one, known),
-            statistics.share(other, known),
+            scores[first.run_id],
+            scores[second.run_id],
             statistics.difference(one, other, known),
             float(p[i]),
             test,

@@ -48,6 +48,7 @@ from blindspot.numerics.ranking.judged import (
     search,
 )
 from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.ranking.rescoring import BEHIND, Rescoring, Side, Twice
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
 
@@ -128,6 +129,39 @@ def compute(
     return _result(
         dataset, evaluated, judged, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel
     )
+
+
+def compute_twice(
+    twice: Twice, dataset: RetrievalDataset, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+) -> DiagnosticResult:
+    """As ``compute``, the best documents of every query compared again with finer vectors; their scores in the stored
+    lists are those of ``Rescoring``.
+
+    Raises:
+        InputError: no query has a judgment.
+        BlindspotError: the embeddings are not all finite.
+    """
+    evaluated, judged = _evaluated(dataset)
+    in_order, metric = params["ties"] == TREC_EVAL, Similarity(params["metric"])
+    searched, finer = (_side(vectors, dataset, evaluated) for vectors in (twice.searched, twice.finer))
+    order = order_of_ids(dataset.document_ids) if in_order else None
+    rescoring = Rescoring(searched, finer, twice.depth, metric, order=order)
+    tau = 0.0 if in_order else TAU
+    found, best = rank_by_scores(rescoring.blocks(cancel, progress), judged, order, tau=tau)
+    if dataset.cut:
+        first, again = (
+            passages.best_passages(side.passages, side.starts, side.queries, best, metric) for side in (searched, finer)
+        )
+        best = replace(best, passages=np.where(best.scores > -BEHIND / 2, again, first))
+    result = _result(dataset, evaluated, judged, found, _rounded(best), tau, params, progress, cancel)
+    return replace(result, metrics={**result.metrics, "rescored": float(np.mean(rescoring.listed))})
+
+
+def _side(vectors: Float32, dataset: RetrievalDataset, evaluated: Int64) -> Side:
+    """Vectors of the documents, or of their passages, and of the queries with judgments."""
+    if cut := dataset.cut:
+        return Side(vectors[cut.passages], cut.starts, vectors[cut.queries[evaluated]])
+    return Side.of(vectors[dataset.documents], vectors[dataset.queries[evaluated]])
 
 
 def rank(
@@ -353,6 +387,10 @@ or MTEB's predictions): documents that it does not list add nothing, queries tha
 reciprocal-rank fusion of two models, $\sum 1/(60 + \text{rank})$ over the first 100 documents of each (Cormack et al.
 2009); tied documents have the mean of their ranks.
 
+**Rescoring.** After a transform such as `binary+rescore:100`, the 100 best documents by the codes (and those tied with
+the last of them; in `trec_eval`'s order exactly 100) are compared again with the vectors that the codes were made of;
+the others follow in the order of the search. Their stored similarity is that of the search less 3.
+
 **Confidence intervals and tests.** Queries that differ only in case, spaces or punctuation form one group; groups are
 independent. 95% intervals of scores are Wilson's with the effective number of queries, of differences a t interval of
 the paired differences. Two models, or a model and BM25, are compared by a permutation test that flips the signs of
@@ -414,6 +452,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Score("relevant", "relevant documents, summed over the queries", None, is_count=True),
         Score("tied", "queries with a relevant document that is tied with another document", None, is_count=True),
         Score("unranked", "queries for which a ranking has no document: they score 0", None, is_count=True),
+        Score("rescored", "documents compared again with finer vectors, mean over queries", None, is_count=True),
         Score("ignored", "queries that only a run file has: they do not count", None, is_count=True),
     ),
     headline="ndcg@10",
@@ -453,4 +492,5 @@ whole groups. Below eight independent groups there is neither interval nor test.
     ),
     compute=compute,
     rank=rank,
+    compute_twice=compute_twice,
 )

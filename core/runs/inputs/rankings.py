@@ -16,6 +16,7 @@ from blindspot.encoders.rankings.base import Ranking, Way
 from blindspot.encoders.rankings.fusion import Fusion
 from blindspot.encoders.roles import by_role
 from blindspot.encoders.transformer.passages import in_passages
+from blindspot.errors import InputError
 from blindspot.names import fused, is_ranking
 from blindspot.numerics.ranking import passages
 from blindspot.numerics.ranking.judged import DECIMALS, rounded_similarities
@@ -44,8 +45,11 @@ def ranking_of(reference: str, settings: Settings, queries: Collection[str] = ()
 def _part(model: str, chain: str, settings: Settings, queries: Collection[str]) -> Ranking:
     if is_ranking(model):
         return resolve_ranking(model, settings)
-    encoder = resolve_encoder(model, settings)
-    return VectorRanking(by_role(encoder, queries), TransformChain.parse(chain), settings, Cuts(model, encoder))
+    encoder, parsed = resolve_encoder(model, settings), TransformChain.parse(chain)
+    if parsed.rescored:
+        what, instead = f"a fusion compares once, and '{chain}' does twice", f"the transform {parsed.searched}"
+        raise InputError(what, expected=instead)
+    return VectorRanking(by_role(encoder, queries), parsed, settings, Cuts(model, encoder))
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import DiagnosticEntry, all_diagnostics
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.roles import PromptedEncoder, RoleEncoder, by_role
 from blindspot.errors import InputError
@@ -93,17 +93,27 @@ def rows_of_part(part: Part, whole: Dataset, vectors: int) -> Int64:
 
 
 def check_sides(entry: DiagnosticEntry, params: Mapping[str, str], chain: TransformChain) -> None:
-    """Raise ``InputError`` if a chain treats queries otherwise than documents, and a diagnostic has none."""
+    """Raise ``InputError`` if a chain treats queries otherwise than documents, or compares the best of a ranking again,
+    and a diagnostic has none."""
+    if chain.rescored and (entry.compute_twice is None or entry.preparation(params)):
+        able = " or ".join(one.id for one in all_diagnostics().values() if one.compute_twice)
+        ranks = entry.compute_twice is not None
+        what = f"the protocol {params['protocol']} compares once" if ranks else f"{entry.id} ranks nothing"
+        raise InputError(
+            f"transform '{chain}' compares the best of a ranking again, and {what}",
+            expected=f"{'the protocol definition' if ranks else able}, or the transform {chain.searched}",
+        )
     if not chain.is_one_sided:
         return
     if entry.roles is None:
         raise InputError(
-            f"transform '{chain}' keeps queries as they are, and {entry.id} compares texts of one kind",
-            expected="evalrank, heros or retrieval, or a transform of both sides such as int8 or binary",
+            f"transform '{chain}' treats queries otherwise than documents, and {entry.id} compares texts of one kind",
+            expected="evalrank, heros or retrieval, or a transform of both sides such as int8 or repair",
         )
     if entry.preparation(params):
         raise InputError(
-            f"transform '{chain}' keeps queries as they are, and the protocol {params['protocol']} treats all alike",
+            f"transform '{chain}' treats queries otherwise than documents, and the protocol {params['protocol']} "
+            "treats all alike",
             expected="the protocol definition",
         )
 

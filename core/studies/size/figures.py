@@ -11,6 +11,8 @@ from blindspot.figures.theme import Scheme, apply_layout, faint, log_axis, looks
 from blindspot.studies.size.grid import PRECISIONS
 from blindspot.studies.size.judged import Judged, KindLost
 
+_DASHES = ("solid", "dash", "dot", "dashdot", "longdash")  # by how many best are compared again, from none
+
 
 def score_by_bytes(found: Judged, scheme: Scheme, marked: str = "") -> go.Figure:
     """The score of every setting by the MB of a million texts, a line per precision, and the Pareto front.
@@ -31,11 +33,12 @@ def score_by_bytes(found: Judged, scheme: Scheme, marked: str = "") -> go.Figure
             opacity=0.35,
             hoverinfo="skip",
         )
-    for precision, style in styles.items():
-        own = [cell for cell in found.cells if cell.setting.precision == precision]
+    depths = sorted({0, *(cell.setting.rescored for cell in found.cells)})
+    ways = dict.fromkeys((cell.setting.precision, cell.setting.rescored) for cell in found.cells)
+    for precision, rescored in sorted(ways, key=lambda way: (PRECISIONS.index(way[0]), way[1])):
+        own = [cell for cell in found.cells if (cell.setting.precision, cell.setting.rescored) == (precision, rescored)]
         own.sort(key=lambda cell: cell.setting.bytes_per_text)
-        if not own:
-            continue
+        style = styles[precision]
         figure.add_scatter(
             x=[cell.setting.bytes_per_text for cell in own],
             y=[cell.value for cell in own],
@@ -47,15 +50,15 @@ def score_by_bytes(found: Judged, scheme: Scheme, marked: str = "") -> go.Figure
                 "thickness": 1.2,
                 "width": 3,
             },
-            mode="lines+markers+text",
+            mode="lines+markers" if rescored else "lines+markers+text",  # the same numbers, above each other
             text=[f"{cell.setting.dimension:,}" for cell in own],
             textposition="bottom right",
             textfont={"color": style.colour, "size": 11},
-            name=precision,
-            line={"color": style.colour, "width": 2},
+            name=own[0].setting.way,
+            line={"color": style.colour, "width": 2, "dash": _DASHES[depths.index(rescored) % len(_DASHES)]},
             marker={
                 "color": style.colour,
-                "symbol": style.symbol,
+                "symbol": f"{style.symbol}-open" if rescored else style.symbol,
                 "size": [15 if cell.setting.chain == marked else 9 for cell in own],
                 "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in own], "color": style.colour},
             },

@@ -1,4 +1,4 @@
-"""Grid of sizes: numbers of dimensions by precisions, and the ordinary runs that fill it."""
+"""Grid of sizes: numbers of dimensions by precisions, each perhaps rescored, and the ordinary runs that fill it."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.texts import counted
 from blindspot.transforms.chain import TransformChain
+from blindspot.transforms.codes import RESCORE
 from blindspot.types import Variant
 
 FLOAT = "float32"
@@ -35,32 +36,53 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Setting:
-    """A number of dimensions in a precision; ``chain`` is the transform that makes it of the model's vectors."""
+    """A number of dimensions in a precision; ``chain`` is the transform that makes it of the model's vectors.
+
+    ``rescored`` best of a search are compared again in float32; 0 for none.
+    """
 
     dimension: int
     precision: str
     chain: str
+    rescored: int = 0
 
     @property
     def bytes_per_text(self) -> int:
-        """Which is the number of MB (10^6 bytes) that a million texts take."""
+        """Which is the number of MB (10^6 bytes) that a million texts take; of what is searched."""
         return TransformChain.parse(self.chain).bytes_of(self.dimension)
 
     @property
+    def bytes_besides(self) -> int:
+        """Bytes of a text's vector that only the best are compared with again; they can be on disk."""
+        return TransformChain.parse(self.chain).finer.bytes_of(self.dimension) if self.rescored else 0
+
+    @property
+    def way(self) -> str:
+        """The precision, and what is compared again."""
+        return f"{self.precision}, best {self.rescored:,} again" if self.rescored else self.precision
+
+    @property
     def label(self) -> str:
-        return f"{self.dimension:,} dimensions in {self.precision}"
+        return f"{self.dimension:,} dimensions in {self.way}{' in float32' if self.rescored else ''}"
 
 
-def chain_of(dimension: int, precision: str, full: int, by: By = By.TRUNCATE) -> str:
-    """The transform that keeps ``dimension`` of ``full`` dimensions in a precision."""
+def chain_of(dimension: int, precision: str, full: int, by: By = By.TRUNCATE, rescored: int = 0) -> str:
+    """The transform that keeps ``dimension`` of ``full`` dimensions in a precision, and compares the best again."""
     steps = ([] if dimension == full else [f"{by}:{dimension}"]) + ([] if precision == FLOAT else [precision])
-    return "+".join(steps) or "none"
+    return "+".join([*steps, *([f"{RESCORE}:{rescored}"] if rescored else [])]) or "none"
 
 
 def settings_of(
-    full: int, dimensions: Sequence[int], precisions: Sequence[str], by: By = By.TRUNCATE
+    full: int,
+    dimensions: Sequence[int],
+    precisions: Sequence[str],
+    by: By = By.TRUNCATE,
+    rescored: Sequence[int] = (),
 ) -> tuple[Setting, ...]:
     """All settings of a model of ``full`` dimensions, the full size in float32 first; larger ones are left out.
+
+    Args:
+        rescored: how many best to compare again; each is another setting of every precision but float32.
 
     Raises:
         InputError: a list is empty, an unknown precision, no whole number from 1 up, none that is small enough, or too
@@ -72,6 +94,9 @@ def settings_of(
     for precision in precisions:
         if precision not in PRECISIONS:
             raise unknown("precision", precision, PRECISIONS)
+    for number in rescored:
+        if not 1 <= number <= LARGEST:
+            raise InputError(f"{number:,} texts to compare again", expected=f"a number from 1 to {LARGEST:,}")
     for dimension in dimensions:
         if not 1 <= dimension <= LARGEST:
             raise InputError(f"a setting of {dimension:,} dimensions", expected=f"a number from 1 to {LARGEST:,}")
@@ -81,10 +106,11 @@ def settings_of(
             f"the model has {full} dimensions, fewer than all of {', '.join(map(str, dimensions))}",
             expected=f"at most {full}",
         )
-    pairs = dict.fromkeys([(full, FLOAT), *((d, precision) for d in kept for precision in precisions)])
-    if len(pairs) > MOST_SETTINGS:
-        raise InputError(f"a grid of {counted(len(pairs), 'setting')}", expected=f"at most {MOST_SETTINGS}")
-    return tuple(Setting(d, precision, chain_of(d, precision, full, by)) for d, precision in pairs)
+    every = [(d, precision, m) for d in kept for precision in precisions for m in (0, *sorted(rescored))]
+    made = dict.fromkeys([(full, FLOAT, 0), *(one for one in every if one[1] != FLOAT or not one[2])])
+    if len(made) > MOST_SETTINGS:
+        raise InputError(f"a grid of {counted(len(made), 'setting')}", expected=f"at most {MOST_SETTINGS}")
+    return tuple(Setting(d, precision, chain_of(d, precision, full, by, m), m) for d, precision, m in made)
 
 
 def entry_of(dataset: str, diagnostic: str = "") -> DiagnosticEntry:
@@ -129,6 +155,7 @@ def grid_of(
     settings: Settings,
     *,
     by: By = By.TRUNCATE,
+    rescored: Sequence[int] = (),
     diagnostic: str = "",
     params: dict[str, str] | None = None,
 ) -> Grid:
@@ -145,7 +172,7 @@ def grid_of(
     if variant.transform != "none":
         raise InputError(f"'{encoder}' has a transform", expected=f"the model alone: {variant.encoder}")
     entry = entry_of(dataset, diagnostic)
-    made = settings_of(resolve_encoder(reference, settings).info.dimension, dimensions, precisions, by)
+    made = settings_of(resolve_encoder(reference, settings).info.dimension, dimensions, precisions, by, rescored)
     requests = tuple(
         pipeline.request(entry.id, reference, setting.chain, dataset, params or {}, settings) for setting in made
     )

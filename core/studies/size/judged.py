@@ -259,8 +259,9 @@ def lost_by_kind(found: Judged, place: int, columns: Sequence[OwnColumn]) -> lis
 
 
 def megabytes(setting: Setting) -> str:
-    """MB that a million texts take."""
-    return f"{setting.bytes_per_text:,} MB"
+    """MB that a million texts take, and those of floats that few are compared with."""
+    besides = f" (and {setting.bytes_besides:,} MB of floats, which can be on disk)" if setting.rescored else ""
+    return f"{setting.bytes_per_text:,} MB{besides}"
 
 
 def answer(found: Judged, tolerance: float) -> tuple[str, ...]:

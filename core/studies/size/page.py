@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.diagnostic import find_diagnostic, named_function
-from blindspot.errors import InputError
+from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.comparison import Changes
@@ -44,6 +44,7 @@ from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
 
 DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
+RESCORED = (20, 50, 100, 200)
 DIMENSIONS = (1024, 768, 512, 384, 256, 128, 64, 32, 16)
 TABLE = BrowseTable("size_items", key="size_item", unit="item", number="no.")
 TITLE = "Sizes"
@@ -58,6 +59,8 @@ HOW = r"""
   smallest and the largest value of each dimension over the dataset's items, compared as they are; the sign of each
   dimension, compared by the number of equal bits (Hamming distance, which is the cosine of vectors of signs).
   *int8-docs* and *binary-docs* compare codes of documents with float queries.
+- **Rescoring**: codes find the list, of every query so many best and those that tie with the last of them, and floats
+  decide in it. MB count the codes that are searched; the floats are besides, for example on disk.
 - **Significant**: the diagnostic's paired test against full size on the same items, $p$ after Holm over the grid.
   No significant loss is no proof of no loss, so see what a setting *loses at most*: the upper bound of a one-sided
   interval of the drop, at $1 - 0.05/k$ for $k$ settings, so that with 95% confidence all hold at once.
@@ -104,6 +107,7 @@ def _form(picks: Picks) -> Grid | None:
         bind="query-params",
         help=about,
     )
+    rescored = _rescored(picks)
     with ui.options():
         by = By(
             one_of(
@@ -121,18 +125,44 @@ def _form(picks: Picks) -> Grid | None:
         st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
         return None
     try:
-        return _grid(str(encoder or DEFAULT_ENCODER), picks.dataset, dimensions, precisions, by, metric)
+        return _grid(str(encoder or DEFAULT_ENCODER), picks.dataset, dimensions, precisions, by, metric, rescored)
     except InputError as error:
         st.info(as_text(str(error)), icon=":material/info:")
         return None
 
 
+def _rescored(picks: Picks) -> Sequence[int]:
+    """How many best to compare again; nothing to choose where nothing is ranked."""
+    try:
+        if entry_of(picks.dataset).compute_twice is None:
+            return ()
+    except BlindspotError:  # the form says what is wrong
+        return ()
+    chosen = st.pills(
+        "Rescore the best",
+        RESCORED,
+        selection_mode="multi",
+        key="size_rescore",
+        bind="query-params",
+        help="Search with codes, then compare so many best of every query again in float32. The floats are read for "
+        "these alone, so they can be on disk.",
+    )
+    return [int(one) for one in chosen]
+
+
 def _grid(
-    encoder: str, dataset: str, dimensions: Sequence[int], precisions: Sequence[str], by: By, metric: str
+    encoder: str,
+    dataset: str,
+    dimensions: Sequence[int],
+    precisions: Sequence[str],
+    by: By,
+    metric: str,
+    rescored: Sequence[int],
 ) -> Grid:
     entry = entry_of(dataset)
     params = {"metric": metric} if any(parameter.name == "metric" for parameter in entry.parameters) else {}
-    return grid_of(encoder, dataset, [int(d) for d in dimensions], precisions, settings(), by=by, params=params)
+    numbers = [int(d) for d in dimensions]
+    return grid_of(encoder, dataset, numbers, precisions, settings(), by=by, rescored=rescored, params=params)
 
 
 def _study(grid: Grid, top: st.delta_generator.DeltaGenerator) -> None:
@@ -201,7 +231,7 @@ def _bytes(grid: Grid) -> None:
     rows = [
         {
             "dimensions": setting.dimension,
-            "precision": setting.precision,
+            "precision": setting.way,
             "MB per million": setting.bytes_per_text,
             "of full size": setting.bytes_per_text / full,
         }
@@ -276,7 +306,7 @@ def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> dict[str
     interval = cell.interval
     return {
         "dimensions": cell.setting.dimension,
-        "precision": cell.setting.precision,
+        "precision": cell.setting.way,
         "MB per million": cell.setting.bytes_per_text,
         "score": cell.value,
         "95% CI": f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–",

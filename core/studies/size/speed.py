@@ -24,23 +24,29 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.settings import Settings
 from blindspot.studies.size.grid import FLOAT, Setting
 from blindspot.texts import counted
-from blindspot.types import CancelToken, Float32, Progress
+from blindspot.types import CancelToken, Float32, Int64, Progress
 
 VECTORS, QUERIES, NEAREST = 100_000, 64, 10
 REPEATS = 3  # after one search to warm up; the median counts
 SEED = 20_281_123
 MOST_BYTES = 1 << 20  # of the file
+Search = Callable[[], Int64]  # rows of the nearest of each query
 
 
 @dataclass(frozen=True)
 class Timing:
     """Milliseconds per query: of faiss's index for the precision, None where it has none, and of pages' own search,
-    which compares codes as float32 numbers."""
+    which compares codes as float32 numbers; both with comparing the ``rescored`` best again, from memory."""
 
     dimension: int
     precision: str
     faiss_ms: float | None
     own_ms: float
+    rescored: int = 0
+
+    @property
+    def key(self) -> tuple[int, str, int]:
+        return self.dimension, self.precision, self.rescored
 
 
 @dataclass(frozen=True)
@@ -59,15 +65,15 @@ class Measured:
     timings: tuple[Timing, ...]
 
     def of(self, setting: Setting) -> Timing | None:
-        return next(
-            (t for t in self.timings if (t.dimension, t.precision) == (setting.dimension, setting.precision)), None
-        )
+        wanted = (setting.dimension, setting.precision, setting.rescored)
+        return next((t for t in self.timings if t.key == wanted), None)
 
     @property
     def in_words(self) -> str:
+        again = " Best that are compared again are read from memory." if any(t.rescored for t in self.timings) else ""
         return (
             f"Search time: the {self.nearest} nearest of {self.vectors:,} random vectors, {self.queries} queries at "
-            f"once, per query, measured on {self.machine}."
+            f"once, per query, measured on {self.machine}.{again}"
         )
 
 
@@ -90,27 +96,44 @@ def _processor() -> str:
 
 def measure(settings: Iterable[Setting], progress: Progress, cancel: CancelToken, vectors: int = VECTORS) -> Measured:
     """Time the search of every setting; raises ``Cancelled`` between two."""
-    wanted = list(dict.fromkeys((one.dimension, one.precision) for one in settings))
-    own: dict[int, float] = {}
+    wanted = list(dict.fromkeys((one.dimension, one.precision, one.rescored) for one in settings))
+    own: dict[tuple[int, int], float] = {}
     out = []
 
-    def own_search(documents: Float32, queries: Float32) -> Callable[[], object]:
+    def own_search(documents: Float32, queries: Float32, nearest: int) -> Search:
         index = ExactIndex(documents, Similarity.COS)
-        return lambda: index.of_vectors(queries, NEAREST)
+        return lambda: index.of_vectors(queries, nearest).rows
 
-    for place, (dimension, precision) in enumerate(wanted):
+    for place, (dimension, precision, rescored) in enumerate(wanted):
         progress("timing searches", place, len(wanted))
         cancel.check()
         drawn = np.random.default_rng(SEED).standard_normal((vectors + QUERIES, dimension), dtype=np.float32)
         documents, queries = drawn[:vectors], drawn[vectors:]
-        if dimension not in own:
-            own[dimension] = _milliseconds(own_search(documents, queries))
-        search = _faiss(precision, documents, queries)
-        out.append(Timing(dimension, precision, None if search is None else _milliseconds(search), own[dimension]))
+        nearest = min(max(NEAREST, rescored), vectors)
+        if (dimension, rescored) not in own:
+            search = own_search(documents, queries, nearest)
+            own[dimension, rescored] = _milliseconds(_again(search, documents, queries) if rescored else search)
+        found = _faiss(precision, documents, queries, nearest)
+        if found is not None and rescored:
+            found = _again(found, documents, queries)
+        faiss_ms = None if found is None else _milliseconds(found)
+        out.append(Timing(dimension, precision, faiss_ms, own[dimension, rescored], rescored))
     return Measured(machine_here(), vectors, QUERIES, NEAREST, tuple(out))
 
 
-def _faiss(precision: str, documents: Float32, queries: Float32) -> Callable[[], object] | None:
+def _again(search: Search, documents: Float32, queries: Float32) -> Search:
+    """A search whose results are compared again in float32, and the nearest of them taken."""
+
+    def both() -> Int64:
+        rows = search()
+        scores = np.einsum("qd,qmd->qm", queries, documents[rows])
+        best = np.argsort(-scores, axis=1)[:, :NEAREST]
+        return np.take_along_axis(rows, best, axis=1)
+
+    return both
+
+
+def _faiss(precision: str, documents: Float32, queries: Float32, nearest: int) -> Search | None:
     """A search in faiss's exhaustive index for a precision, built; None for one that it has no index for."""
     import faiss
 
@@ -118,21 +141,21 @@ def _faiss(precision: str, documents: Float32, queries: Float32) -> Callable[[],
     if precision == FLOAT:
         flat = faiss.IndexFlatIP(d)
         flat.add(documents)
-        return lambda: flat.search(queries, NEAREST)
+        return lambda: np.asarray(flat.search(queries, nearest)[1])
     if precision in ("int8", "int8-decoded", "uint8", "int8-docs"):
         quantized = faiss.IndexScalarQuantizer(d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
         quantized.train(documents)
         quantized.add(documents)
-        return lambda: quantized.search(queries, NEAREST)
+        return lambda: np.asarray(quantized.search(queries, nearest)[1])
     if precision in ("binary", "ubinary"):
         packed, asked = np.packbits(documents > 0, axis=-1), np.packbits(queries > 0, axis=-1)
         bits = faiss.IndexBinaryFlat(packed.shape[1] * 8)
         bits.add(packed)
-        return lambda: bits.search(asked, NEAREST)
+        return lambda: np.asarray(bits.search(asked, nearest)[1])
     return None
 
 
-def _milliseconds(search: Callable[[], object]) -> float:
+def _milliseconds(search: Search) -> float:
     """Median time of a search per query."""
     search()
     times = []
@@ -153,9 +176,9 @@ def path_of(settings: Settings) -> Path:
 def keep(found: Measured, settings: Settings) -> Measured:
     """Store timings, with the stored ones of this machine and as many vectors that are not measured again."""
     before = read(settings)
-    new = {(t.dimension, t.precision): t for t in found.timings}
+    new = {t.key: t for t in found.timings}
     old = before.timings if before and (before.machine, before.vectors) == (found.machine, found.vectors) else ()
-    merged = {(t.dimension, t.precision): t for t in old} | new
+    merged = {t.key: t for t in old} | new
     kept = Measured(found.machine, found.vectors, found.queries, found.nearest, tuple(merged.values()))
     data = json.dumps(asdict(kept), indent=1).encode()
     write_atomically(path_of(settings), lambda file: file.write(data))

@@ -17,7 +17,8 @@ from blindspot.encoders.rankings import bm25
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.ranking import graded
 from blindspot.numerics.ranking.graded import NAMES
-from blindspot.numerics.ranking.judged import Judged, Places
+from blindspot.numerics.ranking.judged import Judged, Places, order_of_ids
+from blindspot.numerics.ranking.rescoring import BEHIND, Twice
 from blindspot.types import CancelToken, Float32, Float64, no_progress
 from tests.support import retrieval_world as toy
 from tests.support.retrieval_world import by_trec_eval
@@ -50,6 +51,29 @@ def test_in_its_order_scores_are_those_of_trec_eval(metric: str) -> None:
     result = compute(data, vectors_of(data), metric=metric, ties="trec_eval")
     expected = by_trec_eval(data, np.round(similarities(data, vectors_of(data), metric), 6))
     check(result, expected, "")
+
+
+@pytest.mark.parametrize("metric", ["cos", "l2"])
+@pytest.mark.parametrize("depth", [1, 3, 100])
+def test_a_rescored_ranking_has_the_scores_of_trec_eval(metric: str, depth: int) -> None:
+    """The list of a query is what trec_eval's order has first; others are moved behind it."""
+    data = toy.dataset()
+    order = order_of_ids(data.document_ids)
+    first, second = (np.round(similarities(data, vectors_of(data, seed), metric), 6) for seed in (3, 4))
+    scores = first - BEHIND
+    for query in range(len(first)):
+        best = sorted(range(len(order)), key=lambda i: (-first[query, i], order[i]))[:depth]
+        scores[query, best] = second[query, best]
+    twice = Twice(vectors_of(data, 3), vectors_of(data, 4), depth)
+    params = ENTRY.check_params({"metric": metric, "ties": "trec_eval"})
+    assert ENTRY.compute_twice
+    result = ENTRY.compute_twice(twice, data, params, no_progress, CancelToken())
+    check(result, by_trec_eval(data, scores), "")
+    assert result.metrics["rescored"] == min(depth, len(order))
+    expected = {**params, "ties": "expected"}
+    all_again = ENTRY.compute_twice(replace(twice, depth=1_000), data, expected, no_progress, CancelToken())
+    once = ENTRY.compute(vectors_of(data, 4), data, expected, no_progress, CancelToken()).metrics
+    assert {name: all_again.metrics[name] for name in once} == pytest.approx(once)
 
 
 def check(result: DiagnosticResult, expected: dict[str, dict[int, float]], prefix: str) -> None:

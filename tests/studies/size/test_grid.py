@@ -39,7 +39,27 @@ def test_a_setting_is_an_ordinary_transform_of_its_bytes(
         assert one.bytes_per_text == -(-one.dimension * BITS[one.precision] // 8)
 
 
+@given(st.lists(st.sampled_from(PRECISIONS), min_size=1), st.lists(st.integers(1, 500), max_size=3))
+def test_every_code_is_rescored_too(precisions: list[str], rescored: list[int]) -> None:
+    found = settings_of(8, [8, 4], precisions, rescored=rescored)
+    every = {(d, p, m) for d in (8, 4) for p in precisions for m in (0, *rescored) if p != FLOAT or not m}
+    assert {(one.dimension, one.precision, one.rescored) for one in found} == {(8, FLOAT, 0)} | every
+    for one in found:
+        chain = TransformChain.parse(one.chain)
+        assert (str(chain), chain.rescored) == (one.chain, one.rescored)
+        assert one.bytes_per_text == -(-one.dimension * BITS[one.precision] // 8)
+        assert one.bytes_besides == (4 * one.dimension if one.rescored else 0)
+
+
+def test_what_ranks_nothing_is_not_rescored(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="ranks nothing"):
+        grid_of("random-projection", "demo-scored", [32], ["binary"], make_settings(tmp_path), rescored=[10])
+    with pytest.raises(InputError, match="0 texts to compare again"):
+        settings_of(384, [8], ["int8"], rescored=[0])
+
+
 def test_chains_by_hand() -> None:
+    assert chain_of(128, "binary", 384, rescored=50) == "truncate:128+binary+rescore:50"
     assert chain_of(128, "int8", 384) == "truncate:128+int8"
     assert chain_of(384, "binary", 384) == "binary"
     assert chain_of(64, FLOAT, 384, By.PCA) == "pca:64"

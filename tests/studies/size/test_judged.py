@@ -27,7 +27,7 @@ ENCODER = "random-projection"
 
 @pytest.fixture(scope="module")
 def made(module_world: World) -> tuple[World, Judged]:
-    grid = grid_of(ENCODER, "demo-pairs", DIMENSIONS, PRECISIONS, module_world.settings)
+    grid = grid_of(ENCODER, "demo-pairs", DIMENSIONS, PRECISIONS, module_world.settings, rescored=[20])
     runs: Sequence[RunRecord] = [
         module_world.run("evalrank", str(request.variant), "demo-pairs") for request in grid.requests
     ]
@@ -147,7 +147,8 @@ def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     open_app: OpenApp, made: tuple[World, Judged]
 ) -> None:
     world, found = made
-    query = {"data": "demo-pairs", "size_enc": ENCODER, "size_dim": ["64", "32"], "size_drop": "0.5"}
+    query = {"data": "demo-pairs", "size_enc": ENCODER, "size_dim": ["64", "32"], "size_rescore": "20"}
+    query["size_drop"] = "0.5"
     app = open_app(world.cache, "size", **query)
     asked = [one for one in found.cells if one.setting.dimension >= 32]
     rows = table(app, "dimensions", "precision", "score")

@@ -13,7 +13,7 @@ from blindspot.studies.size.grid import PRECISIONS, settings_of
 from blindspot.types import CancelToken, no_progress
 from tests.conftest import make_settings
 
-SETTINGS = settings_of(16, [16, 8], PRECISIONS)
+SETTINGS = settings_of(16, [16, 8], PRECISIONS, rescored=[20])
 
 
 def test_every_setting_is_timed_and_what_is_kept_is_read_again(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from blindspot.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
-from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.texts import percent
 from blindspot.types import Int64
@@ -52,7 +52,7 @@ def _counted(run: RunRecord, pairs: PairTable) -> QueriesAbove | None:
         return None
     try:
         return _above(run, pairs)
-    except EmbeddingsGone:  # the view of pairs says so, and offers to encode again
+    except (EmbeddingsGone, ComparedTwice):  # the view of pairs says so, and offers to encode again
         return None
 
 

@@ -6,6 +6,7 @@ A figure of the ranks in A and B, a table with filters, search, order and downlo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import numpy as np
@@ -26,7 +27,7 @@ from blindspot.figures.theme import MANY_VARIANTS
 from blindspot.numerics.neighbours.hubness import HUB
 from blindspot.numerics.ranking.problem import Relation
 from blindspot.numerics.statistics.outcomes import Leads
-from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
 from blindspot.texts import from_change
@@ -397,7 +398,10 @@ def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | 
         if has_changed(jobs().active()):  # the button was pressed: the page shows progress, above this view
             st.rerun()
         return
-    hubs = None if queries is None else _occurrences(run, queries.astype(np.int64).tobytes())
+    hubs = None
+    if queries is not None:
+        with suppress(ComparedTwice):
+            hubs = _occurrences(run, queries.astype(np.int64).tobytes())
     numbers, texts = [item.item_no for item in items], [item.text for item in items]
     why = reasons(pair["query"], numbers, texts, of_words=of_words, hubs=hubs)
     draw_ranking(pair, items, run.plan.variant.label, why)

@@ -36,7 +36,7 @@ from blindspot.diagnostics.evalrank.trust import (
 from blindspot.errors import BlindspotError
 from blindspot.files.tables import MAX_ROWS
 from blindspot.runs import pipeline
-from blindspot.runs.embeddings import EmbeddingsGone
+from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
@@ -92,6 +92,8 @@ def _among_fewer(shown: EvalRankView, run: RunRecord) -> list[Choice]:
         score = _without_frequent_words(shown.entry, run, shown.filtered, dataset.core_texts)
     except EmbeddingsGone as gone:
         encode_again(gone, run, key="trust_again")
+        return []
+    except ComparedTwice:
         return []
     return [
         Choice(
