@@ -17,7 +17,9 @@ import numpy as np
 from blindspot.errors import BlindspotError
 from blindspot.files.artifacts import Artifacts
 from blindspot.transforms import flow as network
+from blindspot.transforms import repairs
 from blindspot.transforms.flow import Curve, Flow
+from blindspot.transforms.repairs import FOLDER, Repair
 from blindspot.types import CancelToken, Float32, Progress
 
 VERSION = 1  # raised whenever the same items give another flow
@@ -53,6 +55,10 @@ class StoredFlows:
         if found is None:
             raise NotTrained
         return found
+
+    def repair(self, step: str, repair_id: str, dimension: int) -> Repair:
+        """A repair, kept in the folder beside that of the flows; raises as ``repairs.load``."""
+        return repairs.load(self.folder.with_name(FOLDER), step, repair_id, dimension)
 
     def read(self, key: str) -> Flow | None:
         """The flow stored under a key, or None; raises ``DataCorrupt`` if the file is damaged."""

@@ -1,0 +1,125 @@
+"""Command ``repair``: a linear map on a model's vectors that is trained on triplets, tested, and exported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from blindspot.cli import output
+from blindspot.cli.options import AsJson, names_columns, of_columns
+from blindspot.datasets.catalog import title_of
+from blindspot.datasets.named import dataset_named
+from blindspot.datasets.own.reference import NamedColumns
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.repair import export, fitting, task
+from blindspot.studies.repair.fitting import Method
+from blindspot.studies.repair.results import TOLERATED, Measure, Report, answer
+from blindspot.studies.repair.task import RepairTask
+from blindspot.texts import p_in_words
+from blindspot.types import CancelToken
+
+
+@names_columns
+def repair(
+    *,
+    encoder: Annotated[str, typer.Option(help="model, such as minilm")],
+    data: Annotated[
+        str, typer.Option(help="minimal pairs, pairs or retrieval: a dataset id, or your own file or folder")
+    ],
+    method: Annotated[
+        Method,
+        typer.Option(help="weights: of dimensions; low-rank: a change of all vectors; queries: a map of queries alone"),
+    ] = Method.LOW_RANK,
+    rank: Annotated[int, typer.Option(help="of the low-rank change", min=1, max=fitting.MOST_RANK)] = fitting.RANK,
+    keep: Annotated[
+        float,
+        typer.Option(help="weight of keeping other cosines as they are: more is less damage, and less gain", min=0.0),
+    ] = fitting.KEEP,
+    test_on: Annotated[
+        list[str] | None,
+        typer.Option(help="dataset to test on; repeat for several. Otherwise minimal pairs and tasks that are here"),
+    ] = None,
+    max_drop: Annotated[float, typer.Option(help="tolerated loss of a score", min=0.0, max=1.0)] = TOLERATED,
+    seed: Annotated[int, typer.Option(help="of the split and the training")] = fitting.SEED,
+    out: Annotated[
+        Path | None, typer.Option("--output", help="folder for the repaired model, which sentence-transformers loads")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="train again, even if this repair is there")] = False,
+    as_json: AsJson = False,
+    columns: NamedColumns | None,
+) -> None:
+    """Train a linear map on a model's vectors that orders triplets rightly, and show its gain and its damage.
+
+    The gain is that on held-out triplets, which share no text with the others, over doing nothing, random maps of the
+    same size, and training on shuffled labels. The repair is kept as the transform repair:ID.
+    """
+    settings = Settings.from_environment()
+    repository = Repository.at(settings.store)
+    (dataset,) = of_columns([dataset_named(data)], columns)
+    tests = [dataset_named(one) for one in test_on or ()]
+    asked = RepairTask.of(encoder, dataset, settings, method=method, rank=rank, keep=keep, seed=seed, tests=tests)
+    if out is not None:
+        export.check_folder(out)
+        export.check_model(resolve_encoder(asked.encoder, settings))
+    found = None if again else task.find(asked, settings)
+    if found is None or not task.is_of_today(found, settings):
+        with output.progress(asked.label) as progress:
+            found = task.make(asked, settings, repository, progress, CancelToken())
+    folders: tuple[Path, ...] = ()
+    if out is not None:
+        folders = export.write(task.repair_of(found, settings), resolve_encoder(asked.encoder, settings), out)
+    if found.warning:
+        output.warn([found.warning])
+    if as_json:
+        output.print_json(_fields(found, max_drop, [str(folder) for folder in folders]))
+        return
+    output.use_names(settings, repository, [asked.encoder])
+    _print(found, max_drop)
+    for folder in folders:
+        output.print_text(f"Written to {folder}.")
+
+
+def _print(found: Report, tolerated: float) -> None:
+    output.print_table(
+        f"{found.chain}: before and after",
+        ["measured on", "n", "before", "after", "random", "shuffled", "change", "p (Holm)"],
+        [_row(one) for one in found.measures],
+    )
+    for sentence in answer(found, tolerated):
+        output.print_text(sentence)
+    for reason, count in found.left_out.items():
+        output.print_text(f"Left out: {count:,}, {reason}.")
+    for reference, why in found.not_tested.items():
+        output.print_text(f"Not tested on {title_of(reference)}: {why}.")
+    output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {found.encoder} --transform {found.chain}")
+
+
+def _row(one: Measure) -> list[str]:
+    def share(value: float | None) -> str:
+        return "–" if value is None else f"{value:.3f}"
+
+    return [
+        f"{one.part}: {one.title}",
+        f"{one.items:,}",
+        share(one.before),
+        share(one.after),
+        share(one.random),
+        share(one.shuffled),
+        one.change.in_words,
+        "–" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p = "),
+    ]
+
+
+def _fields(found: Report, tolerated: float, folders: list[str]) -> dict[str, Any]:
+    return {
+        **found.to_json(),
+        "verdict": found.verdict(tolerated).value,
+        "tolerance": tolerated,
+        "gains": found.gains,
+        "answer": list(answer(found, tolerated)),
+        "folders": folders,
+    }

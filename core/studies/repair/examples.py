@@ -1,0 +1,203 @@
+"""Triplets of a repair: what it is trained on, what decides when to stop, and what it is tested on.
+
+The three share no text, near-duplicates included, and none is a near-duplicate of a text that something else is
+evaluated on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.kinds.base import Dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.diagnostic import all_diagnostics
+from blindspot.diagnostics.heros.training import all_triplets
+from blindspot.encoders.base import Encoder
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import InputError
+from blindspot.names import current
+from blindspot.runs import pipeline
+from blindspot.runs.inputs.roles import texts_of
+from blindspot.runs.training_data.evaluated import evaluated
+from blindspot.runs.training_data.examples import MOST, Triplet, sources, triplets_of
+from blindspot.runs.training_data.making import components_of, made, split
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.studies.repair.fitting import FEWEST, Triplets
+from blindspot.texts import counted
+from blindspot.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
+
+HELD_OUT = 0.3  # share of the examples to test on
+TO_STOP = 0.15  # of the others, to decide when to stop
+WHATEVER = 2.0  # a margin that no difference of cosines exceeds: whatever the model says of a triplet
+WITHOUT = "a text without a vector"
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors:
+    """Vectors of a dataset's texts under a model.
+
+    Attributes:
+        matrix: ``[n, d] float32``, or by role ``[n + q, d]``.
+        covered: ``[n]``, which texts have a vector.
+    """
+
+    dataset: Dataset
+    matrix: Float32
+    covered: Bool
+
+    def triplets(self, given: Sequence[Triplet]) -> Triplets:
+        """Rows of triplets of its texts."""
+        number = {text: row for row, text in enumerate(self.dataset.items)}
+        rows = np.array([[number[text] for text in one.texts] for one in given], dtype=np.int64).reshape(-1, 3)
+        asking = self.dataset.rows_as_queries(rows[:, 0].astype(np.int32), len(self.matrix))
+        return Triplets(np.asarray(asking, dtype=np.int64), rows[:, 1], rows[:, 2])
+
+    def has(self, given: Sequence[Triplet]) -> Bool:
+        """Which triplets have a vector for each text."""
+        number = {text: row for row, text in enumerate(self.dataset.items)}
+        rows = np.array([[number[text] for text in one.texts] for one in given], dtype=np.int64).reshape(-1, 3)
+        return np.asarray(self.covered[rows].all(axis=1))
+
+
+def vectors_of(
+    entry: DatasetEntry, encoder: Encoder, settings: Settings, progress: Progress, cancel: CancelToken
+) -> Vectors:
+    """The vectors of a dataset's texts, encoded if need be.
+
+    Raises:
+        InputError: no diagnostic compares such texts by vectors, or the model cuts them in passages.
+        BlindspotError: the dataset cannot be read, or the model failed.
+    """
+    dataset = fetch.load(entry, settings, progress, cancel)
+    diagnostic = next(
+        (one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.triplets), None
+    )
+    if diagnostic is None:
+        raise InputError(
+            f"a {entry.kind.in_words} has no triplets",
+            expected=" or ".join(f"a {one.dataset_kind.in_words}" for one in sources()),
+        )
+    params = diagnostic.check_params({})
+    texts = texts_of(diagnostic, params, encoder, dataset)
+    found = EmbeddingCache(settings.embeddings).encode(texts.encoder, texts.texts, texts.digest, progress, cancel)
+    n = len(dataset.items)
+    if len(found.matrix) < n or len(dataset.encoded) != n:
+        raise InputError("a model that cuts documents in passages", expected="one vector per text")
+    return Vectors(dataset, np.asarray(found.matrix), np.asarray(found.covered[:n]))
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Triplets of a dataset in three parts, with the vectors of their texts.
+
+    Attributes:
+        test: ``tested`` as triplets of texts; ``component [t]`` numbers those that share a text.
+        left_out: how many examples, by reason.
+        warning: what could not be left out, or "".
+        digest: of what is trained on.
+    """
+
+    vectors: Vectors
+    train: Triplets
+    stop: Triplets
+    test: Triplets
+    trained: tuple[Triplet, ...]
+    tested: tuple[Triplet, ...]
+    component: Int64
+    components: int
+    left_out: Mapping[str, int]
+    warning: str
+    digest: str
+
+
+def examples_of(
+    encoder: Encoder,
+    dataset: str,
+    test_on: Sequence[str],
+    seed: int,
+    settings: Settings,
+    repository: Repository,
+    progress: Progress,
+    cancel: CancelToken,
+) -> Examples:
+    """The examples of a dataset.
+
+    Of minimal pairs every original with each rewrite that keeps and each that changes its meaning, whatever the model
+    says of them; of others each pair with what is nearest to its query, for which the model alone is run. None is
+    chosen because the model is wrong about it: what it is wrong about can only get better.
+
+    Args:
+        test_on: references of the datasets that the repair is to be tested on.
+
+    Raises:
+        InputError: too few triplets, or none of a kind; a model without vectors for half of the texts.
+        BlindspotError: a dataset cannot be read, or the model failed.
+    """
+    entry = find_dataset(dataset)
+    vectors = vectors_of(entry, encoder, settings, progress, cancel)
+    covered, n = int(np.count_nonzero(vectors.covered)), len(vectors.covered)
+    name = current().model(encoder.identity.reference)
+    if 2 * covered <= n:
+        raise InputError(
+            f"{name} has a vector for {covered:,} of the {n:,} texts", expected="a model with vectors for most of them"
+        )
+    progress("choosing triplets", 0, 1)
+    found = _triplets(entry, vectors, encoder, settings, repository, progress, cancel)
+    has = vectors.has(found)
+    others = evaluated(entry.id, test_on, (), settings, repository)
+    cancel.check()
+    data = made(
+        [one for one, is_there in zip(found, has, strict=True) if is_there], others.texts, held_out=HELD_OUT, seed=seed
+    )
+    cancel.check()
+    if len(data.train) < FEWEST:
+        raise InputError(
+            f"{counted(len(data.train), 'triplet')} to train on",
+            expected=f"{FEWEST} or more",
+            remedy="take a larger dataset",
+        )
+    sides = split([one.texts for one in data.train], TO_STOP, seed)
+    parts = list(zip(data.train, sides.is_held_out, sides.crossing, strict=True))
+    train = tuple(one for one, out, crosses in parts if not out and not crosses)
+    stop = tuple(one for one, out, crosses in parts if out and not crosses)
+    left_out = dict(data.left_out)
+    if without := int(np.count_nonzero(~has)):
+        left_out[WITHOUT] = without
+    return Examples(
+        vectors,
+        vectors.triplets(train),
+        vectors.triplets(stop),
+        vectors.triplets(data.held_out),
+        (*train, *stop),
+        data.held_out,
+        components_of([one.texts for one in data.held_out], whole=data.whole),
+        data.components,
+        left_out,
+        others.warning,
+        digest_of_strings(
+            [*(text for one in train for text in one.texts), "", *(t for one in stop for t in one.texts)]
+        ),
+    )
+
+
+def _triplets(
+    entry: DatasetEntry,
+    vectors: Vectors,
+    encoder: Encoder,
+    settings: Settings,
+    repository: Repository,
+    progress: Progress,
+    cancel: CancelToken,
+) -> Sequence[Triplet]:
+    if isinstance(vectors.dataset, MinimalPairSet):
+        return list(all_triplets(vectors.dataset))
+    diagnostic = next(one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.triplets)
+    request = pipeline.request(diagnostic.id, encoder.identity.reference, "none", entry.id, {}, settings)
+    run = pipeline.run(request, settings, repository, progress, cancel, keep_embeddings=True).record
+    return triplets_of(run, settings, repository, most=MOST, margin=WHATEVER)

@@ -1,0 +1,202 @@
+"""Page *Repair*: a linear map of a model's vectors, what it mends, and what it breaks."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from blindspot import ui
+from blindspot.datasets.catalog import title_of
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import current, is_ranking
+from blindspot.runs.encoders_here import known_references
+from blindspot.studies.repair import figures, task
+from blindspot.studies.repair.fitting import IN_WORDS, Method
+from blindspot.studies.repair.results import TOLERATED, Part, Report, answer
+from blindspot.studies.repair.task import RepairTask
+from blindspot.texts import counted, p_in_words
+from blindspot.ui import headline
+from blindspot.ui.gone import readable_datasets
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import Picks
+from blindspot.ui.resources import repository, scheme, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.work import task_button
+
+DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
+RANKS = (16, 4, 8, 32, 64)
+KEEPS = (100, 0, 10, 1_000)
+
+HOW = r"""
+- The map $M$ makes $xM$ of a vector. It is a weight per dimension; the identity plus a change of low rank; or, of
+  queries alone, any linear map. The model itself is not trained.
+- It is trained on **triplets**: an anchor, a text that says the same, and one that does not. Of minimal pairs these are
+  all; of pairs and retrieval sets the negatives are what the model puts nearest to the query. The loss is
+  $\log(1 + e^{-(\cos(a,p) - \cos(a,n))/0.05})$, plus *keep* times the mean squared change of the cosines of random
+  pairs.
+- **Held out** are triplets that share no text with what it is trained on, near-duplicates included; others decide when
+  to stop. Texts that something else is evaluated on are left out of both.
+- **Shuffled labels**: the same training, with a coin for which text is which, three times. **Random maps** have the
+  same form and size, five of them. A model below chance (50%) gains from both, since anything that scrambles its
+  vectors brings it nearer to chance; the gain counts only if it exceeds both by more than its interval.
+- **Intervals** are 95%, paired, and respect that triplets share texts; $p$ is after Holm, without the held-out ones.
+- **Worth it**: the gain counts, and a loss of more than the tolerance is ruled out for everything measured. **Not worth
+  it**: no gain that counts, or a significant loss of more than the tolerance. Otherwise it is undecided.
+"""
+
+
+def show() -> None:
+    """The page."""
+    picks = ui.page("Repair", "Can a map of its vectors mend what a model orders wrongly, and what does it break?")
+    with ui.errors_shown():
+        top = st.container()
+        if (asked := _form(picks)) is not None:
+            _study(asked, top)
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+def _form(picks: Picks) -> RepairTask | None:
+    """The repair asked for, or None with a note on what is wrong."""
+    left, right = st.columns([2, 5])
+    known = known_references(settings(), repository())
+    names = [one for one in dict.fromkeys([DEFAULT_ENCODER, *known]) if not is_ranking(one)]
+    encoder = one_named("Model", names, index=0, key="repair_enc", name=current().model, place=left)
+    usual = [Method.LOW_RANK.value, Method.WEIGHTS.value, Method.QUERIES.value]
+    about = "\n".join(f"- {name}: {IN_WORDS[Method(name)]}" for name in usual)
+    method = one_of("Map", usual, "repair_method", about, place=right)
+    with ui.options():
+        rank = one_of("Rank", RANKS, "repair_rank", "Of the low-rank map.")
+        keep = one_of(
+            "Keep",
+            KEEPS,
+            "repair_keep",
+            "How much other cosines should stay as they are: more is less damage, and less gain.",
+        )
+    if picks.dataset not in readable_datasets(warn=True):
+        st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
+        return None
+    try:
+        return RepairTask.of(
+            str(encoder or DEFAULT_ENCODER), picks.dataset, settings(), method=method, rank=int(rank), keep=float(keep)
+        )
+    except InputError as error:
+        st.info(as_text(str(error)), icon=":material/info:")
+        return None
+
+
+def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
+    report = task.find(asked, settings())
+    if report is None:
+        st.markdown(
+            f"{IN_WORDS[asked.method].capitalize()} is trained and tested on this machine in a few minutes. Texts of "
+            "datasets that it is tested on are encoded first, where they are not yet."
+        )
+    is_old = report is not None and not _is_of_today(report)
+    if report is None or is_old:
+        task_button("Train and test", "Training …", asked.label, [asked], key="repair_train")
+    if report is None:
+        return
+    with top:
+        first, *rest = answer(report, _tolerated())
+        headline.show(f"**{as_text(first)}** {as_text(' '.join(rest))}")
+    shown = [one for one in report.measures if one.counts]
+    st.plotly_chart(
+        figures.changes(shown, _tolerated(), scheme()), key="repair_changes", config={"displayModeBar": False}
+    )
+    st.caption(
+        "Change of each score against the model alone, with 95% intervals; number of items in parentheses. Open marks: "
+        "random maps of the same size, and training on shuffled labels. Dotted: the tolerated loss."
+    )
+    _table(report)
+    _use(report)
+
+
+def _is_of_today(report: Report) -> bool:
+    try:
+        found = task.is_of_today(report, settings())
+    except BlindspotError as error:
+        st.caption(as_text(f"The model cannot be used now: {error}"))
+        return True
+    if not found:
+        st.warning("The model has changed since this repair was trained. Train it again.")
+    return found
+
+
+def _tolerated() -> float:
+    return float(st.session_state.get("repair_drop", _drop_of_address()))
+
+
+def _drop_of_address() -> float:
+    try:
+        value = float(st.query_params.get("repair_drop", str(TOLERATED)))
+    except ValueError:
+        return TOLERATED
+    return value if 0.0 <= value <= 1.0 else TOLERATED
+
+
+def _table(report: Report) -> None:
+    rows = [
+        {
+            "part": one.part.value,
+            "measured on": one.title,
+            "n": one.items,
+            "before": one.before,
+            "after": one.after,
+            "random": one.random,
+            "shuffled": one.shuffled,
+            "change": one.change.value,
+            "95% CI": "–"
+            if one.change.low is None or one.change.high is None
+            else f"{one.change.low:+.3f} to {one.change.high:+.3f}",
+            "p (Holm)": "" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p = "),
+        }
+        for part in Part
+        for one in report.of(part)
+    ]
+    number = st.column_config.NumberColumn
+    shares = {name: number(format="%.3f") for name in ("before", "after")}
+    tables.draw(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="repair_table",
+        placeholder="–",
+        column_config={
+            **shares,
+            "n": number(format="localized"),
+            "random": number(format="%.3f", help="Random maps of the same form and size, the mean of several."),
+            "shuffled": number(format="%.3f", help="Trained on shuffled labels, the mean of several."),
+            "change": number(format="%+.3f"),
+        },
+    )
+    st.number_input(
+        "Tolerated loss",
+        0.0,
+        1.0,
+        TOLERATED,
+        0.005,
+        format="%.3f",
+        key="repair_drop",
+        bind="query-params",
+        width=160,
+        help="Of a score elsewhere. It decides the verdict.",
+    )
+
+
+def _use(report: Report) -> None:
+    """What it was trained on, and how to use it."""
+    said = [
+        f"Trained on {counted(report.trained, 'triplet')}, stopped by {report.stopped:,} others after "
+        f"{report.steps:,} steps, tested on {report.tested:,}; {counted(report.components, 'group')} of triplets that "
+        "share a text."
+    ]
+    said += [f"Left out: {count:,}, {reason}." for reason, count in report.left_out.items()]
+    said += [f"Not tested on {title_of(reference)}: {why}." for reference, why in report.not_tested.items()]
+    st.caption(as_text(" ".join([*said, report.warning]).strip()))
+    st.markdown("Apply it in any diagnostic as this post-processing of the model:")
+    st.code(report.chain, language=None)
+    if Method(report.method).is_of_queries:
+        st.caption("It works where a diagnostic tells queries from documents, and is exported as two models.")
+    st.caption("For sentence-transformers, export it with `blindspot repair` and `--output`.")

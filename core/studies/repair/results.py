@@ -1,0 +1,244 @@
+"""Report of a repair: measures before and after, the verdict, and the file it is kept in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from blindspot.datasets.catalog import title_of
+from blindspot.numerics.statistics.intervals import ALPHA
+
+VERSION = 1  # of the file
+TOLERATED = 0.02  # loss of a score
+CHANCE = 0.5  # of an order of two
+
+
+class Part(StrEnum):
+    """What a measure says."""
+
+    HELD_OUT = "held out"  # same kind of triplets as were trained on
+    KINDS = "other kinds of change"
+    DAMAGE = "damage"
+
+
+class Verdict(StrEnum):
+    WORTH = "worth it"
+    NOT_WORTH = "not worth it"
+    OPEN = "undecided"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A difference with its 95% interval; without ends where too little is independent, and ``refusal`` says why."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    refusal: str = ""
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether it is above zero by more than its interval."""
+        return self.low is not None and self.low > 0
+
+    @property
+    def in_words(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.value:+.3f}"
+        return f"{self.value:+.3f} ({self.low:+.3f} to {self.high:+.3f})"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A score under the model alone, the repair, and what it is compared with.
+
+    Attributes:
+        kind: of negatives, or "" for all; of damage the score's title.
+        items: that it is the score of; ``unit``: what these are, in the plural.
+        before, after: of the model alone, and of the repair.
+        random, shuffled: means over the seeds; None where not measured.
+        change: after less before.
+        over_random, over_shuffled: after less these.
+        p: of no change; None without a test. ``p_corrected``: after Holm over other kinds and damage.
+        counts: whether a loss counts in the verdict.
+    """
+
+    part: Part
+    dataset: str
+    kind: str
+    items: int
+    unit: str
+    before: float
+    after: float
+    change: Ends
+    random: float | None = None
+    shuffled: float | None = None
+    over_random: Ends | None = None
+    over_shuffled: Ends | None = None
+    p: float | None = None
+    p_corrected: float | None = None
+    counts: bool = True
+
+    @property
+    def title(self) -> str:
+        name = title_of(self.dataset)
+        return f"{name}: {self.kind}" if self.kind else name
+
+    def loses(self, tolerated: float) -> bool:
+        """Whether it is significantly lower than before, by more than is tolerated."""
+        return self.p_corrected is not None and self.p_corrected < ALPHA and self.change.value < -tolerated
+
+    def may_lose(self, tolerated: float) -> bool:
+        """Whether a loss of more than is tolerated is not ruled out."""
+        return self.change.low is None or self.change.low < -tolerated
+
+
+@dataclass(frozen=True)
+class Report:
+    """A repair and what it does.
+
+    Attributes:
+        chain: the transform that applies it, ``repair:ID``.
+        steps: of training, after which it was kept; ``moved``: how far it is from doing nothing.
+        trained, stopped, tested: numbers of triplets.
+        model_digest, data_digest, dataset_digest: of the model, the triplets and the dataset.
+        measures: the held-out triplets as a whole come first.
+        made: time, as ISO 8601.
+    """
+
+    encoder: str
+    dataset: str
+    method: str
+    rank: int
+    keep: float
+    seed: int
+    chain: str
+    dimension: int
+    steps: int
+    moved: float
+    trained: int
+    stopped: int
+    tested: int
+    components: int
+    left_out: Mapping[str, int]
+    measures: tuple[Measure, ...]
+    tested_on: tuple[str, ...]
+    not_tested: Mapping[str, str]
+    model_digest: str
+    data_digest: str
+    dataset_digest: str
+    seeds: Mapping[str, int] = field(default_factory=dict)
+    warning: str = ""
+    made: str = ""
+    seconds: float = 0.0
+
+    @property
+    def held_out(self) -> Measure:
+        return self.measures[0]
+
+    def of(self, part: Part) -> list[Measure]:
+        return [one for one in self.measures if one.part is part]
+
+    @property
+    def gains(self) -> bool:
+        """Whether more held-out triplets are right than under the model, random maps and shuffled labels."""
+        first = self.held_out
+        compared = (first.change, first.over_random, first.over_shuffled)
+        return all(one is not None and one.is_gain for one in compared)
+
+    def losing(self, tolerated: float = TOLERATED) -> list[Measure]:
+        """Measures elsewhere that lose more than is tolerated, the largest loss first."""
+        found = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts and one.loses(tolerated)]
+        return sorted(found, key=lambda one: one.change.value)
+
+    def unsure(self, tolerated: float = TOLERATED) -> list[Measure]:
+        """Measures elsewhere of which a larger loss is neither shown nor ruled out."""
+        elsewhere = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts]
+        return [one for one in elsewhere if one.may_lose(tolerated) and not one.loses(tolerated)]
+
+    def verdict(self, tolerated: float = TOLERATED) -> Verdict:
+        if not self.gains or self.losing(tolerated):
+            return Verdict.NOT_WORTH
+        elsewhere = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts]
+        return Verdict.OPEN if self.unsure(tolerated) or not elsewhere else Verdict.WORTH
+
+    def to_json(self) -> dict[str, Any]:
+        return {"version": VERSION, **asdict(self)}
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Report:
+        """Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is no report of this version."""
+        content = dict(found)
+        if content.pop("version") != VERSION:
+            raise ValueError("another version")
+        measures = tuple(_measure(one) for one in content.pop("measures"))
+        tested_on = tuple(content.pop("tested_on"))
+        return cls(**content, measures=measures, tested_on=tested_on)
+
+
+def _measure(found: Mapping[str, Any]) -> Measure:
+    content = dict(found)
+    for name in ("change", "over_random", "over_shuffled"):
+        content[name] = None if content[name] is None else Ends(**content[name])
+    return Measure(**{**content, "part": Part(content["part"])})
+
+
+# --- in words
+
+
+def answer(report: Report, tolerated: float = TOLERATED) -> tuple[str, ...]:
+    """Sentences: the verdict and why, the gain against what it is compared with, and the damage."""
+    verdict = report.verdict(tolerated)
+    return (_verdict(report, verdict, tolerated), *_gain(report), *_losses(report, tolerated))
+
+
+def _verdict(report: Report, verdict: Verdict, tolerated: float) -> str:
+    said = verdict.value.capitalize()
+    if verdict is Verdict.WORTH:
+        return f"{said}: more held-out triplets are right, and nothing measured loses more than {tolerated:g}."
+    if not report.gains:
+        return f"{said}: no gain is shown on held-out triplets."
+    if losing := report.losing(tolerated):
+        return f"{said}: more held-out triplets are right, but {losing[0].title} loses {-losing[0].change.value:.3f}."
+    if not report.unsure(tolerated):
+        return f"{said}: more held-out triplets are right; nothing else was measured."
+    return (
+        f"{said}: more held-out triplets are right, but a loss of more than {tolerated:g} elsewhere is not ruled out."
+    )
+
+
+def _gain(report: Report) -> list[str]:
+    first = report.held_out
+    out = [
+        f"Of {first.items:,} held-out triplets {first.after:.1%} are right, {first.before:.1%} before: "
+        f"{first.change.in_words}, 95% interval."
+    ]
+    if first.random is not None and first.shuffled is not None:
+        out.append(
+            f"Random maps of the same size get {first.random:.1%} right, training on shuffled labels "
+            f"{first.shuffled:.1%}."
+        )
+        if first.before < CHANCE:
+            out.append(
+                "The model alone is below chance (50%), so that anything that scrambles its vectors gains: only the "
+                "gain over these two counts."
+            )
+    compared = (("random maps", first.over_random), ("shuffled labels", first.over_shuffled))
+    said = [f"{one.in_words} over {name}" for name, one in compared if one is not None]
+    return [*out, f"The repair gains {' and '.join(said)}."] if said else out
+
+
+def _losses(report: Report, tolerated: float) -> list[str]:
+    losing = report.losing(tolerated)
+    if not losing:
+        unsure = report.unsure(tolerated)
+        return [f"Not ruled out: {_listed(unsure)}."] if unsure else []
+    return [f"Significant losses of more than {tolerated:g}: {_listed(losing)}."]
+
+
+def _listed(measures: Sequence[Measure], most: int = 4) -> str:
+    said = [f"{one.title} {one.change.in_words}" for one in measures[:most]]
+    more = len(measures) - most
+    return "; ".join([*said, f"{more} more"] if more > 0 else said)

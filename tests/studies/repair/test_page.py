@@ -1,0 +1,80 @@
+"""Page *Repair*: the stored report, the offer to make one, what cannot be repaired, and strange addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from blindspot.studies.repair import fitting, task
+from blindspot.studies.repair.results import Report, answer
+from blindspot.studies.repair.task import RepairTask
+from blindspot.types import CancelToken, no_progress
+from blindspot.ui.resources import jobs
+from tests.support.pages import OpenApp, chart_named, table, written
+from tests.support.world import World
+
+ENCODER = "random-projection"
+WHERE = {"data": "demo-minimal", "repair_enc": ENCODER}
+
+
+@pytest.fixture(scope="module")
+def made(module_world: World) -> Iterator[tuple[World, Report]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "STEPS", 30)
+        patch.setattr(task, "SHUFFLED", 1)
+        asked = RepairTask.of(ENCODER, "demo-minimal", module_world.settings)
+        yield (
+            module_world,
+            task.make(asked, module_world.settings, module_world.repository, no_progress, CancelToken()),
+        )
+
+
+def test_the_answer_the_chart_and_every_measure(made: tuple[World, Report], open_app: OpenApp) -> None:
+    world, report = made
+    app = open_app(world.cache, "repair", **WHERE)
+    assert not app.exception
+    assert answer(report)[0] in written(app)
+    assert any(code.value == report.chain for code in app.code)
+    shown = table(app, "measured on", "after")
+    assert shown["after"].tolist() == pytest.approx([one.after for one in report.measures])
+    (trained,) = (trace for trace in chart_named(app, "repair_changes")["data"] if trace["name"] == "repair")
+    assert len(trained["y"]) == sum(one.counts for one in report.measures)
+    assert not any(button.key == "repair_train" for button in app.button)
+
+
+def test_the_tolerance_decides_the_verdict(made: tuple[World, Report], open_app: OpenApp) -> None:
+    world, report = made
+    app = open_app(world.cache, "repair", **WHERE, repair_drop="1.0")
+    assert answer(report, 1.0)[0] in written(app)
+
+
+def test_what_is_not_trained_yet_is_offered(made: tuple[World, Report], open_app: OpenApp) -> None:
+    world, _ = made
+    app = open_app(world.cache, "repair", **WHERE, repair_method="queries")
+    assert app.button(key="repair_train").disabled is False
+    assert not app.code
+    assert not jobs().jobs()
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({"data": "demo-scored"}, "no triplets"),
+        ({"data": "demo-minimal", "repair_enc": "lsa"}, "fits no other"),
+    ],
+)
+def test_what_cannot_be_repaired_is_said(
+    made: tuple[World, Report], open_app: OpenApp, query: dict[str, str], said: str
+) -> None:
+    world, _ = made
+    app = open_app(world.cache, "repair", **query)
+    assert not app.exception
+    assert said in " ".join(one.value for one in app.info)
+
+
+def test_a_strange_address_is_as_none(made: tuple[World, Report], open_app: OpenApp) -> None:
+    world, report = made
+    app = open_app(world.cache, "repair", **WHERE, repair_method="<b>", repair_rank="-1", repair_drop="1e99")
+    assert not app.exception
+    assert answer(report)[0] in written(app)

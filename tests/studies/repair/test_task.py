@@ -1,0 +1,353 @@
+"""Repairs from request to report: scores by loops and by ordinary runs, leaks, shuffled labels, bad input."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.runs.training_data.evaluated import evaluated
+from blindspot.runs.training_data.near_duplicates import key_of
+from blindspot.studies.repair import fitting, measuring, task
+from blindspot.studies.repair.examples import examples_of, vectors_of
+from blindspot.studies.repair.fitting import Map, Method
+from blindspot.studies.repair.measuring import Maps
+from blindspot.studies.repair.results import Ends, Measure, Part, Report, Verdict, answer
+from blindspot.studies.repair.task import RepairTask
+from blindspot.transforms import repairs
+from blindspot.types import CancelToken, no_progress
+from tests.support.small_world import GramEncoder
+from tests.support.world import World
+
+ENCODER = "trigrams"
+TESTS = ("demo-minimal", "demo-pairs", "demo-scored")
+LEARNABLE, RANDOM_LABELS, PLANTED = "learnable", "random-labels", "planted"
+
+
+def word(rng: np.random.Generator) -> str:
+    letters = zip(rng.choice(list("bdfgklmnprstvz"), 4), rng.choice(list("aeiou"), 4), strict=True)
+    return "".join(a + b for a, b in letters)
+
+
+def pairs(name: str, n: int, seed: int, *, by_chance: bool = False) -> MinimalPairSet:
+    """Originals of four words; a paraphrase has one other word, and an opposite one other word and a marker.
+
+    By chance, a coin decides which of the two is called which.
+    """
+    rng = np.random.default_rng(seed)
+    originals, same, opposite = list[str](), list[str](), list[str]()
+    for _ in range(n):
+        words = [word(rng) for _ in range(5)]
+        rewrites = [" ".join([*words[:3], word(rng), words[4]]), " ".join(["wixq", *words[:4]])]
+        if by_chance and rng.random() < 0.5:
+            rewrites.reverse()
+        originals.append(" ".join(words))
+        same.append(rewrites[0])
+        opposite.append(rewrites[1])
+    return minimal_pair_set(name, originals, {"paraphrase": same, "negation": opposite})
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "STEPS", 150)
+        patch.setattr(measuring, "ASKED", 60)
+        patch.setattr(task, "SHUFFLED", 2)
+        yield
+
+
+@pytest.fixture(scope="module")
+def made(module_world: World) -> tuple[World, RepairTask, Report]:
+    module_world.add(
+        GramEncoder(ENCODER),
+        GramEncoder("bigrams", 2),
+        pairs(LEARNABLE, 240, 0),
+        pairs(RANDOM_LABELS, 240, 1, by_chance=True),
+    )
+    asked = RepairTask.of(ENCODER, LEARNABLE, module_world.settings, keep=10, rank=4, tests=TESTS)
+    return module_world, asked, done(asked, module_world)
+
+
+def done(asked: RepairTask, world: World) -> Report:
+    return task.make(asked, world.settings, world.repository, no_progress, CancelToken())
+
+
+def test_held_out_scores_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
+    world, asked, report = made
+    encoder = resolve_encoder(ENCODER, world.settings)
+    examples = examples_of(
+        encoder, LEARNABLE, TESTS, asked.seed, world.settings, world.repository, no_progress, CancelToken()
+    )
+    matrix = task.repair_of(report, world.settings).matrix.astype(np.float64)
+    dataset = fetch.load(find_dataset(LEARNABLE), world.settings)
+    vectors = encoder.encode(list(dataset.items), CancelToken()).astype(np.float64)
+
+    def cosine(a: np.ndarray, b: np.ndarray) -> float:
+        return float(a @ b / np.sqrt((a @ a) * (b @ b)))
+
+    def share(mapped: np.ndarray) -> float:
+        right = 0.0
+        for one in examples.tested:
+            a, p, n = (mapped[dataset.items.index(text)] for text in one.texts)
+            lead = cosine(a, p) - cosine(a, n)
+            right += 0.5 if abs(lead) <= 1e-6 else float(lead > 0)
+        return right / len(examples.tested)
+
+    first = report.held_out
+    assert first.part is Part.HELD_OUT
+    assert first.items == len(examples.tested) == report.tested
+    assert first.before == pytest.approx(share(vectors))
+    assert first.after == pytest.approx(share(vectors @ matrix))
+    assert first.change.value == pytest.approx(first.after - first.before)
+
+
+def test_it_gains_where_there_is_something_to_learn(made: tuple[World, RepairTask, Report]) -> None:
+    _, _, report = made
+    assert report.gains
+    first = report.held_out
+    assert first.random is not None
+    assert first.shuffled is not None
+    assert first.after > max(first.before, first.random, first.shuffled)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_labels_by_chance_give_no_gain(made: tuple[World, RepairTask, Report], method: Method) -> None:
+    world, *_ = made
+    report = done(
+        RepairTask.of(ENCODER, RANDOM_LABELS, world.settings, method=method, rank=4, tests=["demo-scored"]), world
+    )
+    assert 0.35 < report.held_out.before < 0.65, "about as many as by chance, so that scrambling gains nothing"
+    assert not report.gains
+    assert not report.held_out.change.is_gain
+    assert report.verdict() is Verdict.NOT_WORTH
+    assert ("demo-scored" in report.not_tested) is method.is_of_queries, "its texts do not ask"
+
+
+def test_damage_is_that_of_ordinary_runs(made: tuple[World, RepairTask, Report]) -> None:
+    world, _, report = made
+    for name, diagnostic, score in (("demo-pairs", "evalrank", "mrr"), ("demo-scored", "similarity", "spearman")):
+        one = next(m for m in report.of(Part.DAMAGE) if m.dataset == name and m.counts)
+        assert one.before == pytest.approx(world.run(diagnostic, ENCODER, name).metrics[score])
+        assert one.after == pytest.approx(world.run(diagnostic, f"{ENCODER}~{report.chain}", name).metrics[score])
+    kept = list(world.settings.repairs.glob("*.npz"))
+    assert f"{report.chain.partition(':')[2]}.npz" in {path.name for path in kept}
+    chains = {str(run.plan.variant.transform) for run in world.repository.runs()}
+    assert chains <= {"none", report.chain}, "random maps are nobody's results"
+
+
+def test_neighbours_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
+    world, *_ = made
+    encoder = resolve_encoder(ENCODER, world.settings)
+    vectors = vectors_of(find_dataset("demo-pairs"), encoder, world.settings, no_progress, CancelToken())
+    d = vectors.matrix.shape[1]
+    maps = [Map(np.random.default_rng(i).standard_normal((d, d)).astype(np.float32), False) for i in range(2)]
+    found = measuring.neighbours_kept(vectors, Maps(fitting.nothing(d), maps[0], (maps[1],), ()))
+    places = np.arange(len(vectors.matrix))
+    asking = np.sort(np.random.default_rng(measuring.DRAWN_SEED).choice(places, measuring.ASKED, replace=False))
+
+    def near(matrix: np.ndarray, row: int) -> set[int]:
+        mapped = vectors.matrix.astype(np.float64) @ matrix
+        units = mapped / np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-300)
+        scores = units @ units[row]
+        scores[row] = -np.inf
+        return set(np.argsort(-scores)[: measuring.NEIGHBOURS].tolist())
+
+    sampled = asking[:20]
+    own = measuring.nearest(maps[0], vectors, sampled, places, measuring.NEIGHBOURS)
+    for row, line in zip(sampled.tolist(), own, strict=True):
+        expected = near(maps[0].matrix.astype(np.float64), row)
+        assert len(expected & set(line.tolist())) >= measuring.NEIGHBOURS - 1, "equal texts may tie"
+    assert 0 <= found.after < 1
+    assert found.change.value == pytest.approx(found.after - 1)
+    assert not found.counts
+
+
+def test_no_evaluated_text_is_trained_on_in_another_case_or_spacing(made: tuple[World, RepairTask, Report]) -> None:
+    world, *_ = made
+    demo = fetch.load(find_dataset("demo-minimal"), world.settings)
+    scored = fetch.load(find_dataset("demo-scored"), world.settings)
+    clean = pairs(PLANTED, 200, 3)
+
+    def column(numbers: Sequence[int]) -> list[str]:
+        return [clean.items[number] for number in numbers]
+
+    originals, same, opposite = map(column, (clean.originals, *clean.rewrites.values()))
+    for row, text in enumerate([*demo.items[:20], *scored.items[:20]]):
+        disguised = (text.upper(), f"  {text.replace(' ', '   ')} ", text.title(), text.lower() + " ")[row % 4]
+        (originals, same, opposite)[row % 3][row] = disguised
+    planted = minimal_pair_set(PLANTED, originals, {"paraphrase": same, "negation": opposite})
+    world.add(planted)
+    examples = examples_of(
+        resolve_encoder(ENCODER, world.settings),
+        PLANTED,
+        TESTS,
+        1,
+        world.settings,
+        world.repository,
+        no_progress,
+        CancelToken(),
+    )
+    theirs = {key_of(text) for text in evaluated(PLANTED, TESTS, (), world.settings, world.repository).texts}
+    assert theirs >= {key_of(text) for text in demo.items}
+    used = [text for one in (*examples.trained, *examples.tested) for text in one.texts]
+    assert not theirs & set(map(key_of, used))
+    assert sum(examples.left_out.values()) >= 40
+    trained = {key_of(text) for one in examples.trained for text in one.texts}
+    tested = {key_of(text) for one in examples.tested for text in one.texts}
+    assert not trained & tested
+    rows = {part: set(getattr(examples, part).rows.tolist()) for part in ("train", "stop", "test")}
+    for one, other in itertools.combinations(rows.values(), 2):
+        assert not one & other
+
+
+def test_a_report_is_found_again(made: tuple[World, RepairTask, Report]) -> None:
+    world, asked, report = made
+    assert task.find(asked, world.settings) == report
+    assert task.is_of_today(report, world.settings)
+    assert task.find(replace(asked, seed=9), world.settings) is None
+    again = done(asked, world)
+    assert again.chain == report.chain, "the same data give the same repair"
+    assert Report.of_json(json.loads(json.dumps(report.to_json()))) == report
+    path = task.path_of(asked, world.settings)
+    whole = path.read_bytes()
+    path.write_text("{}")
+    assert task.find(asked, world.settings) is None
+    path.write_bytes(whole)
+
+
+def test_a_repair_fits_its_own_model_alone(made: tuple[World, RepairTask, Report]) -> None:
+    world, _, report = made
+    with pytest.raises(InputError, match="another model's vectors"):
+        world.request("heros", f"bigrams~{report.chain}", LEARNABLE)
+    with pytest.raises(BlindspotError, match="not on this machine"):
+        world.request("heros", f"{ENCODER}~repair:0123456789ab", LEARNABLE)
+    with pytest.raises(InputError, match="a repair of its vectors"):
+        RepairTask.of("lsa", LEARNABLE, world.settings)
+
+
+def test_a_cancelled_repair_leaves_nothing(made: tuple[World, RepairTask, Report]) -> None:
+    world, asked, _ = made
+    before = set(world.settings.repairs.iterdir())
+    for stage in (fitting.STAGE, "testing on"):
+        cancel = CancelToken()
+
+        def progress(
+            at: str,
+            done: int,
+            total: int,
+            fraction: float | None = None,
+            stage: str = stage,
+            cancel: CancelToken = cancel,
+        ) -> None:
+            if at.startswith(stage):
+                cancel.cancel()
+
+        with pytest.raises(Cancelled):
+            task.make(replace(asked, seed=77), world.settings, world.repository, progress, cancel)
+        assert set(world.settings.repairs.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("encoder", "dataset", "said"),
+    [
+        (GramEncoder("constant", constant=True), pairs("p1", 240, 5), "same direction"),
+        (
+            GramEncoder("half", lacks=lambda text: len(set(text)) % 2 == 0 or text < "m"),
+            pairs("p2", 240, 6),
+            "has a vector for",
+        ),
+        (GramEncoder("plain"), pairs("p3", 6, 7), "triplets"),
+        (
+            GramEncoder("plain"),
+            minimal_pair_set("p4", ["one text", "two texts"], {"paraphrase": ["a text", "some texts"]}),
+            "known to change the meaning",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(world: World, encoder: GramEncoder, dataset: MinimalPairSet, said: str) -> None:
+    world.add(encoder, dataset)
+    asked = RepairTask.of(encoder.reference, dataset.id, world.settings, tests=["demo-scored"])
+    with pytest.raises(InputError, match=said) as found:
+        done(asked, world)
+    assert "\n" not in str(found.value)
+    assert not list(world.settings.repairs.glob("*"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"encoder": "bm25"}, "without vectors"),
+        ({"encoder": "trigrams~center"}, "has a transform"),
+        ({"dataset": "demo-scored"}, "has no triplets"),
+        ({"rank": 0}, "rank"),
+        ({"keep": -1.0}, "weight"),
+        ({"tests": [LEARNABLE]}, "trained on"),
+    ],
+)
+def test_what_cannot_be_asked_for(made: tuple[World, RepairTask, Report], change: dict[str, object], said: str) -> None:
+    world, *_ = made
+    given = {"encoder": ENCODER, "dataset": LEARNABLE, **change}
+    with pytest.raises(InputError, match=said):
+        RepairTask.of(settings=world.settings, **given)  # type: ignore[arg-type]
+
+
+# --- the verdict
+
+
+def measure(part: Part, change: Ends, **more: object) -> Measure:
+    filled = {"p_corrected": 0.001, "over_random": change, "over_shuffled": change} | more
+    return Measure(part, "demo-pairs", "", 9, "pairs", 0.4, 0.4 + change.value, change, 0.4, 0.4, **filled)  # type: ignore[arg-type]
+
+
+GAIN = measure(Part.HELD_OUT, Ends(0.3, 0.2, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("measures", "verdict"),
+    [
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.001, -0.01, 0.01))], Verdict.WORTH),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.15, -0.05))], Verdict.NOT_WORTH),
+        ([GAIN, measure(Part.KINDS, Ends(-0.1, -0.15, -0.05))], Verdict.NOT_WORTH),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.15, -0.05), counts=False)], Verdict.OPEN),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.25, 0.05), p_corrected=0.3)], Verdict.OPEN),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.01, None, None, "too few"), p_corrected=None)], Verdict.OPEN),
+        ([GAIN], Verdict.OPEN),
+        (
+            [measure(Part.HELD_OUT, Ends(0.1, -0.1, 0.3)), measure(Part.DAMAGE, Ends(0.0, -0.001, 0.001))],
+            Verdict.NOT_WORTH,
+        ),
+        ([replace(GAIN, over_random=Ends(0.1, -0.1, 0.3))], Verdict.NOT_WORTH),
+        ([replace(GAIN, over_shuffled=Ends(0.1, -0.1, 0.3))], Verdict.NOT_WORTH),
+    ],
+)
+def test_the_verdict(made: tuple[World, RepairTask, Report], measures: list[Measure], verdict: Verdict) -> None:
+    report = replace(made[2], measures=tuple(measures))
+    assert report.verdict() is verdict
+    said = answer(report)
+    assert said[0].lower().startswith(verdict.value)
+    assert all(one.endswith(".") for one in said)
+
+
+def test_a_loss_within_the_tolerance_is_none(made: tuple[World, RepairTask, Report]) -> None:
+    report = replace(made[2], measures=(GAIN, measure(Part.DAMAGE, Ends(-0.03, -0.04, -0.025))))
+    assert report.verdict(0.02) is Verdict.NOT_WORTH
+    assert report.verdict(0.05) is Verdict.WORTH
+
+
+def test_the_catalog_entry_of_the_usual_tests_is_not_the_trained_one(made: tuple[World, RepairTask, Report]) -> None:
+    world, *_ = made
+    found = measuring.usual_tests("demo-minimal", world.settings)
+    assert "demo-minimal" not in found
+    assert "demo-pairs" not in found, "it has the same sentences"
+    assert {"demo-minimal", "demo-scored"} <= set(measuring.usual_tests(LEARNABLE, world.settings))
+    assert repairs.find(world.settings.repairs, "0" * 12) is None
