@@ -10,6 +10,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import TRANSFORM_HELP, AsJson, SetId, check_file
+from blindspot.cli.studies.training_data import check_folder, report
 from blindspot.cli.variants import opened, variants_of
 from blindspot.datasets.catalog import OWN_FILE, find_dataset
 from blindspot.errors import InputError, unknown
@@ -20,9 +21,12 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
+from blindspot.runs.training_data import making as making_of_data
+from blindspot.runs.training_data.from_run import Wishes
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.judgement import bundles, making, own_queries, scoring, verdict
+from blindspot.studies.judgement import training_data as of_votes
 from blindspot.studies.judgement.agreement import Agreement, agreement
 from blindspot.studies.judgement.automatic import Automatic, answer
 from blindspot.studies.judgement.bundles import Part
@@ -250,6 +254,53 @@ def results(
         return
     output.use_names(settings, Repository.at(settings.store), [variant.encoder for variant in items.variants])
     _print(items, counted, found, tests, agreed, automatic)
+
+
+@app.command("training-data")
+def training_data(
+    items_of: Annotated[str, typer.Argument(metavar="SET", help="id of a set of items, or its beginning")],
+    out: Annotated[Path, typer.Option("--output", help="folder to write; a new or an empty one")],
+    session: Annotated[
+        str | None, typer.Option(help='only votes of this session; "" for votes outside any session')
+    ] = None,
+    least: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="share of the votes by which the positive must be ahead; 0: any")
+    ] = 0.0,
+    negatives: Annotated[int, typer.Option(min=1, max=30, help="columns of negatives in a row of triplets")] = 1,
+    held_out: Annotated[float, typer.Option(min=0.01, max=0.9, help="share to hold out")] = making_of_data.HELD_OUT,
+    leave_out: Annotated[
+        list[str] | None, typer.Option(help="dataset whose texts must not be trained on; repeat for several")
+    ] = None,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(help="dataset whose texts may be trained on although models were evaluated on it; repeatable"),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of the split")] = making_of_data.SEED,
+    as_json: AsJson = False,
+) -> None:
+    """Write votes as training data: a query, the text that most people chose, and those that fewer chose.
+
+    Near-duplicates of texts that models are evaluated on are left out, and what is held out shares no text with the
+    rest, as in blindspot training-data.
+    """
+    check_folder(out)
+    settings = Settings.from_environment()
+    store = Judgements.at(settings.store)
+    items = store.find_set(store.named(items_of).set_id)
+    if items is None:
+        raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="see: blindspot judge list")
+    if session is not None:
+        _check_session(store, items.set_id, session)
+    wishes = Wishes(
+        negatives=negatives,
+        held_out=held_out,
+        leave_out=tuple(leave_out or ()),
+        allow=tuple(allow or ()),
+        seed=seed,
+    )
+    counted = tally(items, store.votes(items.set_id, session))
+    found = of_votes.make(items, counted, least, wishes, settings, Repository.at(settings.store))
+    report(found, out, as_json=as_json)
 
 
 def _check_session(store: Judgements, set_id: str, session: str) -> None:

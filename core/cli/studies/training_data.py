@@ -11,7 +11,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AnyRun, AsJson
 from blindspot.errors import InputError
 from blindspot.runs.training_data import examples, files, making
-from blindspot.runs.training_data.from_run import Wishes, make
+from blindspot.runs.training_data.from_run import Made, Wishes, make
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 
@@ -49,17 +49,26 @@ def training_data(
     Of EvalRank, HEROS and retrieval. Near-duplicates of texts that models are evaluated on are left out, and what is
     held out shares no text with the rest. The files are read by `datasets` and taken by sentence-transformers.
     """
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already", expected="a folder that is new or empty")
-    if not out.absolute().parent.is_dir():
-        raise InputError(f"there is no folder {out.absolute().parent}", expected="an existing folder for the new one")
+    check_folder(out)
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     run = repository.run(run_id)
     wishes = Wishes(
         margin, most, negatives, tuple(kind or ()), held_out, tuple(leave_out or ()), tuple(allow or ()), seed
     )
-    found = make(run, wishes, settings, repository)
+    report(make(run, wishes, settings, repository), out, as_json=as_json)
+
+
+def check_folder(out: Path) -> None:
+    """Raise ``InputError`` unless the folder is new or empty."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is there already", expected="a folder that is new or empty")
+    if not out.absolute().parent.is_dir():
+        raise InputError(f"there is no folder {out.absolute().parent}", expected="an existing folder for the new one")
+
+
+def report(found: Made, out: Path, *, as_json: bool) -> None:
+    """Write the files, and print what was made."""
     files.write(out, found.files)
     if found.warning:
         output.warn([found.warning])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from blindspot.datasets.catalog import title_of
 from blindspot.runs.training_data import examples, files
 from blindspot.runs.training_data.evaluated import evaluated
+from blindspot.runs.training_data.examples import Triplet
 from blindspot.runs.training_data.making import HELD_OUT, SEED, TrainingData, made
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -59,15 +60,33 @@ def make(run: RunRecord, wishes: Wishes, settings: Settings, repository: Reposit
     found = examples.triplets_of(
         run, settings, repository, most=max(wishes.most, wishes.negatives), margin=wishes.margin
     )
-    others = evaluated(run.plan.dataset, wishes.leave_out, wishes.allow, settings, repository)
-    data = made(found, others.texts, kinds=wishes.kinds, held_out=wishes.held_out, seed=wishes.seed)
-    facts: dict[str, Any] = {
+    facts = {
         "model": run.plan.variant.label,
         "diagnostic": run.plan.diagnostic,
-        "dataset": title_of(run.plan.dataset),
         "dataset_digest": run.plan.dataset_digest,
         "run_id": run.run_id,
         "margin": wishes.margin,
+    }
+    return of_triplets(found, run.plan.dataset, facts, wishes, settings, repository)
+
+
+def of_triplets(
+    found: Sequence[Triplet],
+    source: str,
+    about: Mapping[str, Any],
+    wishes: Wishes,
+    settings: Settings,
+    repository: Repository,
+) -> Made:
+    """Training data of triplets of the dataset ``source``, filtered and split; ``about`` are facts for ``about.json``.
+
+    Raises as ``make``.
+    """
+    others = evaluated(source, wishes.leave_out, wishes.allow, settings, repository)
+    data = made(found, others.texts, kinds=wishes.kinds, held_out=wishes.held_out, seed=wishes.seed)
+    facts = {
+        **about,
+        "dataset": title_of(source),
         "seed": wishes.seed,
         "evaluated_on": [title_of(one) for one in others.datasets],
     }

@@ -160,6 +160,12 @@ def split(rows: Sequence[tuple[str, str, str]], share: float, seed: int = SEED) 
     )
 
 
+def components_of(rows: Sequence[tuple[str, str, str]], *, whole: bool) -> Int64:
+    """A number for each example, ``[m]`` from 0, shared by those that are connected as in ``split``."""
+    group = groups([text for row in rows for text in row]).reshape(len(rows), 3)
+    return _components(group if whole else group[:, :2])
+
+
 def _components(ends: Int64) -> Int64:
     """A number for each row ``[m, k]`` of nodes, from 0: rows that share a node, directly or by way of others."""
     from scipy.sparse import coo_array

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.errors import BlindspotError
 from blindspot.settings import ASSETS
 from blindspot.studies.judgement.page.shown import PAGES, Judged, judgements, link_for, other_task
@@ -169,7 +169,7 @@ def _begin(judged: Judged, state: RaterState) -> None:
 def _made_from(items: ItemSet) -> list[str]:
     """The dataset of a set of questions, and how many models: their names could bias answers."""
     dataset = str(items.manifest.get("dataset", ""))
-    texts = [f"texts of {as_text(title_of(dataset))}"] if dataset in DATASETS else []
+    texts = [f"texts of {as_text(title_of(dataset))}"] if catalogued(dataset) else []
     models = counted(len(items.variants), "model")
     whose = f"one of {models} per question" if items.task is Task.INTRUDER else models
     return [*texts, f"neighbors by {whose}, named with the results"]

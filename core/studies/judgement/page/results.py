@@ -13,7 +13,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
 from blindspot.studies.judgement import figures, scoring, verdict
 from blindspot.studies.judgement.automatic import Automatic
-from blindspot.studies.judgement.page import missed, reference
+from blindspot.studies.judgement.page import missed, reference, training
 from blindspot.studies.judgement.page import votes as judgement_votes
 from blindspot.studies.judgement.page.shown import Judged
 from blindspot.studies.judgement.page.votes import Findings, Votes
@@ -92,6 +92,7 @@ def _results(judged: Judged) -> None:
     _broken_down(judged, tally, votes, names)
     st.subheader("Most often missed", anchor=False)
     missed.show(tally, names)
+    training.offer(judged.items, votes, tally)
 
 
 def _names(variants: Sequence[Variant]) -> dict[Variant, str]:
