@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,6 +84,38 @@ def by_group(pairs: LabelledPairs, grouping: Grouping, found: Wished) -> list[Of
             at = pairs.point(found.point.threshold, group.inside)
         out.append(OfGroup(group.label, int(group.inside.sum()), same, own, refusal, at))
     return out
+
+
+def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
+    """How far the threshold moves between the two groups that differ most, and what that of all pairs does, in
+    sentences; none where fewer than two groups can be compared."""
+    out = []
+    own = [(one.own.point.threshold, one.own, one.label) for one in groups if one.own and one.own.point]
+    if len(own) > 1:
+        low, high = min(own, key=lambda one: one[0]), max(own, key=lambda one: one[0])
+        apart = low[1].high is not None and high[1].low is not None and low[1].high < high[1].low
+        sure = "do not overlap" if apart else "overlap, so this can be chance"
+        out.append(
+            f"Of {len(own)} groups with a threshold of their own, the same precision needs the lowest, {low[0]:.3f}, "
+            f"in “{low[2]}” and the highest, {high[0]:.3f}, in “{high[2]}”; their 95% intervals {sure}."
+        )
+    at = [(one.at.precision.value, one.label) for one in groups if one.at and one.at.precision]
+    if len(at) > 1:
+        (worst, first), (best, last) = min(at), max(at)
+        out.append(
+            f"One threshold for all pairs has a precision from {worst:.3f} in “{first}” to {best:.3f} in “{last}”."
+        )
+    return tuple(out)
+
+
+def instead(name: str, of_a: Estimate | None, of_b: Estimate | None, difference: Estimate | None) -> str:
+    """What becomes of a share where the threshold of A is used with B: ``precision falls from 0.9 to 0.7``."""
+    if of_a is None or of_b is None or difference is None:
+        return ""
+    low, high = difference.low, difference.high
+    if low is not None and high is not None and low <= 0 <= high:
+        return f"{name} shows no significant change ({of_a.value:.3f} with A, {of_b.value:.3f} with B)"
+    return f"{name} {'falls' if difference.value < 0 else 'rises'} from {of_a.value:.3f} to {of_b.value:.3f}"
 
 
 def export(

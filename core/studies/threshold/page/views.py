@@ -83,12 +83,15 @@ def show_groups(shown: ThresholdView) -> None:
     ways = _ways(source.measured)
     by = tab_named("Group pairs by", list(ways), key="threshold_by", name=lambda way: as_text(way.capitalize()))
     groups = _grouped(source.measured, source.a, shown.rule, shown.found.precision, by)
+    for sentence in answer.moves(groups):
+        st.markdown(as_text(sentence))
     if any(one.own and one.own.point for one in groups):
         top = float(shown.pairs.similarity.max())
         st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
         st.caption(
             "Dots: the group's own threshold for the same precision, with its 95% interval (arrow: no upper end). "
-            "Line: that of all pairs. Without a dot, a group does not reach the precision, or has too few pairs of "
+            + ("Line: that of all pairs. " if shown.found.point else "")
+            + "Without a dot, a group does not reach the precision, or has too few pairs of "
             "either kind."
         )
     else:
@@ -115,7 +118,8 @@ def show_groups(shown: ThresholdView) -> None:
         hide_index=True,
         key="threshold_groups_table",
         placeholder="–",
-        column_config={name: number(format="%.3f") for name in names},
+        column_config={name: number(format="%.3f") for name in names}
+        | {name: number(format="localized") for name in ("pairs", "same")},
     )
 
 
@@ -185,6 +189,12 @@ def show_other(shown: ThresholdView) -> None:
         return
     over = _carried(source.measured, source.a, source.b, shown.rule, point.threshold)
     b = as_text(source.b.label)
+    parts = (
+        answer.instead("precision", over.a.precision, over.b.precision, over.precision),
+        answer.instead("recall", over.a.recall, over.b.recall, over.recall),
+    )
+    if said := ", and ".join(filter(None, parts)):
+        st.markdown(f"**Keep A's threshold and switch to B: {said}.**")
     st.markdown(
         f"The threshold of A, {point.threshold:.3f}, with **{b}**: precision {answer.ends(over.b.precision)}, recall "
         f"{answer.ends(over.b.recall)}. {_than_a(over)}"
