@@ -1,8 +1,9 @@
 """Embeddings on disk: a cache around any encoder.
 
 Texts are encoded longest first, or in the encoder's own order, in chunks. Every finished chunk is a file, so a killed
-process loses at most one chunk. The whole is written under a temporary name and renamed. Encoders that share a forward
-pass (``EncoderFamily``) are encoded together, under one lock; each one's matrix is stored under its own digest.
+process loses at most one chunk. The whole is written row by row under a temporary name, so that memory does not grow
+with it, and renamed. Encoders that share a forward pass (``EncoderFamily``) are encoded together, under one lock; each
+one's matrix is stored under its own digest.
 Texts that are in other stored embeddings of the same encoder are copied from there (``blindspot.encoders.known_texts``)
 where a text's vector does not depend on the others.
 """
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -34,10 +35,12 @@ from blindspot.encoders.base import (
 from blindspot.encoders.known_texts import FOLDER, Known, KnownTexts
 from blindspot.errors import BlindspotError, DataCorrupt
 from blindspot.files.in_use import use
+from blindspot.files.matrices import MatrixFile
 from blindspot.files.writing import delete_file, exclusive, exclusive_now, write_atomically
 from blindspot.types import Bool, CancelToken, Float32, Int64, Progress, digest_of_strings
 
 TEXTS_PER_CHUNK = 256
+ROWS_AT_ONCE = 8_192  # copied
 CHUNKS_ON_GPU = 16  # merged into one on a GPU, where 256 short texts take less time than writing a file
 
 
@@ -153,13 +156,53 @@ class EmbeddingCache:
                 self._remember(family, texts_digest, texts)
         return found
 
+    def put_together(
+        self,
+        encoder: Encoder,
+        texts: Sequence[str],
+        texts_digest: str,
+        pieces: Iterable[tuple[int, Float32]],
+        seconds: float,
+        device: str,
+    ) -> Embedded:
+        """Store embeddings that were encoded elsewhere; one piece at a time is in memory.
+
+        Args:
+            pieces: first row and ``[k, d]``, all rows once, checked for what they are while they are read.
+            seconds: that encoding took.
+
+        Raises:
+            BlindspotError: a piece has values that are not finite, or the disk is full.
+        """
+        digest, count = encoder.identity.embedding_digest(texts_digest), 0
+        with exclusive(self.folder / f"{digest}.lock", CancelToken()):
+            with MatrixFile(self._matrix_path(digest), len(texts), encoder.info.dimension) as file:
+                for start, vectors in pieces:
+                    check_vectors(encoder, vectors, texts[start : start + len(vectors)])
+                    file.write(np.arange(start, start + len(vectors)), vectors)
+                    count += len(vectors)
+                if count != len(texts):
+                    raise BlindspotError(f"{count:,} rows were given for {len(texts):,} texts")
+                file.finish()
+            identity = encoder.identity
+            self._store(
+                EmbeddingFacts(
+                    digest, identity.reference, identity.revision, encoder.info.dimension, count, seconds, device
+                )
+            )
+            self.known.remember(texts_digest, texts)
+        found = self.read(digest)
+        if found is None:
+            raise BlindspotError(f"the embeddings {digest} were just removed", remedy="try again")
+        return found
+
     def _remember(self, family: _Family, texts_digest: str, texts: Sequence[str]) -> None:
         if family.encodes_alone:
             self.known.remember(texts_digest, texts)
 
     def _remove_left_over(self, family: _Family) -> None:
         """Remove the chunks of complete embeddings, whose writer was killed before it could."""
-        parts = self.folder / f"{family.key}.parts"
+        parts = family.parts_in(self.folder)
         if parts.is_dir() and all(self._facts_path(digest).is_file() for digest in family.siblings):
             remove_chunks(parts)
 
@@ -199,9 +242,20 @@ class EmbeddingCache:
     def _encode_chunks(
         self, digest: str, family: _Family, texts: Sequence[str], progress: Progress, cancel: CancelToken
     ) -> Embedded:
-        encoder = family.encoder
-        parts, whole = self.folder / f"{family.key}.parts", len(texts)
-        matrices, is_copied, seconds = self._copied(family, texts)
+        with _Matrices(family, self.folder, len(texts)) as matrices:
+            return self._fill(digest, family, texts, matrices, progress, cancel)
+
+    def _fill(
+        self,
+        digest: str,
+        family: _Family,
+        texts: Sequence[str],
+        matrices: _Matrices,
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> Embedded:
+        encoder, parts = family.encoder, family.parts_in(self.folder)
+        is_copied, seconds = self._copied(family, texts, matrices)
         missing = np.flatnonzero(~is_copied).astype(np.int64)
         if is_copied.any():
             texts = [texts[row] for row in missing.tolist()]
@@ -221,7 +275,7 @@ class EmbeddingCache:
             prepared = LongestFirst(encoder, texts)
         order = prepared.order
         work = np.cumsum(prepared.work[order] + 1)
-        matrices = matrices or family.empty(whole)  # not before it is known that there is room for them
+        matrices.open()  # not before it is known what takes more room
         truncated = 0 if getattr(encoder, "counts_truncated", isinstance(encoder, EncoderFamily)) else None
         size = self.texts_per_chunk * (CHUNKS_ON_GPU if encoder.device.startswith("cuda") else 1)
         for start in range(0, len(texts), size):
@@ -241,8 +295,7 @@ class EmbeddingCache:
                 chunk = _Chunk(rows, encodings, perf_counter() - began)
                 write_atomically(path, lambda f, c=chunk: c.save(f, family))  # type: ignore[misc]
                 encoded_now += len(rows)
-            for matrix, vectors in zip(matrices.values(), chunk.encodings.vectors, strict=True):
-                matrix[rows] = vectors
+            matrices.write(rows, chunk.encodings.vectors)
             truncated = None if truncated is None else truncated + chunk.encodings.truncated
             seconds += chunk.seconds
         progress("encoding", len(texts), len(texts), 1.0)
@@ -252,7 +305,7 @@ class EmbeddingCache:
         return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now, int(is_copied.sum()))
 
     def _store_family(
-        self, family: _Family, digest: str, matrices: Mapping[str, Float32], seconds: float, truncated: int | None
+        self, family: _Family, digest: str, matrices: _Matrices, seconds: float, truncated: int | None
     ) -> EmbeddingFacts:
         """Store each sibling's matrix; the facts of the one that was asked for."""
         # It is stored last: until it is there, another request completes its siblings too.
@@ -263,42 +316,43 @@ class EmbeddingCache:
                 digest=key,
                 encoder=sibling.identity.reference,
                 revision=sibling.identity.revision,
-                dimension=matrices[key].shape[1],
-                texts=len(matrices[key]),
+                dimension=sibling.info.dimension,
+                texts=matrices.rows,
                 seconds=seconds,
                 device=family.encoder.device,
                 truncated=truncated,
             )
-            self._store(facts, matrices[key])
+            matrices.finish(key)
+            self._store(facts)
         return facts
 
-    def _copied(self, family: _Family, texts: Sequence[str]) -> tuple[dict[str, Float32], Bool, float]:
-        """The rows of texts that are in other embeddings of all siblings.
+    def _copied(self, family: _Family, texts: Sequence[str], matrices: _Matrices) -> tuple[Bool, float]:
+        """Fill in the rows of texts that are in other embeddings of all siblings.
 
         Returns:
-            Per sibling ``[n, d]`` with these rows filled in, or nothing; which rows they are, ``[n] bool``; and the
-            seconds that encoding them took, and copying them.
+            Which rows they are, ``[n] bool``; and the seconds that encoding them took, and copying them.
         """
         if not family.encodes_alone:
-            return {}, np.zeros(len(texts), dtype=np.bool_), 0.0
+            return np.zeros(len(texts), dtype=np.bool_), 0.0
         began, spent = perf_counter(), 0.0
-        matrices: dict[str, Float32] = {}
 
         def take(texts_digest: str, known: Known) -> Bool:
             nonlocal spent
             others = self._others(family, texts_digest)
             if not others or int(known.places.max()) >= len(others[0].matrix):
                 return np.zeros(len(known.rows), dtype=np.bool_)
-            found = [other.matrix[known.places] for other in others]
-            is_whole: Bool = np.all([np.isfinite(vectors).all(axis=1) for vectors in found], axis=0)
-            matrices.update({} if matrices else family.empty(len(texts)))
-            for matrix, vectors in zip(matrices.values(), found, strict=True):
-                matrix[known.rows[is_whole]] = vectors[is_whole]
+            is_whole = np.zeros(len(known.rows), dtype=np.bool_)
+            for start in range(0, len(known.rows), ROWS_AT_ONCE):
+                some = slice(start, start + ROWS_AT_ONCE)
+                found = [other.matrix[known.places[some]] for other in others]
+                whole: Bool = np.all([np.isfinite(vectors).all(axis=1) for vectors in found], axis=0)
+                matrices.write(known.rows[some][whole], [vectors[whole] for vectors in found])
+                is_whole[some] = whole
             spent += others[0].facts.seconds * int(is_whole.sum()) / len(others[0].matrix)
             return is_whole
 
         is_copied = self.known.find(texts, take)
-        return matrices, is_copied, spent + perf_counter() - began if is_copied.any() else 0.0
+        return is_copied, spent + perf_counter() - began if is_copied.any() else 0.0
 
     def _others(self, family: _Family, texts_digest: str) -> list[Embedded]:
         """All siblings' embeddings of other texts; none unless rows of all can be copied as they are.
@@ -321,8 +375,7 @@ class EmbeddingCache:
             found.append(other)
         return found if len({len(other.matrix) for other in found}) == 1 else []
 
-    def _store(self, facts: EmbeddingFacts, matrix: Float32) -> None:
-        write_atomically(self._matrix_path(facts.digest), lambda f: np.save(f, matrix))
+    def _store(self, facts: EmbeddingFacts) -> None:
         write_atomically(self._facts_path(facts.digest), lambda f: f.write(json.dumps(asdict(facts)).encode()))
 
     def _matrix_path(self, digest: str) -> Path:
@@ -353,9 +406,9 @@ class _Family:
         digests = sorted(self.siblings)
         return digests[0] if len(digests) == 1 else digest_of_strings(digests)[:32]
 
-    def empty(self, texts: int) -> dict[str, Float32]:
-        """Per sibling room for ``[n, d]``."""
-        return {key: np.empty((texts, s.info.dimension), dtype=np.float32) for key, s in self.siblings.items()}
+    def parts_in(self, folder: Path) -> Path:
+        """The folder of its chunks."""
+        return folder / f"{self.key}.parts"
 
     @property
     def encodes_alone(self) -> bool:
@@ -367,8 +420,42 @@ class _Family:
         encodings = prepared.encode(rows, cancel)
         some = [texts[row] for row in rows]
         for sibling, vectors in zip(self.siblings.values(), encodings.vectors, strict=True):
-            _check(sibling, vectors, some)
+            check_vectors(sibling, vectors, some)
         return encodings
+
+
+class _Matrices:
+    """A file of ``[rows, d]`` for each sibling, made beside the chunks when it is first needed; a context."""
+
+    def __init__(self, family: _Family, folder: Path, rows: int) -> None:
+        self.rows, self._family, self._folder = rows, family, folder
+        self._files: dict[str, MatrixFile] = {}
+
+    def __enter__(self) -> _Matrices:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files.values():
+            file.close()
+        with suppress(OSError):  # there are chunks, or it was never made
+            self._family.parts_in(self._folder).rmdir()
+
+    def open(self) -> None:
+        """Set room aside; raises ``BlindspotError`` where the disk has none."""
+        for key, sibling in self._family.siblings.items():
+            if key not in self._files:
+                path = self._folder / f"{key}.npy"
+                temporary = self._family.parts_in(self._folder) / f"{path.name}.tmp"
+                self._files[key] = MatrixFile(path, self.rows, sibling.info.dimension, temporary)
+
+    def write(self, rows: Int64, vectors: Sequence[Float32]) -> None:
+        """Write ``[k, d]`` per sibling into ``rows [k]``."""
+        self.open()
+        for file, some in zip(self._files.values(), vectors, strict=True):
+            file.write(rows, some)
+
+    def finish(self, key: str) -> None:
+        self._files[key].finish()
 
 
 @dataclass(frozen=True, eq=False)
@@ -396,7 +483,8 @@ def _read_chunk(path: Path, rows: Int64, family: _Family) -> _Chunk | None:
         return _Chunk(rows, Encodings(vectors, int(stored["truncated"])), float(stored["seconds"]))
 
 
-def _check(sibling: Sibling, vectors: Float32, texts: list[str]) -> None:
+def check_vectors(sibling: Sibling | Encoder, vectors: Float32, texts: Sequence[str]) -> None:
+    """Raise ``BlindspotError`` unless an encoder gave ``[n, d]`` finite numbers for ``n`` texts."""
     reference = sibling.identity.reference
     if vectors.shape != (len(texts), sibling.info.dimension):
         raise BlindspotError(

@@ -19,6 +19,7 @@ from blindspot.files.writing import delete_file, write_atomically
 from blindspot.types import Bool, Int64
 
 FOLDER = "texts"  # beside that of embeddings
+TEXTS_AT_ONCE = 65_536
 
 UInt64 = NDArray[np.uint64]
 
@@ -96,5 +97,9 @@ class KnownTexts:
 
 def digests_of(texts: Sequence[str]) -> UInt64:
     """``[n, 2] uint64``: 128 bits of each text."""
-    found = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts)
-    return np.frombuffer(found, dtype="<u8").reshape(-1, 2).astype(np.uint64)
+    found = np.empty((len(texts), 2), dtype=np.uint64)
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        some = texts[start : start + TEXTS_AT_ONCE]
+        digests = b"".join(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in some)
+        found[start : start + len(some)] = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)
+    return found

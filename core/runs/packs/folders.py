@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from blindspot.errors import BlindspotError, InputError, naming_extras, visible
-from blindspot.files.writing import read_limited, write_atomically
+from blindspot.files.writing import delete_file, read_limited, write_atomically
 
 # Where a file that is being written cannot be seen by readers before it is complete, and renaming is copying.
 _WHOLE_AT_ONCE = frozenset({"memory", "s3", "s3a", "gs", "gcs", "az", "abfs", "abfss"})
@@ -37,6 +37,10 @@ class Folder(Protocol):
 
     def write(self, name: str, data: bytes) -> None:
         """Write a file whole or not at all; raises ``BlindspotError``."""
+        ...
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there; raises ``BlindspotError``."""
         ...
 
 
@@ -76,6 +80,9 @@ class LocalFolder:
 
     def write(self, name: str, data: bytes) -> None:
         write_atomically(self._path / name, lambda file: file.write(data))
+
+    def remove(self, name: str) -> None:
+        delete_file(self._path / name)
 
 
 class RemoteFolder:
@@ -147,6 +154,12 @@ class RemoteFolder:
                 raise
         except Exception as error:
             raise self._failed("write", name, error) from error
+
+    def remove(self, name: str) -> None:
+        try:
+            self._remove(self._path(name))
+        except Exception as error:
+            raise self._failed("remove", name, error) from error
 
     def _remove(self, path: str) -> None:
         if self._files.exists(path):

@@ -64,6 +64,10 @@ ROWS: Mapping[str, pa.Schema] = {
     ),
     "analogy": pa.schema({"item_no": _NUMBER, "section": pa.string()} | {f"{each}_no": _NUMBER for each in "abcd"}),
     "category": pa.schema({"item_no": _NUMBER, "class": pa.string()}),
+    "outlier": pa.schema({"item_no": _NUMBER, "group_name": pa.string(), "place": _NUMBER, "word_no": _NUMBER}),
+    "event": pa.schema(
+        {"item_no": _NUMBER} | {f"{each}_no": _NUMBER for each in ("agent", "verb", "typical", "atypical")}
+    ),
     "labelled_text": pa.schema(
         {
             "item_no": _NUMBER,
@@ -72,6 +76,9 @@ ROWS: Mapping[str, pa.Schema] = {
             "second_no": _NUMBER,
             "label": pa.string(),
         }
+    ),
+    "chunked_sentence": pa.schema(
+        {"item_no": _NUMBER, "split": pa.string(), "sentence": pa.string(), "tags": pa.string()}
     ),
     "retrieval": pa.schema({"item_no": _NUMBER, "query_id": pa.string(), "query_no": _NUMBER}),
 }

@@ -1,0 +1,69 @@
+"""Command ``encode``: a model's embeddings of a dataset, whole or in parts that several machines encode."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+from blindspot.cli.shards import Shard
+from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset
+from blindspot.encoders.cache import EmbeddingCache
+from blindspot.errors import BlindspotError, InputError
+from blindspot.runs import pipeline
+from blindspot.runs.packs import arrays
+from blindspot.runs.packs.folders import folder_at
+from blindspot.runs.requests import EncodeRequest
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.texts import counted
+
+
+def encode(
+    encoder: Annotated[str, typer.Option(help="encoder reference")],
+    dataset: Annotated[str, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}")],
+    shard: Annotated[
+        str, typer.Option(metavar="i/n", help="encode only every n-th part of the texts, from the i-th on, into --out")
+    ] = "",
+    out: Annotated[str, typer.Option(metavar="FOLDER", help="folder of the parts, or s3://BUCKET/FOLDER")] = "",
+    put_together: Annotated[
+        str,
+        typer.Option("--from", metavar="FOLDER", help="put this folder's parts into the cache; encode nothing"),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Encode a dataset's texts into the cache; or, of a large one, parts of them on each of several machines."""
+    if bool(shard) != bool(out) or (put_together and out):
+        raise InputError(
+            "these options do not fit together", expected="none of them, --shard i/n --out FOLDER, or --from FOLDER"
+        )
+    settings = Settings.from_environment()
+    request, part = EncodeRequest(encoder, find_dataset(dataset).id), Shard.parse(shard)
+    output.announce([request], settings)
+    try:
+        with output.progress(request.label) as progress:
+            if not (out or put_together):
+                embedded = pipeline.encode(request, settings, Repository.at(settings.store), progress)
+                said = {"texts": embedded.facts.texts, "encoded": embedded.encoded_now}
+            else:
+                model, loaded = pipeline.to_encode(request, settings, progress)
+                parts = arrays.Parts(folder_at(out or put_together), model, loaded.encoded, loaded.encoded_digest)
+                if out:
+                    new = arrays.encode(parts, part.number, part.of, progress)
+                    said = {"parts": len(parts.starts[part.number - 1 :: part.of]), "encoded": new}
+                else:
+                    embedded = arrays.put_together(parts, EmbeddingCache(settings.embeddings), progress)
+                    Repository.at(settings.store).remember_embedding(embedded.facts, model.info)
+                    said = {"texts": embedded.facts.texts, "parts": len(parts.starts)}
+    except KeyboardInterrupt:
+        raise BlindspotError("interrupted", remedy="run the same command to continue") from None
+    if as_json:
+        output.print_json({"encoder": encoder, "dataset": request.dataset, **said})
+    elif out:
+        output.print_text(
+            f"shard {part.number}/{part.of}: {counted(said['parts'], 'part')}, {said['encoded']} encoded now"
+        )
+    else:
+        output.print_text(f"{said['texts']:,} texts are in the cache")
