@@ -54,6 +54,14 @@ VARIABLES: Mapping[str, Variable] = {
         "`auto`",
         "`auto` (the CPU), `cpu`, `cuda`, `cuda:N` or `mps` ([GPUs](../guides/encoders.md#gpus))",
     ),
+    "BLINDSPOT_RAY": Variable(
+        "none",
+        "cluster that the page *Run* can send runs to: `ray://HOST:PORT`, `auto` for one that runs on this machine, or "
+        "`local` to start one ([details](../guides/cluster.md#from-the-app))",
+    ),
+    "BLINDSPOT_RAY_FOLDER": Variable(
+        "one in the cache", "folder, or address such as `s3://BUCKET/FOLDER`, that this machine and that cluster share"
+    ),
     "BLINDSPOT_MODE": Variable("`local`", "`local`, or `demo` for a public server ([Host a demo](../hosting.md))"),
     "BLINDSPOT_HOSTS": Variable(
         "any; on a demo this machine",
@@ -66,6 +74,7 @@ VARIABLES: Mapping[str, Variable] = {
     ),
 }
 READ_ONLY = "read-only"
+_RAY = re.compile(r"local|auto|ray://[^/\s?#@]+")
 _HOST = re.compile(r"(\*\.)?[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\]")
 BYTES = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}  # per unit
 
@@ -92,6 +101,8 @@ class Settings:
         cache_limit: most bytes of the cache, or None.
         prepare: whether a server computes the demo by itself and is not ready before; usual where strangers use it.
         read_only: whether stores are only read, so that several processes can have them open; nothing is run.
+        ray: ``local``, ``auto`` or ``ray://HOST:PORT``: the cluster that the app may send runs to; "" for none.
+        ray_folder: path or address of a folder that its nodes share with this machine; "" for one in the cache.
     """
 
     cache: Path
@@ -103,6 +114,8 @@ class Settings:
     cache_limit: int | None = None
     prepare: bool = False
     read_only: bool = False
+    ray: str = ""
+    ray_folder: str = ""
 
     @property
     def sessions(self) -> Path:
@@ -143,6 +156,11 @@ class Settings:
         return self.home / "flows"
 
     @property
+    def repairs(self) -> Path:
+        """Trained repairs and their reports."""
+        return self.home / "repairs"
+
+    @property
     def hubs(self) -> Path:
         return self.home / "hubs"
 
@@ -154,6 +172,16 @@ class Settings:
     def checks(self) -> Path:
         """Reports of set-up checks."""
         return self.home / "checks"
+
+    @property
+    def packs(self) -> Path:
+        """Folders of result packs of sweeps on a cluster that are not done."""
+        return self.cache / "packs"
+
+    @property
+    def slurm(self) -> Path:
+        """Scripts, logs and answers of jobs on Slurm."""
+        return self.cache / "slurm"
 
     @property
     def logs(self) -> Path:
@@ -173,6 +201,9 @@ class Settings:
         prepare = env.get("BLINDSPOT_PREPARE") or ("yes" if mode == Mode.DEMO else "no")
         if prepare not in {"yes", "no"}:
             raise InputError(f"BLINDSPOT_PREPARE is '{prepare}'", expected="yes or no")
+        ray = env.get("BLINDSPOT_RAY") or ""
+        if ray and not _RAY.fullmatch(ray):
+            raise InputError(f"BLINDSPOT_RAY is '{ray}'", expected="ray://HOST:PORT, auto or local")
         return cls(
             cache=Path(env.get("BLINDSPOT_CACHE") or _cache()).expanduser().resolve(),
             mirror=env.get("BLINDSPOT_MIRROR") or "",
@@ -182,6 +213,8 @@ class Settings:
             cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
             prepare=prepare == "yes" and not read_only,
             read_only=read_only,
+            ray=ray,
+            ray_folder=env.get("BLINDSPOT_RAY_FOLDER") or "",
         )
 
 

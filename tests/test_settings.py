@@ -106,6 +106,18 @@ def test_a_server_for_strangers_prepares_the_demo_unless_told_otherwise() -> Non
         prepares(BLINDSPOT_PREPARE="perhaps")
 
 
+@pytest.mark.parametrize("ray", ["local", "auto", "ray://head:10001", "ray://10.0.0.1"])
+def test_a_cluster_is_named_by_its_address(ray: str) -> None:
+    settings = Settings.from_environment({"BLINDSPOT_RAY": ray, "BLINDSPOT_RAY_FOLDER": "s3://bucket/sweeps"})
+    assert (settings.ray, settings.ray_folder) == (ray, "s3://bucket/sweeps")
+
+
+@pytest.mark.parametrize("ray", ["head:10001", "http://head", "yes", "ray://", "ray://me:secret@head"])
+def test_an_address_that_is_none_is_refused(ray: str) -> None:
+    with pytest.raises(InputError, match="BLINDSPOT_RAY"):
+        Settings.from_environment({"BLINDSPOT_RAY": ray})
+
+
 def test_a_cache_that_cannot_be_written_leaves_the_kernels_in_a_copy(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,8 +1,8 @@
 """Checks of this installation, with remedies (``blindspot doctor``).
 
 ``examine`` changes nothing: it writes a small file to each folder of the cache and removes it, opens the store for
-reading only, and uses no network except for a mirror that is set. ``mends`` are repairs, with consent; ``not_ready`` is
-a quick check.
+reading only, and uses no network except for a mirror or a cluster that is set. ``mends`` are repairs, with consent;
+``not_ready`` is a quick check.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from blindspot.doctor import content, disk, machine, results, software
+from blindspot.doctor import cluster, content, disk, machine, results, software
 from blindspot.doctor.findings import Check, Finding, State, guarded
 from blindspot.doctor.mending import Mend, mends
 from blindspot.doctor.readiness import not_ready
@@ -49,10 +49,12 @@ def examine(
         (disk.CACHE, "embeddings", lambda: disk.embeddings(settings)),
         (disk.CACHE, "computed", lambda: disk.computed(settings)),
         (disk.CACHE, "unfinished", lambda: disk.unfinished(settings)),
+        (disk.CACHE, "cluster", lambda: cluster.left_in_cache(settings)),
         (content.AREA_ENCODERS, content.BUNDLED, lambda: content.bundled_encoder(settings)),
         (content.AREA_DATASETS, "datasets", lambda: content.all_datasets(settings)),
         (content.AREA_DATASETS, "mirror", lambda: content.mirror(settings)),
         (content.AREA_UPLOADS, "pairs", lambda: content.all_uploads(settings)),
         (results.STORE, "file", lambda: results.store(settings, repository)),
+        (cluster.CLUSTER, "nodes", lambda: cluster.nodes(settings)),
     )
     return tuple(finding for area, name, check in checks for finding in guarded(area, name, check))

@@ -37,11 +37,14 @@ def kinds(settings: Settings) -> dict[str, Path]:
         "maps": settings.maps,
         "hub lists": settings.hubs,
         "flows": settings.flows,
+        "repairs": settings.repairs,
         "learned similarities": settings.learned,
         "set-up checks": settings.checks,
         "hub models": settings.cache / "hub",
         "exported models": settings.cache / EXPORTS,
         "compiled kernels": settings.cache / "numba",
+        "result packs": settings.packs,
+        "slurm": settings.slurm,
         "logs": settings.logs,
     }
 

@@ -206,6 +206,8 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         "BLINDSPOT_MIRROR": without_password(settings.mirror) or "files come from their public sources",
         "BLINDSPOT_STORE": READ_ONLY if settings.read_only else "read and written",
         "BLINDSPOT_DEVICE": settings.device,
+        "BLINDSPOT_RAY": settings.ray or "runs are computed on this machine",
+        "BLINDSPOT_RAY_FOLDER": without_password(settings.ray_folder) or f"{settings.packs}",
         "BLINDSPOT_MODE": settings.mode.value,
         "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "any; on a demo only this machine",
         "BLINDSPOT_PREPARE": "yes" if settings.prepare else "no",

@@ -23,6 +23,7 @@ from blindspot.errors import BlindspotError, Cancelled
 from blindspot.files.writing import disk_error
 from blindspot.runs import estimates, pipeline
 from blindspot.runs.at_work import at_work
+from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.log import JobLine
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
@@ -90,7 +91,7 @@ class OnStoredVariant:
         return JobLine(self.kind, variant=self.variant.label, dataset=self.dataset)
 
 
-Task = RunRequest | Repetition | EncodeRequest | FetchRequest | SpaceTask
+Task = RunRequest | Repetition | ClusterSweep | EncodeRequest | FetchRequest | SpaceTask
 
 log = logging.getLogger(__name__)
 JOIN_SECONDS = 2.0
@@ -145,12 +146,25 @@ class Job:
     @property
     def requests(self) -> tuple[RunRequest, ...]:
         """The runs among its tasks."""
-        runs = (task for task in self.tasks if isinstance(task, RunRequest | Repetition))
-        return tuple(task.request if isinstance(task, Repetition) else task for task in runs)
+        found: list[RunRequest] = []
+        for task in self.tasks:
+            match task:
+                case RunRequest():
+                    found.append(task)
+                case Repetition():
+                    found.append(task.request)
+                case ClusterSweep():
+                    found.extend(task.requests)
+        return tuple(found)
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether its work is done elsewhere, while other jobs run here."""
+        return any(isinstance(task, ClusterSweep) for task in self.tasks)
 
     @property
     def space_tasks(self) -> tuple[SpaceTask, ...]:
-        known = RunRequest | Repetition | EncodeRequest | FetchRequest
+        known = RunRequest | Repetition | ClusterSweep | EncodeRequest | FetchRequest
         return tuple(task for task in self.tasks if not isinstance(task, known))
 
     @property
@@ -245,7 +259,8 @@ def close_all() -> None:
 
 
 class JobQueue:
-    """Tasks done one after another in a daemon thread that lives as long as the process."""
+    """Tasks done one after another in a daemon thread that lives as long as the process; a second one waits for the
+    cluster."""
 
     def __init__(self, settings: Settings, repository: Repository) -> None:
         self._place = Place(settings, repository)
@@ -255,9 +270,16 @@ class JobQueue:
         self._numbers = itertools.count(1)
         self._changed = threading.Condition()
         self._closing = False
-        self._thread = threading.Thread(target=self._work, name="blindspot-jobs", daemon=True)
-        self._thread.start()
+        self._threads: dict[bool, threading.Thread] = {}
+        self._begin(on_cluster=False)
         _QUEUES.add(self)
+
+    def _begin(self, *, on_cluster: bool) -> None:
+        """Start the thread for jobs of this machine, or of the cluster, unless it runs."""
+        if on_cluster not in self._threads:
+            name = "blindspot-cluster" if on_cluster else "blindspot-jobs"
+            self._threads[on_cluster] = threading.Thread(target=self._work, args=(on_cluster,), name=name, daemon=True)
+            self._threads[on_cluster].start()
 
     def submit(self, title: str, tasks: Sequence[Task], owner: str = "", place: Place | None = None) -> int:
         """Queue tasks as one job; returns its id, or that of an active job with the same tasks.
@@ -286,6 +308,7 @@ class JobQueue:
             job_id = next(self._numbers)
             self._entries[job_id] = _Entry(replace(job, job_id=job_id), place)
             self._waiting.append(job_id)
+            self._begin(on_cluster=job.on_cluster)
             ended = [i for i, entry in self._entries.items() if not entry.job.state.active]
             for i in ended[:-ENDED_KEPT]:
                 del self._entries[i]
@@ -360,12 +383,14 @@ class JobQueue:
             for entry in self._entries.values():
                 entry.cancel.cancel()
             self._changed.notify_all()
-        self._thread.join(JOIN_SECONDS if patience is None else patience)
+        ends = monotonic() + (JOIN_SECONDS if patience is None else patience)
+        for thread in self._threads.values():
+            thread.join(max(ends - monotonic(), 0.0))
 
     # --- the worker's side
 
-    def _work(self) -> None:
-        while (entry := self._next()) is not None:
+    def _work(self, on_cluster: bool) -> None:
+        while (entry := self._next(on_cluster)) is not None:
             try:
                 self._run(entry)
             except Cancelled:
@@ -380,14 +405,16 @@ class JobQueue:
             else:
                 self._update(entry, state=JobState.DONE, stage="done", remaining_seconds=None)
 
-    def _next(self) -> _Entry | None:
+    def _next(self, on_cluster: bool) -> _Entry | None:
         """Wait for the next queued job; None when the queue closes."""
         with self._changed:
             while True:
                 if self._closing:
                     return None
-                if self._waiting:
-                    entry = self._entries[self._waiting.pop(0)]
+                mine = (i for i in self._waiting if self._entries[i].job.on_cluster is on_cluster)
+                if (job_id := next(mine, None)) is not None:
+                    self._waiting.remove(job_id)
+                    entry = self._entries[job_id]
                     entry.job = replace(entry.job, state=JobState.RUNNING, stage="starting")
                     return entry
                 self._changed.wait()
@@ -486,6 +513,8 @@ def _check(job: Job, settings: Settings) -> None:
         policy.check_dataset(reference, settings)
     if any(isinstance(task, Repetition) for task in job.tasks):
         policy.of(settings).check_change("stored runs are not computed again")
+    if job.on_cluster:
+        policy.of(settings).check_change("nothing is sent to a cluster")
     if job.is_private and not all(task.takes_uploads for task in job.space_tasks):
         raise policy.refused("items for raters are not made of uploads")
 
@@ -497,6 +526,8 @@ def line_of(task: Task) -> JobLine | None:
             return JobLine("fetch", dataset=task.dataset)
         case RunRequest() | Repetition() | EncodeRequest():
             return None
+        case ClusterSweep():
+            return JobLine("cluster", variant=f"{len(task.requests)} runs")
         case _:
             return task.line
 

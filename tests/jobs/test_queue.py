@@ -21,16 +21,19 @@ from blindspot.datasets.catalog import DATASETS, SourceFile, find_dataset
 from blindspot.datasets.fetch import DataState, FetchRequest
 from blindspot.datasets.published import pairs as loaders
 from blindspot.encoders.cache import TEXTS_PER_CHUNK
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, InputError
 from blindspot.jobs import queue as jobs
 from blindspot.jobs.queue import Job, JobQueue, JobState
 from blindspot.runs import estimates, pipeline
+from blindspot.runs.cluster import sweeps
+from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import ROOT, Mode, Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
 from blindspot.workspace import demo
+from tests.support.cluster_calls import Calls
 from tests.support.loopback import Site, serving
 from tests.support.small_world import (
     SMALL_PAIRS,
@@ -480,6 +483,62 @@ def test_a_run_that_cannot_be_estimated_fails_at_its_turn_only(
     job = ended(queue, queue.submit("two", [known, replace(gone, params=known.params)]))
     assert (job.state, job.tasks_done) == (JobState.FAILED, 1)
     assert "gone-since" in job.error
+
+
+# --- a cluster
+
+
+def held_cluster(monkeypatch: pytest.MonkeyPatch) -> tuple[Calls, list[str], threading.Event]:
+    """A cluster whose nodes wait for an event, and the names of those that were asked for something."""
+    met, go_on = list[str](), threading.Event()
+
+    def wait(node: str) -> None:
+        met.append(node)
+        go_on.wait(60)
+
+    engine = Calls(before=wait)
+    monkeypatch.setattr(sweeps, "engine_of", lambda *_: engine)
+    return engine, met, go_on
+
+
+def test_a_sweep_on_a_cluster_leaves_this_machine_free(
+    queue: JobQueue, ask: Ask, repository: Repository, fast: GramEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, met, go_on = held_cluster(monkeypatch)
+    requests = (ask("fast", dataset="small-pairs"), ask("fast", "center", dataset="small-pairs"))
+    first = queue.submit("on the cluster", [ClusterSweep(requests)])
+    wait_until(lambda: bool(met))
+    second = queue.submit("here", [ask("fast")])
+    assert ended(queue, second).state is JobState.DONE
+    job = job_of(queue, first)
+    assert (job.state, job.requests, job.on_cluster) == (JobState.RUNNING, requests, True)
+    assert job.encoders == {"fast"}
+    go_on.set()
+    assert ended(queue, first).state is JobState.DONE
+    assert engine.closed == 1
+    assert len(repository.runs(state=RunState.DONE)) == 3
+
+
+def test_a_sweep_on_a_cluster_is_cancelled(
+    queue: JobQueue, ask: Ask, fast: GramEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, met, go_on = held_cluster(monkeypatch)
+    first = queue.submit("first", [ClusterSweep((ask("fast", dataset="small-pairs"),))])
+    waiting = queue.submit("second", [ClusterSweep((ask("fast"),))])
+    wait_until(lambda: bool(met))
+    queue.cancel(waiting)
+    assert job_of(queue, waiting).state is JobState.CANCELLED
+    queue.cancel(first)
+    go_on.set()
+    assert ended(queue, first).state is JobState.CANCELLED
+    assert engine.closed == 1
+
+
+def test_on_a_demo_nothing_is_sent_to_a_cluster(settings: Settings, repository: Repository, ask: Ask) -> None:
+    demo_queue = JobQueue(replace(settings, mode=Mode.DEMO, ray="local"), repository)
+    with pytest.raises(InputError):
+        demo_queue.submit("sweep", [ClusterSweep((ask("minilm"),))], "somebody")
+    demo_queue.close()
 
 
 # --- downloads

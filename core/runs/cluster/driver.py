@@ -105,6 +105,7 @@ class _Driver:
         try:
             for ended in self._engine.check(self._pickled(())):
                 yield from self._of_check(ended)
+            self._watch(0, None)
             while self._todo or self._at_work:
                 self._hand_out()
                 for ended in self._engine.wait(SECONDS_BETWEEN_LOOKS):

@@ -91,6 +91,14 @@ def variables_of(settings: Settings) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
+def limit_threads() -> None:
+    """Numba's threads, as the engine limits those of OpenMP.
+
+    For a process of the engine alone, before it compiles: numba refuses to change the number of threads that run.
+    """
+    os.environ.setdefault("NUMBA_NUM_THREADS", os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count() or 1))
+
+
 def work(drivers: Mapping[str, str], task: bytes, node: str) -> Answer:
     """Do a pickled ``Task``; raises nothing that a node can be blamed for.
 
@@ -101,7 +109,6 @@ def work(drivers: Mapping[str, str], task: bytes, node: str) -> Answer:
     answer = Answer(node=node, name=socket.gethostname(), results=[], refused=_differs(drivers))
     if answer["refused"]:
         return answer
-    os.environ.setdefault("NUMBA_NUM_THREADS", os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count() or 1))
     wanted: Task = pickle.loads(task)  # noqa: S301 - the driver's, which could run any code here
     try:
         _check_folder(wanted)

@@ -14,7 +14,7 @@ from blindspot.errors import BlindspotError, InputError, naming_extras, visible
 from blindspot.runs.cluster import node
 from blindspot.runs.cluster.engine import Ended, Needs
 
-SCHEME = "ray"
+SCHEME, AUTO, LOCAL = "ray", "auto", "local"
 CLIENT_PORT = 10001
 PATIENCE_SECONDS = 5.0  # for a port to answer
 CHECK_SECONDS = 120.0  # for every node to import what it needs
@@ -26,6 +26,7 @@ NODE_ID = "ray.io/node-id"  # a label that every node has
 def _on_node(software: dict[str, str], task: bytes) -> node.Answer:
     import ray
 
+    node.limit_threads()
     return node.work(software, task, ray.get_runtime_context().get_node_id())
 
 
@@ -34,9 +35,11 @@ class RayEngine:
 
     Args:
         address: ``ray`` for the cluster of ``RAY_ADDRESS``, one that runs on this machine, or else this machine alone;
-            ``ray://HOST:PORT`` for a cluster elsewhere, through its Ray Client server.
+            ``auto`` for one of the first two, ``local`` for the last; ``ray://HOST:PORT`` for a cluster elsewhere,
+            through its Ray Client server.
         workers: most tasks at the same time; None for what the nodes have room for.
         gpus: per task of a model with weights; None for 1 where the cluster has any and ``device`` is not the CPU.
+        option: that named the address, for errors.
 
     Raises:
         LibraryMissing: Ray is not installed.
@@ -45,12 +48,17 @@ class RayEngine:
     """
 
     def __init__(
-        self, address: str, workers: int | None = None, gpus: float | None = None, device: str = "auto"
+        self,
+        address: str,
+        workers: int | None = None,
+        gpus: float | None = None,
+        device: str = "auto",
+        option: str = "--on",
     ) -> None:
-        with naming_extras(f"--on {address}"):
+        with naming_extras(f"{option} {address}"):
             import ray
         self._ray: Any = ray
-        _connect(ray, address)
+        _connect(ray, address, option)
         self._refs: dict[Any, int] = {}
         try:
             self._fit(workers, gpus, device)
@@ -149,20 +157,24 @@ class RayEngine:
         self._ray.shutdown()
 
 
-def _connect(ray: Any, address: str) -> None:
+def _connect(ray: Any, address: str, option: str) -> None:
     """Connect this process to a cluster, or start one here; raises ``BlindspotError``."""
     # Set by Ray's own documentation: no reports of use; the first also without a network.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray._private.worker._worker_logs_enabled = False  # of a node that died, into stdout
     quiet = {"logging_level": "ERROR", "log_to_driver": False}
-    if address == SCHEME:
+    if address == LOCAL:
+        with _in_one_line("a cluster that is started on this machine"):
+            ray.init(LOCAL, include_dashboard=False, **quiet)
+        return
+    if address in {SCHEME, AUTO}:
         said = os.environ.get("RAY_ADDRESS", "")
         if found := re.fullmatch(r"([^/]+):(\d+)", said):
             _knock(f"RAY_ADDRESS {said}", found[1], int(found[2]))
         with _in_one_line(said or "the cluster on this machine"):
-            ray.init(include_dashboard=False, **quiet)
+            ray.init(**({"address": AUTO} if address == AUTO else {"include_dashboard": False}), **quiet)
         return
-    host, port = _host_of(address)
+    host, port = _host_of(address, option)
     _knock(address, host, port)
     with _in_one_line(address):
         ray.init(f"{SCHEME}://{host}:{port}", **quiet)
@@ -176,14 +188,14 @@ def _knock(address: str, host: str, port: int) -> None:
         raise _unreachable(address, str(error.strerror or error)) from error
 
 
-def _host_of(address: str) -> tuple[str, int]:
+def _host_of(address: str, option: str) -> tuple[str, int]:
     try:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port or CLIENT_PORT
     except ValueError:
         host, port = None, 0
     if not host or parts.scheme != SCHEME or parts.path.strip("/") or parts.query or parts.username:
-        raise InputError(f"--on {address}", expected=f"ray, or ray://HOST:PORT, such as ray://head:{CLIENT_PORT}")
+        raise InputError(f"{option} {address}", expected=f"ray, or ray://HOST:PORT, such as ray://head:{CLIENT_PORT}")
     return host, port
 
 

@@ -96,6 +96,7 @@ class SlurmEngine:
 def _on_host(software: dict[str, str], task: bytes) -> node.Answer:
     import socket
 
+    node.limit_threads()
     return node.work(software, task, socket.gethostname())
 
 

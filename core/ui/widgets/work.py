@@ -12,6 +12,7 @@ from blindspot.diagnostic import named_function
 from blindspot.errors import BlindspotError
 from blindspot.jobs.queue import Job, JobState, Task
 from blindspot.runs import estimates, pipeline
+from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sending import sendings
 from blindspot.settings import Settings
@@ -133,6 +134,12 @@ def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
         _start(task.label, (task,))
 
 
+def submit_to_cluster(requests: Sequence[RunRequest]) -> None:
+    """Queue runs as one job of the cluster; call it in a callback."""
+    sweep = ClusterSweep(tuple(requests))
+    _start(sweep.label, (sweep,))
+
+
 def job_panel() -> None:
     """Progress of running and waiting work, and how this session's jobs ended."""
     tell_ends()
@@ -211,6 +218,8 @@ def _describe(job: Job) -> str:
 
 def left_in_all(active: Sequence[Job]) -> str:
     """``, about 3 min left in all``: of the running job and all that wait; "" where that is not known."""
+    if any(job.on_cluster for job in active):  # which works at the same time
+        return ""
     running = [job.remaining_seconds for job in active if job.state is JobState.RUNNING]
     waiting = [job for job in active if job.state is JobState.QUEUED]
     if None in running or any(job.is_private or len(job.requests) < len(job.tasks) for job in waiting):
@@ -254,13 +263,11 @@ def tell_ends() -> None:
         what = group[0].title if len(group) == 1 else f"{len(group)} runs"
         st.error(as_text(f"{what} failed: {error}"), icon=":material/error:")
     if cancelled := [job for job in ended if job.state is JobState.CANCELLED]:
-        kept = (
-            "Computed embeddings are kept. Start it again to continue."
-            if any(job.requests for job in cancelled)
-            else "Start it again to continue."
-        )
+        kept = ""
+        if any(job.requests for job in cancelled):
+            kept = f"{'Finished runs' if cancelled[0].on_cluster else 'Computed embeddings'} are kept. "
         what = f"{cancelled[0].title} was" if len(cancelled) == 1 else f"{len(cancelled)} runs were"
-        st.info(f"{as_text(what)} cancelled. {kept}")
+        st.info(f"{as_text(what)} cancelled. {kept}Start it again to continue.")
     done = [job for job in ended if job.state is JobState.DONE]
     for job in done:
         if job.note:

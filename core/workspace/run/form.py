@@ -6,29 +6,32 @@ from collections.abc import Sequence
 
 import psutil
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from blindspot import names
 from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.diagnostic import Parameter, all_diagnostics, find_diagnostic, in_words, parameters
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, require
 from blindspot.runs import estimates, sweeps
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.estimates import Estimate
+from blindspot.runs.requests import RunRequest
 from blindspot.runs.sweeps import Expansion, Sweep
 from blindspot.texts import counted
 from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, known_datasets, link_to
-from blindspot.ui.resources import jobs, repository, settings
+from blindspot.ui.resources import allowed, jobs, repository, settings
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
-from blindspot.ui.widgets.work import duration, submit_each
+from blindspot.ui.widgets.work import duration, submit_each, submit_to_cluster
 
 DEFAULT_DATASETS = ("demo-pairs", "demo-minimal")
 DEFAULT_TRANSFORMS = ("none", "center")
 _ENCODERS, _TRANSFORMS, _DATASETS, _DIAGNOSTICS = "run_encoders", "run_transforms", "run_datasets", "run_diagnostics"
 _TAKEN = "_run_taken"  # the picks of other pages that the form took over last
 MANY_RUNS = 500  # nobody waits for more; the command line has no limit
+MANY_ON_CLUSTER = 5_000
 
 
 def take_over(picks: Picks) -> None:
@@ -164,11 +167,10 @@ def planned(sweep: Sweep) -> Expansion | None:
         st.error(as_text(str(error)), icon=":material/error:")
         return None
     _say_what_is_idle(sweep, expansion)
-    if (
-        len(expansion.requests) > MANY_RUNS
-    ):  # a demo has a lower limit, over runs that are not stored yet: ``submit_each``
+    # A demo has a lower limit, over runs that are not stored yet: ``submit_each``.
+    if len(expansion.requests) > (most := MANY_ON_CLUSTER if _has_cluster() else MANY_RUNS):
         st.error(
-            f"{len(expansion.requests):,} runs: this page starts at most {MANY_RUNS} at once. "
+            f"{len(expansion.requests):,} runs: this page starts at most {most:,} at once. "
             "Choose fewer, or use `blindspot sweep`.",
             icon=":material/error:",
         )
@@ -189,8 +191,12 @@ def _say_what_is_idle(sweep: Sweep, expansion: Expansion) -> None:
         st.caption(f"Skipped: {as_text(title_of(dataset))} (no selected diagnostic runs on it)")
 
 
+def _has_cluster() -> bool:
+    return bool(settings().ray) and allowed().changes
+
+
 def cost_and_start(expansion: Expansion) -> None:
-    """Draw the cost and the button that starts the runs."""
+    """Draw the cost and the buttons that start the runs."""
     try:
         cost = estimates.estimate(expansion.requests, settings(), repository())
     except BlindspotError as error:  # a file that changed just now
@@ -210,11 +216,13 @@ def cost_and_start(expansion: Expansion) -> None:
                 key="run_all",
                 type="primary",
                 icon=":material/play_arrow:",
-                disabled=not (wanted and may_send) or settings().read_only,
+                disabled=not (wanted and may_send) or settings().read_only or len(expansion.requests) > MANY_RUNS,
                 on_click=submit_each,
                 args=(wanted,),
                 width="stretch",
             )
+            if _has_cluster():
+                _cluster_button(button, expansion.requests, enabled=bool(wanted) and may_send)
         else:
             with button:
                 _link_to_result(expansion)
@@ -233,6 +241,27 @@ def cost_and_start(expansion: Expansion) -> None:
                 key="estimate_runs",
                 column_config={"run": st.column_config.TextColumn(width="large")},
             )
+
+
+def _cluster_button(place: DeltaGenerator, requests: Sequence[RunRequest], *, enabled: bool) -> None:
+    """The button that sends all runs to the cluster, which takes those that are stored from the store."""
+    missing = ""
+    try:
+        require("ray", f"BLINDSPOT_RAY={settings().ray}")
+    except BlindspotError as error:
+        missing = str(error)
+    place.button(
+        "Run on the cluster",
+        key="run_on_cluster",
+        icon=":material/dns:",
+        help=as_text(missing or f"Sends the runs to {settings().ray}; their results come into this store."),
+        disabled=bool(missing) or not enabled or settings().read_only,
+        on_click=submit_to_cluster,
+        args=(requests,),
+        width="stretch",
+    )
+    if missing:
+        st.caption(as_text(missing))
 
 
 def _sending(cost: Estimate) -> bool:
@@ -270,7 +299,7 @@ def _summary(cost: Estimate, under_way: int) -> str:
     ]
     if cost.downloads:
         size = f"{cost.download_bytes / 1e6:.1f} MB" if cost.download_bytes else "size unknown"
-        parts.append(f"a download of {', '.join(cost.downloads)} ({size})")
+        parts.append(f"a download of {cost.downloads_in_words} ({size})")
     return f"{runs}: {', '.join(parts)}."
 
 

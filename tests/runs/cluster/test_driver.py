@@ -6,8 +6,8 @@ from __future__ import annotations
 import errno
 import os
 import pickle
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,71 +17,16 @@ from blindspot.files import writing
 from blindspot.runs import pipeline, sweeps
 from blindspot.runs.cluster import driver, node
 from blindspot.runs.cluster.driver import Note, Stored
-from blindspot.runs.cluster.engine import Ended, Needs
 from blindspot.runs.packs.computing import Failed
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from tests.conftest import make_settings
+from tests.support.cluster_calls import Calls
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.whole_store import everything
 from tests.support.world import World
-
-Way = Callable[[], object]
-
-
-@dataclass
-class Calls:
-    """An engine whose nodes take turns; ``before`` is called with a task's node, ``dies`` says which are lost."""
-
-    ids: tuple[str, ...] = ("a", "b")
-    before: Callable[[str], object] = lambda node: None
-    dies: Callable[[str, bytes], bool] = lambda node, task: False
-    limit: int | None = None
-    software: dict[str, dict[str, str]] = field(default_factory=dict)
-    submitted: list[tuple[bytes, Needs]] = field(default_factory=list)
-    closed: int = 0
-    title: str = "calls"
-
-    def __post_init__(self) -> None:
-        self._waiting: list[tuple[int, bytes, frozenset[str]]] = []
-        self._turn = 0
-
-    @property
-    def workers(self) -> int:
-        return len(self.ids)
-
-    def nodes(self) -> frozenset[str]:
-        return frozenset(self.ids)
-
-    def _do(self, number: int, task: bytes, at: str) -> Ended:
-        self.before(at)
-        if self.dies(at, task):
-            return Ended(number, None, "its worker died")
-        return Ended(number, node.work(self.software.get(at, node.software()), task, at))
-
-    def check(self, task: bytes) -> list[Ended]:
-        return [self._do(0, task, at) for at in self.ids]
-
-    def submit(self, number: int, task: bytes, needs: Needs, avoid: Collection[str]) -> None:
-        self.submitted.append((task, needs))
-        self._waiting.append((number, task, frozenset(avoid)))
-        assert self.limit is None or len(self._waiting) <= self.limit
-
-    def wait(self, seconds: float) -> list[Ended]:
-        for place, (number, task, avoid) in enumerate(self._waiting):
-            if able := [at for at in self.ids if at not in avoid]:
-                self._turn += 1
-                del self._waiting[place]
-                return [self._do(number, task, able[self._turn % len(able)])]
-        return []
-
-    def cancel(self, number: int) -> None:
-        self._waiting = [one for one in self._waiting if one[0] != number]
-
-    def close(self) -> None:
-        self.closed += 1
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.cli import cluster
+from blindspot.runs.cluster import sweeps
 from blindspot.runs.cluster.on_slurm import SlurmEngine
 from blindspot.settings import Settings
 from tests.support.commands import Command
@@ -18,7 +18,7 @@ SWEEP = "sweep --encoder random-projection-64 --dataset demo-minimal --diagnosti
 def test_jobs_compute_what_one_process_does(
     blindspot: Command, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster, "_engine", lambda *_: SlurmEngine(tmp_path / "jobs", 2, None, "local"))
+    monkeypatch.setattr(sweeps, "engine_of", lambda *_: SlurmEngine(tmp_path / "jobs", 2, None, "local"))
     (on_nodes,) = blindspot.json(*SWEEP, "--on", "slurm")["runs"]
     assert on_nodes["computed"]
     assert not list((settings.cache / "packs").glob("*"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -13,11 +14,14 @@ from streamlit.testing.v1.element_tree import Button, ButtonGroup
 
 from blindspot.diagnostic import find_diagnostic, parameters
 from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.runs.cluster import sweeps
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.ui import resources
 from blindspot.workspace.overview import TABLES
 from blindspot.workspace.run import history
+from tests.support.cluster_calls import Calls
+from tests.support.loopback import free_port
 from tests.support.pages import OpenApp, table, written
 from tests.support.run_history import choose_rows
 from tests.support.small_world import wait_until
@@ -58,6 +62,65 @@ def test_what_is_stored_is_not_computed_again(open_app: OpenApp, demo_copy: Path
 
 def pills(app: AppTest, key: str) -> ButtonGroup[str]:
     return next(group for group in app.get("button_group") if group.key == key)
+
+
+def on_cluster(app: AppTest) -> list[Button]:
+    return [button for button in app.button if button.key == "run_on_cluster"]
+
+
+def test_runs_are_sent_to_the_cluster_that_is_set(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not on_cluster(open_app(tmp_path, "run"))
+    resources.shared_settings.clear()
+    monkeypatch.setenv("BLINDSPOT_RAY", "local")
+    monkeypatch.setattr(sweeps, "engine_of", lambda *_: Calls())
+    app = open_app(tmp_path, "run")
+    app.multiselect(key="run_datasets").set_value(["demo-minimal"]).run()
+    (button,) = on_cluster(app)
+    assert not button.disabled
+    button.click().run()
+    (job,) = [job for job in resources.jobs().jobs() if job.on_cluster]
+    assert job.requests
+    app = finished(app)
+    assert [job.state.value for job in resources.jobs().jobs() if job.on_cluster] == ["done"]
+    assert len(history_table(app)) == len(job.requests)
+    assert not on_cluster(app), "all is stored"
+
+
+def test_without_ray_the_page_says_how_to_install_it(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BLINDSPOT_RAY", "ray://head:10001")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    app = open_app(tmp_path, "run")
+    (button,) = on_cluster(app)
+    assert button.disabled
+    assert "requirements-cluster.txt" in written(app)
+    assert not app.button(key="run_all").disabled
+
+
+def test_a_cluster_that_cannot_be_reached_is_one_line(
+    open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("ray")
+    address = f"ray://127.0.0.1:{free_port()}"
+    monkeypatch.setenv("BLINDSPOT_RAY", address)
+    app = open_app(tmp_path, "run")
+    told = [error.value for error in on_cluster(app)[0].click().run().error]
+    app = finished(app)
+    (error,) = {*told, *(error.value for error in app.error)}
+    assert address.rpartition(":")[2] in error
+    assert not on_cluster(app)[0].disabled, "it can be sent again"
+
+
+def test_on_a_demo_no_cluster_is_offered(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BLINDSPOT_RAY", "local")
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    monkeypatch.setenv("BLINDSPOT_PREPARE", "no")
+    app = open_app(tmp_path, "run")
+    assert starts(app)
+    assert not on_cluster(app)
 
 
 @pytest.mark.parametrize(
