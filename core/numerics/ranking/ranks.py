@@ -205,8 +205,11 @@ def expected_reciprocal_rank(greater: Int64, ties: Int64) -> Float64:
     """``E[1/rank] = (H(g+t+1) - H(g)) / (t+1)`` under random tie order; H are harmonic numbers."""
     from scipy.special import digamma  # a tenth of a second of the app's start
 
-    harmonic = (digamma(greater + ties + 2.0) - digamma(greater + 1.0)) / (ties + 1.0)
-    return np.asarray(np.where(ties == 0, 1.0 / (greater + 1.0), harmonic))
+    expected = np.asarray(1.0 / (np.asarray(greater) + 1.0))
+    tied = np.asarray(ties) != 0  # few, as a rule
+    g, t = np.asarray(greater)[tied], np.asarray(ties)[tied]
+    expected[tied] = (digamma(g + t + 2.0) - digamma(g + 1.0)) / (t + 1.0)
+    return expected
 
 
 def expected_hit(greater: Int64 | Float64, ties: Int64 | Float64, k: int) -> Float64:

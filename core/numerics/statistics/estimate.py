@@ -21,6 +21,8 @@ class Unit(StrEnum):
     FAMILIES = "families of models"
     WORDS = "words"
     CLASSES = "classes"  # of words
+    GROUPS = "groups of words"
+    VERBS = "verbs"
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,8 @@ class Dependence:
         unit, of_two_texts = self._pairs_of_texts
         within = sums_within(values - values.mean(axis=0), unit) ** 2
         alone = within.sum(axis=0)
-        return np.asarray(self.enlarged * np.maximum(shared - of_two_texts @ within, alone) / m**2)
+        of_both = np.einsum("u,uk->k", of_two_texts, within)  # BLAS' threads would take longer to wake up
+        return np.asarray(self.enlarged * np.maximum(shared - of_both, alone) / m**2)
 
     def carried_by(self, values: Float64) -> Float64:
         """Number of units that carry the variances of ``values [m, k]``: ``(sum s^2)^2 / sum s^4``, ``[k]``; 0 for

@@ -1,4 +1,4 @@
-"""Resampling of groups of pairs: a cluster bootstrap of medians, the only bootstrap here, and a sign-flip test.
+"""Resampling of groups of pairs: bootstraps of medians and of ratios of sums, and tests by flips of signs and by swaps.
 
 Pairs that share a text are not independent; the groups are the *components* of the graph whose nodes are the texts and
 whose edges are the pairs. Intervals of means need no draws (``blindspot.numerics.statistics.pairs``).
@@ -9,16 +9,19 @@ the numbers of each pair's texts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from blindspot.types import Float64, Int64
+from blindspot.types import Float64, Int64, UInt8
 
 SEED = 20_220_313  # of every draw: the same data give the same interval and p-value
 RESAMPLES = 2_000  # of a bootstrap
 FLIPS = 9_999  # of a sign-flip test
 _NUMBERS_AT_A_TIME = 400_000  # of a matrix of draws: larger ones cost more in fresh memory than they save
+# Standard deviations of a sum of signs; by Hoeffding one of ``FLIPS`` sums is further with a probability below 1e-13.
+_FAR = 9.0
+_ROWS_OF_A_PRODUCT = 64  # of draws: a product of few rows takes twice the time
 _ROUNDING = 1e-10  # sums this close, relative to the sum of all sizes, are equal
 
 # --- groups
@@ -98,6 +101,14 @@ def bootstrap_medians(values: Float64, groups: Int64, resamples: int = RESAMPLES
     return np.asarray(middles.mean(axis=1))
 
 
+def bootstrap_sums(values: Float64, resamples: int = RESAMPLES, seed: int = SEED) -> Float64:
+    """Sums of ``values [m, k]`` when m rows are drawn with replacement, ``[resamples, k]``: for ratios of sums, as F1.
+
+    Every row is a unit of its own. The sums of one resample are of the same rows.
+    """
+    return np.concatenate([drawn @ values for drawn in _draws(len(values), resamples, seed)])
+
+
 def _near_the_median(column: Float64) -> tuple[float, float]:
     """Values below and above the middle fifth of a column."""
     distinct = np.unique(column)
@@ -153,14 +164,42 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, se
     if few.all():
         return p
     many = ~few
-    reach = observed[many] - _ROUNDING * sizes[many]
-    total = sums[:, many].sum(axis=0)
-    b = np.zeros(np.count_nonzero(many))
+    # Where no flip can be expected to reach as far, none is thrown: p is what it would be.
+    reach = observed - _ROUNDING * sizes
+    p[many & (reach >= _FAR * np.sqrt((sums**2).sum(axis=0)))] = 1 / (flips + 1)
+    open_ = np.flatnonzero(many & (p == 1))
+    if not len(open_):
+        return p
+    # Columns are copied once: a selection for each product took longer than the product.
+    tested, reach, b = np.ascontiguousarray(sums[:, open_]), reach[open_], np.zeros(len(open_))
+    total = tested.sum(axis=0)
     for kept in _coins(len(sums), flips, seed):
         # A signed sum is twice the sum of the terms that keep their sign, minus the sum of all.
-        b += np.count_nonzero(np.abs(2 * (kept @ sums[:, many]) - total) >= reach, axis=0)
-    p[many] = (b + 1) / (flips + 1)
+        b += np.count_nonzero(np.abs(2 * (kept @ tested) - total) >= reach, axis=0)
+    p[open_] = (b + 1) / (flips + 1)
     return p
+
+
+def swap_p_value(
+    first: Float64, second: Float64, score: Callable[[Float64], Float64], swaps: int = FLIPS, seed: int = SEED
+) -> float:
+    """Two-sided p-value of a difference of scores that are no means of units (Yeh 2000: approximate randomization).
+
+    Under the null hypothesis the values ``first [m, k]`` and ``second [m, k]`` of a unit could as well be the other's.
+    ``score`` is of sums over all units, ``[..., k]``. ``p = (b + 1) / (swaps + 1)``, where b counts the random swaps
+    whose difference of scores is at least as large as the observed one. Units without any difference change nothing.
+    """
+    ones, others = first.sum(axis=0), second.sum(axis=0)
+    observed = abs(float(score(ones) - score(others)))
+    moved = first - second
+    moved = moved[np.any(moved != 0, axis=1)]
+    if not len(moved):
+        return 1.0
+    b = 0
+    for swapped in _coins(len(moved), swaps, seed):
+        sums = swapped @ moved
+        b += int(np.count_nonzero(np.abs(score(ones - sums) - score(others + sums)) >= observed - _ROUNDING))
+    return (b + 1) / (swaps + 1)
 
 
 def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
@@ -168,7 +207,11 @@ def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
     rng = np.random.default_rng(seed)
     row = -(-number // 8)  # bytes
     at_a_time = max(1, _NUMBERS_AT_A_TIME // number)
-    for first in range(0, tosses, at_a_time):
+    together = min(_ROWS_OF_A_PRODUCT, 8 * at_a_time)
+    thrown: list[UInt8] = []
+    for first in range(0, tosses, at_a_time):  # which tosses there are depends on how many are thrown at a time
         some = min(at_a_time, tosses - first)
-        thrown = rng.integers(256, size=(some, row), dtype=np.uint8)
-        yield np.unpackbits(thrown, axis=1, count=number).astype(np.float64)
+        thrown.append(rng.integers(256, size=(some, row), dtype=np.uint8))
+        if sum(map(len, thrown)) >= together or first + some == tosses:
+            yield np.unpackbits(np.concatenate(thrown), axis=1, count=number).astype(np.float64)
+            thrown = []

@@ -128,7 +128,7 @@ def _share_fitted(run: RunRecord) -> float:
     n, d = int(record.get("n") or 0), int(record.get("d_in") or 0)
     if not n:
         return 0.0
-    steps = TransformChain.parse(run.plan.variant.transform).steps
+    steps = TransformChain.parse(run.plan.variant.transform).searched.steps
     directions = max(d if step.name in _PER_DIRECTION else (step.argument or 0) + 1 for step in steps)
     return min(1.0, directions / n)
 

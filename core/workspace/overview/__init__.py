@@ -18,6 +18,7 @@ from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import tab_named
 from blindspot.ui.widgets.doors import doors
 from blindspot.workspace.overview import best, figures, tables
+from blindspot.workspace.overview.best import Best
 
 DRAWN = 11  # models in the figure: as many as have a color of their own
 TABLES = 6  # datasets at first, the picked one and those run last: each table takes as long as the rest of the page
@@ -52,7 +53,15 @@ def section(entry: DiagnosticEntry, picks: Picks) -> None:
         tables.none_fit(entry, picks)
         return
     tested = tables.tested(boards)
-    _best(entry, boards[0])
+    if tables.takes_long(entry, boards[0]):  # the scores can be read while the tests go on
+        at_first = st.empty()
+        with at_first.container():
+            _at_first(entry, boards[0])
+        tables.best_of(entry, boards[0])
+        at_first.empty()
+    if (found := tables.best_of(entry, boards[0])) is not None:  # a user's own minimal pairs may have no synonym
+        _sentence(f"**{as_text(best.verdict(found))}** {as_text(best.cost(found))}", key="headline")
+        _dots(found, boards[0], key=f"dots_{entry.id}")
     drawn = st.container()
     is_long = len(boards) > TABLES and st.toggle(
         f"Show all {len(boards):,} datasets", key="overview_more", bind="query-params"
@@ -64,13 +73,22 @@ def section(entry: DiagnosticEntry, picks: Picks) -> None:
     how_computed(entry)
 
 
-def _best(entry: DiagnosticEntry, board: Leaderboard) -> None:
-    """The sentence and the figure of the first dataset."""
-    found = tables.best_of(entry, board)
-    if found is None:  # a user's own minimal pairs may have no synonym
-        return
-    with st.container(border=True, key="headline"):
-        st.markdown(f"**{as_text(best.verdict(found))}** {as_text(best.cost(found))}")
+def _at_first(entry: DiagnosticEntry, board: Leaderboard) -> None:
+    """The first dataset's scores, without what takes time."""
+    found = best.untested(entry, board.runs)
+    _sentence(as_text(best.at_first(found)), key="headline_at_first")
+    _dots(found, board, key=f"dots_{entry.id}_at_first")
+    tables.board_table(entry, board, test=False, key="at_first")
+
+
+def _sentence(said: str, key: str) -> None:
+    with st.container(border=True, key=key):
+        st.markdown(said)
+
+
+def _dots(found: Best, board: Leaderboard, key: str) -> None:
+    """The figure of the first dataset."""
+    entry = found.entry
     scores = tables.headlines(found).head(DRAWN)
     chart = figures.score_dots(
         scores,
@@ -79,7 +97,7 @@ def _best(entry: DiagnosticEntry, board: Leaderboard) -> None:
         scheme(),
         is_at_most_one=not entry.headline_is_lower_better,
     )
-    st.plotly_chart(chart, key=f"dots_{entry.id}", config={"displayModeBar": False})
+    st.plotly_chart(chart, key=key, config={"displayModeBar": False})
     st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
     said = (
         "Bars: 95% intervals of each score; overlapping bars can still differ significantly." if found.intervals else ""

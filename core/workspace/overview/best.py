@@ -58,14 +58,13 @@ def best_of(
         marked: per score the places in ``runs`` without a significant difference from the best, where the diagnostic
             has tested that (``DiagnosticEntry.tested``); else p-values are corrected after Holm over the others.
     """
-    scored = [run for run in runs if entry.headline in run.metrics]
-    best, *others = scored
-    label = entry.overview.columns.get(entry.headline, entry.headline)
+    first = untested(entry, runs)
+    (best, *others), scored, label = first.runs, first.runs, first.label
     paired = [run for run in others if _items(run) == _items(best)]
     known = repository.with_items(entry, [run.run_id for run in (best, *paired)]) if paired else frozenset()
     if not entry.difference or best.run_id not in known:
         refusal = "their rows are not in the store" if paired else ""
-        return Best(entry, tuple(scored), label, {}, None, refusal)
+        return Best(entry, scored, label, {}, None, refusal)
     paired = [run for run in paired if run.run_id in known]
     differences = named_function(entry.difference)([(best, run) for run in paired], repository) if paired else []
     rows = corrected([(best, run, one) for run, one in zip(paired, differences, strict=True)])
@@ -74,13 +73,17 @@ def best_of(
     if marked is not None and entry.headline in marked:
         places = marked[entry.headline]
         alike = tuple(run for place, run in enumerate(runs) if place in places and run in others)
-        return Best(entry, tuple(scored), label, intervals, alike, "")
+        return Best(entry, scored, label, intervals, alike, "")
     if not tested:
         refusal = next((one.refusal for one in differences if one.refusal), "they were tested on different texts")
-        return Best(entry, tuple(scored), label, intervals, None, refusal)
-    return Best(
-        entry, tuple(scored), label, intervals, tuple(row.b for row in rows if row.verdict is not Verdict.BETTER), ""
-    )
+        return Best(entry, scored, label, intervals, None, refusal)
+    return Best(entry, scored, label, intervals, tuple(row.b for row in rows if row.verdict is not Verdict.BETTER), "")
+
+
+def untested(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Best:
+    """As ``best_of``, without intervals and tests, which take time; for runs of which one has the headline score."""
+    scored = tuple(run for run in runs if entry.headline in run.metrics)
+    return Best(entry, scored, entry.overview.columns.get(entry.headline, entry.headline), {}, None, "")
 
 
 def _items(run: RunRecord) -> tuple[str, str]:
@@ -94,6 +97,15 @@ def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[Dif
 
 
 # --- in words
+
+
+def at_first(found: Best) -> str:
+    """One sentence of the best model while it is tested."""
+    name, dataset = found.best.plan.variant.label, title_of(found.best.plan.dataset)
+    end = "lowest" if found.entry.headline_is_lower_better else "highest"
+    score = f"{found.label} {found.best.metrics[found.entry.headline]:.3f}"
+    others = counted(len(found.others), "other model")
+    return f"{name} has the {end} {score} on {dataset}. Testing its difference from {others} …"
 
 
 def verdict(found: Best) -> str:

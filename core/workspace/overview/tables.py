@@ -74,10 +74,32 @@ def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
 
 def best_of(entry: DiagnosticEntry, board: Leaderboard) -> Best | None:
     """The best of a dataset's models, tested against the others; None where no run has the headline score."""
-    if not any(entry.headline in run.metrics for run in board.runs):
+    if not _is_scored(entry, board):
         return None
     ids = tuple(run.run_id for run in board.runs)
-    return _best_of(entry, ids, tuple(names_shown(board.runs)), _runs=board.runs, _repository=repository())
+    found = _best_of(entry, ids, tuple(names_shown(board.runs)), _runs=board.runs, _repository=repository())
+    _compared().add((entry.id, ids))
+    return found
+
+
+def takes_long(entry: DiagnosticEntry, board: Leaderboard) -> bool:
+    """Whether ``best_of`` takes seconds: the models have many pairs, and were not compared since the server started."""
+    is_known = (entry.id, tuple(run.run_id for run in board.runs)) in _compared()
+    return _is_scored(entry, board) and len(board.runs) > 1 and _pairs(board) > TESTED_PAIRS and not is_known
+
+
+@cached(1, shared=True)
+def _compared() -> set[tuple[str, tuple[str, ...]]]:
+    """Diagnostics and runs of which ``best_of`` was asked."""
+    return set()
+
+
+def _is_scored(entry: DiagnosticEntry, board: Leaderboard) -> bool:
+    return any(entry.headline in run.metrics for run in board.runs)
+
+
+def _pairs(board: Leaderboard) -> float:
+    return sum(run.metrics.get("pairs", 0.0) for run in board.runs)
 
 
 def names_shown(runs: Sequence[RunRecord]) -> list[str]:
@@ -126,13 +148,13 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
     found: set[str] = set()
     pairs = 0.0
     for board in boards:
-        pairs += sum(run.metrics.get("pairs", 0.0) for run in board.runs)
+        pairs += _pairs(board)
         if not found or pairs <= TESTED_PAIRS:
             found.add(board.dataset)
     return found
 
 
-def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> None:
+def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool, key: str = "scores") -> None:
     """One dataset's table, without scores that some run lacks; ``test``: mark what is not significantly worse."""
     runs = list(board.runs)
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
@@ -141,7 +163,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool) -> No
     frame = pd.concat([scores, tables.cost_table(runs)], axis=1)
     alike = _alike(entry, runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
-    st.dataframe(styled, hide_index=True, key=f"scores_{entry.id}_{board.dataset}")
+    st.dataframe(styled, hide_index=True, key=f"{key}_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""
     more = (
         f" {board.variants:,} models; showing the {len(runs)} with the best score. Pick others in the sidebar."

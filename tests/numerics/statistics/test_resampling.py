@@ -131,6 +131,27 @@ def test_many_units_come_near_the_normal_approximation() -> None:
     assert sign_flip_p_values(values + 10, np.arange(1_000)).tolist() == [1 / 10_000] * 3
 
 
+def test_p_is_counted_over_the_same_flips_at_every_distance() -> None:
+    """No flip reaches nine standard deviations, so none is thrown; slices of the flips are put together."""
+    units, flips = 9_000, 300
+    rng = np.random.default_rng(3)
+    noise = rng.standard_normal((units, 14))
+    noise -= noise.mean(axis=0)
+    values = noise + np.arange(14) / np.sqrt(units)  # by so many standard deviations from 0
+    draws, at_a_time = np.random.default_rng(20_220_313), 400_000 // units
+    slices = [
+        draws.integers(256, size=(min(at_a_time, flips - first), -(-units // 8)), dtype=np.uint8)
+        for first in range(0, flips, at_a_time)
+    ]
+    signs = 2.0 * np.unpackbits(np.concatenate(slices), axis=1, count=units) - 1
+    assert len(signs) == flips
+    far = np.abs(signs @ values) >= np.abs(values.sum(axis=0))
+    expected = (far.sum(axis=0) + 1) / (flips + 1)
+    assert sign_flip_p_values(values, np.arange(units), flips).tolist() == expected.tolist()
+    assert expected[0] > 0.5
+    assert expected[-1] == 1 / (flips + 1)
+
+
 def test_a_column_does_not_depend_on_the_others() -> None:
     rng = np.random.default_rng(6)
     values = rng.normal(size=(50, 3))

@@ -13,9 +13,12 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot import cli
 from blindspot.runs.findings import Example, Finding, Level, Material
+from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
-from blindspot.studies.findings import collection
-from blindspot.studies.findings.page import SHOWN, at_first
+from blindspot.studies.findings import collection, page
+from blindspot.studies.findings.collection import Collected
+from blindspot.studies.findings.page import SHOWN, at_first, reading
+from blindspot.types import Variant
 from tests.conftest import make_settings
 from tests.support.pages import OpenApp, written
 
@@ -75,6 +78,39 @@ def test_every_level_is_in_sight(levels: str, expected: Sequence[int]) -> None:
     of = {"b": Level.BLIND_SPOT, "c": Level.CAUTION, "s": Level.STRENGTH}
     groups: list[Any] = [(SimpleNamespace(finding=SimpleNamespace(level=of[c])), i) for i, c in enumerate(levels)]
     assert [group[1] for group in at_first(groups)] == expected
+
+
+@pytest.mark.usefixtures("planted")
+def test_with_many_rows_only_the_models_run_last_are_read(
+    open_app: OpenApp, demo_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store of 1,200 runs with 25,000 pairs each took minutes."""
+    repository = Repository.at(demo_cache / "results.duckdb")
+    pairs = sum(run.metrics["pairs"] for run in repository.runs(diagnostic="evalrank", state=RunState.DONE))
+    assert repository.item_rows() == pairs
+    repository.database.close()
+    whole = read_by(monkeypatch)
+    open_app(demo_cache, "findings", post="true")
+    every = whole[-1]
+    assert len(every) == 2
+    monkeypatch.setattr(page, "MOST_ROWS", 1)
+    few = read_by(monkeypatch)
+    app = open_app(demo_cache, "findings", post="true")
+    assert few[-1] == every[-1:]
+    assert f"{len(every)} models with many results" in written(app)
+
+
+def read_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Variant, ...]]:
+    """The models of every call from now on."""
+    asked: list[tuple[Variant, ...]] = []
+    collected = reading.collected
+
+    def noted(variants: Sequence[Variant], metric: str, dataset: str) -> Collected:
+        asked.append(tuple(variants))
+        return collected(variants, metric, dataset)
+
+    monkeypatch.setattr(page, "collected", noted)
+    return asked
 
 
 @pytest.mark.usefixtures("planted")

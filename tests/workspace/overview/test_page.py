@@ -90,6 +90,36 @@ def test_of_many_models_the_best_are_drawn_and_the_others_counted(
     assert "2 models; showing the 1 with the highest" in written(app)
 
 
+def test_scores_are_there_while_many_pairs_are_tested(
+    open_app: OpenApp, demo_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once; then the page is as with few pairs."""
+    monkeypatch.setattr(tables, "TESTED_PAIRS", 0)
+    drawn: list[bool] = []
+    table, best_of = tables.board_table, tables.best_of
+
+    def noted(*given: object, test: bool, **rest: object) -> None:
+        drawn.append(test)
+        table(*given, test=test, **rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(tables, "board_table", noted)
+    monkeypatch.setattr(tables, "best_of", lambda *given: drawn.append(None) or best_of(*given))
+    app = open_app(demo_cache, "overview")
+    after = [
+        "dots_evalrank" in chart.proto.id and "at_first" not in chart.proto.id for chart in app.get("plotly_chart")
+    ]
+    assert after == [True]
+    assert drawn[:2] == [False, None], "untested before it is compared"
+    assert len(app.dataframe) == len(app.get("plotly_chart")) == 1
+    drawn.clear()
+    app.run()
+    assert drawn[0] is None
+    assert len(app.dataframe) == len(app.get("plotly_chart")) == 1
+    again = written(app)
+    monkeypatch.undo()
+    assert again == written(open_app(demo_cache, "overview"))
+
+
 def test_of_many_datasets_the_first_are_shown_and_the_others_on_request(
     open_app: OpenApp, demo_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
