@@ -1,0 +1,216 @@
+"""Minimal pairs made by rules: proposals, what was passed over and why, and the rows of a dataset of those accepted.
+
+A row of ``pairs`` has an original, a rewrite that changes its meaning and one that keeps it, and says which rules made
+them. So every row tells an order (the kept one should be nearer), however few texts a rule can change. A row of
+``columns`` has a rewrite per rule, of the texts that all of the rules can change.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from blindspot.datasets.made import names
+from blindspot.datasets.made.rule import Changed, Passed, Rule
+from blindspot.datasets.made.rules import rules_of
+from blindspot.datasets.own.attributes import PREFIX
+from blindspot.datasets.own.minimal_pairs import MARK
+from blindspot.errors import InputError
+from blindspot.texts import counted
+from blindspot.types import digest_of_strings
+
+KEPT, CHANGED = "kept", "changed"  # beginnings of the names of rewrites: HEROS reads the meaning from them
+KEPT_MEANING, CHANGED_MEANING = f"{KEPT}_meaning", f"{CHANGED}_meaning"
+KIND, KEPT_BY = "kind", "kept by"
+SEED = 0
+FEWEST_ROWS = 2
+MAX_ROWS = 200_000
+
+
+class Form(StrEnum):
+    """How rewrites become rows."""
+
+    PAIRS = "pairs"
+    COLUMNS = "columns"
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A rewrite that a rule proposes.
+
+    Attributes:
+        number: of the text, from 0.
+        said: the change in words.
+    """
+
+    rule: Rule
+    number: int
+    original: str
+    rewrite: str
+    said: str
+
+    @cached_property
+    def id(self) -> str:
+        """The same as long as rule, text and rewrite are: what a reader rejects stays rejected."""
+        return digest_of_strings([self.rule.name, self.original, self.rewrite])[:10]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A text that a rule passed over, and why."""
+
+    rule: Rule
+    number: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Made:
+    """What rules make of texts.
+
+    Attributes:
+        proposals: by text, then by rule.
+    """
+
+    texts: tuple[str, ...]
+    rules: tuple[Rule, ...]
+    seed: int
+    proposals: tuple[Proposal, ...]
+    skipped: tuple[Skipped, ...]
+
+    def counts(self, rejected: Collection[str] = ()) -> dict[Rule, int]:
+        """Accepted rewrites per rule."""
+        found = Counter(p.rule.name for p in self.proposals if p.id not in rejected)
+        return {rule: found[rule.name] for rule in self.rules}
+
+    def reasons(self, rule: Rule) -> list[tuple[str, int]]:
+        """Why a rule passed texts over and how many, the most frequent reason first."""
+        return Counter(skip.why for skip in self.skipped if skip.rule is rule).most_common()
+
+
+def propose(
+    texts: Sequence[str],
+    kinds: Sequence[str] = (),
+    seed: int = SEED,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Made:
+    """All rewrites of these texts by the rules of these kinds (all kinds where none are named).
+
+    Raises:
+        InputError: an unknown kind, or no rule can change any text.
+    """
+    rules = rules_of(kinds)
+    in_file = names.in_texts(texts) if any(rule.kind == "entity" for rule in rules) else {}
+    proposals: list[Proposal] = []
+    skipped: list[Skipped] = []
+    for number, text in enumerate(texts):
+        if progress is not None:
+            progress("rewriting", number, len(texts))
+        for rule in rules:
+            match rule.apply(text, seed, in_file):
+                case Changed(rewrite, said):
+                    proposals.append(Proposal(rule, number, text, rewrite, said))
+                case Passed(why):
+                    skipped.append(Skipped(rule, number, why))
+    made = Made(tuple(texts), rules, seed, tuple(proposals), tuple(skipped))
+    if not proposals:
+        whys = {rule.kind: made.reasons(rule)[0][0] for rule in rules}
+        said_so = "; ".join(f"{kind}: {why}" for kind, why in list(whys.items())[:3])
+        raise InputError(
+            f"no rule can change any of these {counted(len(texts), 'text')} ({said_so})",
+            expected="English sentences with something that the rules of these kinds change",
+        )
+    return made
+
+
+def form_of(rules: Sequence[Rule]) -> Form:
+    """``pairs`` where some rules keep the meaning and others change it, else ``columns``."""
+    return Form.PAIRS if len({rule.keeps for rule in rules}) == 2 else Form.COLUMNS
+
+
+def rows(made: Made, rejected: Collection[str] = (), form: Form | None = None) -> list[dict[str, str]]:
+    """The rows of the dataset, by the names of their columns.
+
+    Raises:
+        InputError: fewer rows than a dataset has, or more; or ``pairs`` of one meaning alone.
+    """
+    accepted = [proposal for proposal in made.proposals if proposal.id not in rejected]
+    form = form or form_of(made.rules)
+    if form is Form.PAIRS and len({rule.keeps for rule in made.rules}) < 2:
+        raise InputError(
+            "these kinds all change the meaning, or all keep it, so no row can tell an order",
+            expected="kinds of both",
+            remedy="add one, or ask for a column per kind (--form columns)",
+        )
+    found = (_pairs if form is Form.PAIRS else _columns)(made, accepted)
+    if len(found) < FEWEST_ROWS:
+        counts = Counter(proposal.rule.kind for proposal in accepted)
+        fewest = min(dict.fromkeys(rule.kind for rule in made.rules), key=lambda kind: counts[kind])
+        raise InputError(
+            f"only {counted(len(found), 'row')} would be made",
+            expected=f"at least {FEWEST_ROWS}",
+            remedy=f"take more texts, other kinds (fewest rewrites: {fewest}, {counts[fewest]:,}) or --form pairs",
+        )
+    if len(found) > MAX_ROWS:
+        raise InputError(f"{len(found):,} rows", expected=f"at most {MAX_ROWS:,}", remedy="take fewer kinds or texts")
+    return found
+
+
+def _by_text(accepted: Sequence[Proposal]) -> Mapping[int, list[Proposal]]:
+    out: dict[int, list[Proposal]] = {}
+    for proposal in accepted:
+        out.setdefault(proposal.number, []).append(proposal)
+    return out
+
+
+def _pairs(made: Made, accepted: Sequence[Proposal]) -> list[dict[str, str]]:
+    """A row per rewrite that changes the meaning, with one of its text's others, drawn by kind, then within it."""
+    out = []
+    for proposals in _by_text(accepted).values():
+        kept: dict[str, list[Proposal]] = {}
+        for proposal in proposals:
+            if proposal.rule.keeps:
+                kept.setdefault(proposal.rule.kind, []).append(proposal)
+        for changed in (p for p in proposals if not p.rule.keeps and kept):
+            drawn = random.Random(  # noqa: S311 - no secret
+                f"{made.seed} {changed.rule.name} {changed.original}"
+            )
+            other = drawn.choice(kept[drawn.choice(sorted(kept))])
+            out.append(
+                {
+                    "original": changed.original,
+                    f"{MARK}{KEPT_MEANING}": other.rewrite,
+                    f"{MARK}{CHANGED_MEANING}": changed.rewrite,
+                    f"{PREFIX}{KIND}": changed.rule.kind.replace("_", " "),
+                    f"{PREFIX}{KEPT_BY}": other.rule.name.replace("_", " "),
+                }
+            )
+    return out
+
+
+def _columns(made: Made, accepted: Sequence[Proposal]) -> list[dict[str, str]]:
+    """A row per text that all rules with any rewrite change."""
+    have = {proposal.rule.name for proposal in accepted}
+    rules = [rule for rule in made.rules if rule.name in have]
+    out = []
+    for proposals in _by_text(accepted).values():
+        by_rule = {proposal.rule.name: proposal for proposal in proposals}
+        if len(by_rule) == len(rules):
+            rewrites = {f"{MARK}{column_of(rule)}": by_rule[rule.name].rewrite for rule in rules}
+            out.append({"original": proposals[0].original, **rewrites})
+    return out
+
+
+def column_of(rule: Rule) -> str:
+    """The name of a rule's rewrites in a column of their own."""
+    return f"{KEPT if rule.keeps else CHANGED}_{rule.name}"
+
+
+def as_jsonl(found: Sequence[Mapping[str, str]]) -> bytes:
+    """The content of a file that loads as ``file:``; texts stay as they are, to the letter."""
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in found).encode()

@@ -1,0 +1,101 @@
+"""Rule for named entities: a name for another one of the same file that names the same kind of thing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from blindspot.datasets.made import english, lexicon
+from blindspot.datasets.made.rule import Changed, Context, Passed
+
+PERSON, PLACE, DEMONYM, OTHER = "person", "place", "people or language", "other name"
+TITLE_CASE = 0.6  # share of capital words from which on capitals say nothing
+_NAME = re.compile(r"\b[A-Z][\w-]*(?:['’](?!s\b)\w+)?(?: (?:of |de |van |von )?[A-Z][\w-]*)*")
+_DAYS = [*lexicon.WEEKDAYS, *(f"{day}s" for day in lexicon.WEEKDAYS)]
+_NOT_NAMES = frozenset([*lexicon.MONTHS, *_DAYS, *lexicon.TITLES, "I", "OK", "AM", "PM"])
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name in a text, ``text[start:end]``, and what it names."""
+
+    text: str
+    start: int
+    end: int
+    names: str
+
+
+def names_of(text: str) -> list[Name]:
+    """The names in a text: words with a capital inside a sentence, and listed names anywhere."""
+    found = english.words(text)
+    if not found or (sum(word.is_capital for word in found) > TITLE_CASE * len(found) and len(found) > 3):
+        return []
+    starts = english.starts(text)
+    return [name for match in _NAME.finditer(text) if (name := _name(text, match, starts))]
+
+
+def _name(text: str, match: re.Match[str], starts: frozenset[int]) -> Name | None:
+    words, start = match[0].split(" "), match.start()
+    while words and (words[0] in _NOT_NAMES or (start in starts and words[0] not in _LISTED)):
+        start += len(words[0]) + 1
+        words = words[1:]
+    if (
+        not words
+        or len(words[0]) == 1
+        or words[-1] in _NOT_NAMES
+        or any(word.lower() in lexicon.CLOSED - {"of"} for word in words)
+    ):
+        return None
+    name = " ".join(words)
+    before = text[:start].rstrip().rpartition(" ")[2]
+    return Name(name, start, start + len(name), _kind(words, before))
+
+
+_LISTED = lexicon.FIRST_NAMES | lexicon.PLACES | lexicon.DEMONYMS
+
+
+def _kind(words: list[str], before: str) -> str:
+    if words[0] in lexicon.FIRST_NAMES or before.rstrip(".") in lexicon.TITLES:
+        return PERSON
+    if words[-1] in lexicon.PLACES:
+        return PLACE
+    if words[0] in lexicon.DEMONYMS:
+        return DEMONYM if len(words) == 1 else OTHER
+    return PLACE if before.lower() == "in" and len(words) == 1 and not words[0].isupper() else OTHER
+
+
+def in_texts(texts: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """The distinct names of all texts by what they name, in the order of appearance."""
+    out: dict[str, dict[str, None]] = {}
+    for name in _all(texts):
+        out.setdefault(name.names, {}).setdefault(name.text)
+    return {names: tuple(found) for names, found in out.items()}
+
+
+def _all(texts: Iterable[str]) -> Iterator[Name]:
+    for text in texts:
+        if not english.why_not(text):
+            yield from names_of(text)
+
+
+def entity(text: str, context: Context) -> Changed | Passed:
+    """Another name of the file in place of one, everywhere in the text."""
+    found = names_of(text)
+    if not found:
+        return Passed("no name in it")
+    here = {word for name in found for word in name.text.split()}
+    for name in context.random.sample(found, len(found)):
+        others = [other for other in context.names.get(name.names, ()) if here.isdisjoint(other.split())]
+        others = [other for other in others if not _other_article(text[: name.start], name.text, other)]
+        if others:
+            new = context.random.choice(others)
+            changed = re.sub(rf"\b{re.escape(name.text)}\b", new.replace("\\", r"\\"), text)
+            return Changed(changed, f"{name.text} → {new}")
+    return Passed("no other name of its kind in the file")
+
+
+def _other_article(before: str, old: str, new: str) -> bool:
+    """Whether ``a`` or ``an`` comes before, and does not fit both."""
+    is_article = before.rstrip().rpartition(" ")[2].lower() in {"a", "an"}
+    return is_article and (old[0] in "AEIOU") != (new[0] in "AEIOU")

@@ -1,0 +1,98 @@
+"""Rules for numbers and for units."""
+
+from __future__ import annotations
+
+import re
+
+from blindspot.datasets.made import english, lexicon, times
+from blindspot.datasets.made.rule import Changed, Context, Passed
+
+_NUMBER = re.compile(
+    r"(?<![\w.,:/#-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w:/-]|[.,]\d)|(?<![\w.,:/#-])\d+(?:\.\d+)?(?![\w:/]|[.,]\d|-\d)"
+)
+_NUMERAL = "|".join([*lexicon.NUMERALS, *lexicon.TENS])
+_WORD = re.compile(rf"\b(?:(?:{'|'.join(lexicon.TENS)})-)?(?:one\b(?<=-one)|{_NUMERAL})\b", re.IGNORECASE)
+_FACTORS = (2, 3, 4, 5)
+# Singular and plural, each with what replaces it.
+_PAIRS = """
+kilometer/kilometers mile/miles; meter/meters foot/feet; centimeter/centimeters inch/inches; kilogram/kilograms
+pound/pounds; gram/grams kilogram/kilograms; liter/liters gallon/gallons; second/seconds minute/minutes; minute/minutes
+hour/hours; hour/hours day/days; day/days week/weeks; week/weeks month/months; month/months year/years; year/years
+month/months; dollar/dollars cent/cents; euro/euros cent/cents; cent/cents euro/euros; mile/miles kilometer/kilometers;
+foot/feet meter/meters; inch/inches centimeter/centimeters; pound/pounds kilogram/kilograms; gallon/gallons
+liter/liters; kilometre/kilometres mile/miles; metre/metres foot/feet; litre/litres gallon/gallons;
+ton/tons kilogram/kilograms; decade/decades year/years; percent/percent permille/permille;
+million/million billion/billion; billion/billion million/million; thousand/thousand million/million;
+hundred/hundred thousand/thousand
+"""
+_SIGNS = {"km": "mi", "m": "ft", "cm": "in", "kg": "lb", "g": "kg", "mm": "cm", "MB": "GB", "GB": "MB",
+          "mph": "km/h", "km/h": "mph", "ms": "s", "ml": "l", "°C": "°F", "°F": "°C", "kWh": "MWh", "MW": "GW",
+          "mg": "g", "%": "‰"}  # fmt: skip
+_MONEY = {"$": "€", "€": "$", "£": "$"}
+
+
+def _units() -> dict[str, str]:
+    out = dict(_SIGNS)
+    for pair in _PAIRS.split(";"):
+        old, new = (side.split("/") for side in pair.split())
+        out |= dict(zip(old, new, strict=True))
+    return out
+
+
+UNITS = _units()
+_AFTER_NUMBER = re.compile(
+    rf"(?:\d|\b(?:{_NUMERAL}|a few|several|a|an|one|half an?|hundred|thousand|million))(?P<gap>[ -]?)"
+    rf"(?P<unit>{'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})(?!\w)"
+)
+_BEFORE_NUMBER = re.compile(r"[$€£](?=\d)")
+_SINGULAR = re.compile(r"(?:\ba|\ban|\bone)$")
+
+
+def number(text: str, context: Context) -> Changed | Passed:
+    """Another number for one number, in digits or a word; years, times and parts of names are no numbers here."""
+    dates = times.places_of_dates(text)
+    found = [
+        m for m in (*_NUMBER.finditer(text), *_WORD.finditer(text)) if not any(a <= m.start() < b for a, b in dates)
+    ]
+    found = [m for m in found if m[0] not in {"0", "1"}]
+    if not found:
+        return Passed("no number above one")
+    place = context.random.choice(sorted(found, key=lambda m: m.start()))
+    old = place[0]
+    new = _other_digits(old, context) if old[0].isdigit() else english.like(_other_word(old.lower(), context), old)
+    return Changed(english.replaced(text, *place.span(), new), f"{old} → {new}")
+
+
+def _other_digits(old: str, context: Context) -> str:
+    """A multiple, written alike: as many decimals, commas where there were any."""
+    decimals = len(old.partition(".")[2])
+    value = float(old.replace(",", "")) * context.random.choice(_FACTORS)
+    return f"{value:,.{decimals}f}" if "," in old else f"{value:.{decimals}f}"
+
+
+def _other_word(old: str, context: Context) -> str:
+    tens, _, ones = old.rpartition("-")
+    listed = lexicon.TENS if tens or ones in lexicon.TENS else lexicon.NUMERALS[:11]
+    changed = tens or ones
+    new = context.random.choice([word for word in listed if word != changed])
+    return f"{new}-{ones}" if tens else new
+
+
+def unit(text: str, context: Context) -> Changed | Passed:
+    """Another unit after a number, or another currency before it."""
+    found = [(m.start("unit"), m.end("unit"), UNITS[m["unit"]]) for m in _AFTER_NUMBER.finditer(text)]
+    found += [(m.start(), m.end(), _MONEY[m[0]]) for m in _BEFORE_NUMBER.finditer(text)]
+    found = [place for place in found if not _needs_other_article(text, place[0], place[2])]
+    if not found:
+        return Passed("no number with a unit that has a listed counterpart")
+    start, end, new = context.random.choice(sorted(found))
+    return Changed(english.replaced(text, start, end, new), f"{text[start:end]} → {new}")
+
+
+def _needs_other_article(text: str, start: int, new: str) -> bool:
+    """``a day`` may become ``a week``, but not ``a hour``."""
+    before = text[:start].rstrip().rpartition(" ")[2].lower()
+    if before in {"a", "an"} and text[start:].startswith("second"):
+        return True  # an ordinal
+    takes_an = new[0] in "aei" or new.startswith("hour")
+    return (before == "a" and takes_an) or (before == "an" and not takes_an)

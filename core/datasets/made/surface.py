@@ -1,0 +1,108 @@
+"""Rules that leave the words as they are: typos, case, spacing, Unicode form."""
+
+from __future__ import annotations
+
+import re
+from unicodedata import normalize
+
+from blindspot.datasets.made import english, lexicon
+from blindspot.datasets.made.rule import Changed, Context, Passed
+
+FEWEST_LETTERS = 5  # of a word that gets a typo: from shorter ones, other words come about
+_SPACE = re.compile(r"(?<=\S) (?=\S)")
+_QUOTED = re.compile(r"(?<!\w)\"([^\"]+)\"(?!\w)")
+_LIGATURES = {"ffi": "ﬃ", "ffl": "ﬄ", "fi": "ﬁ", "fl": "ﬂ", "ff": "ﬀ"}
+_LIGATURE = re.compile("|".join(_LIGATURES))
+_UNITED = {ligature: letters for letters, ligature in _LIGATURES.items()}
+
+
+def typo(text: str, context: Context) -> Changed | Passed:
+    """Two letters exchanged or one doubled inside one word, or one of two equal letters missing; the first and the
+    last letter stay. Other missing letters would make other words, such as ``capped`` of ``clapped``."""
+    if letters := next((why for why in [english.why_not(text)] if "script" in why), ""):
+        return Passed(letters)
+    found = [
+        word
+        for word in english.words(text)
+        if len(word.text) >= FEWEST_LETTERS and word.text.isalpha() and word.text.islower()
+        and word.text not in lexicon.CONFUSABLE | lexicon.CLOSED
+    ]  # fmt: skip
+    if not found:
+        return Passed(f"no word of {FEWEST_LETTERS} small letters or more that has no look-alike")
+    word = context.random.choice(found)
+    slips = [(n, how) for n in range(1, len(word.text) - 2) for how in (_exchanged, _dropped, _doubled)]
+    made = [how(word.text, n) for n, how in context.random.sample(slips, len(slips))]
+    new = next((slip for slip in made if slip != word.text and not _is_word(slip)), "")
+    if not new:
+        return Passed("every slip would make another word")
+    return Changed(english.replaced(text, word.start, word.end, new), f"{word.text} → {new}")
+
+
+def _exchanged(word: str, n: int) -> str:
+    return f"{word[:n]}{word[n + 1]}{word[n]}{word[n + 2 :]}"
+
+
+def _dropped(word: str, n: int) -> str:
+    return f"{word[:n]}{word[n + 1 :]}" if word[n] == word[n + 1] else word
+
+
+def _doubled(word: str, n: int) -> str:
+    return f"{word[: n + 1]}{word[n]}{word[n + 1 :]}"
+
+
+def _is_word(slip: str) -> bool:
+    """Whether it is a listed word; of the listed words alone can this be known."""
+    return slip in lexicon.CONFUSABLE or slip in lexicon.CLOSED or slip in english.bases() or slip in english.pasts()
+
+
+def case(text: str, context: Context) -> Changed | Passed:
+    """All letters small, or all capital; no capital is taken from a word that has another meaning without it."""
+    lower, upper = text.lower(), text.upper()
+    if lower == upper:
+        return Passed("its script has no capitals")
+    tells = any(word.text in lexicon.CASE_TELLS for word in english.words(text))
+    # What does not come back, such as ß or the dotted I, is not only another case.
+    options = [
+        (changed, what)
+        for changed, what in ((lower, "small letters"), (upper, "capitals"))
+        if changed != text and changed.casefold() == text.casefold() and len(changed) == len(text)
+        and not (tells and what == "small letters")
+    ]  # fmt: skip
+    if not options:
+        return Passed("its letters have no other case that comes back")
+    changed, what = context.random.choice(options)
+    return Changed(changed, f"all in {what}")
+
+
+def spacing(text: str, context: Context) -> Changed | Passed:
+    """Two spaces, a tab or a line end for one space, or a space before the last mark."""
+    spaces = [match.start() for match in _SPACE.finditer(text)]
+    if not spaces:
+        return Passed("no space between two words")
+    place = context.random.choice(spaces)
+    options = [("  ", "two spaces for one"), ("\t", "a tab for a space"), ("\n", "a line end for a space")]
+    new, said = context.random.choice([*options, ("", "a space before the last mark")])
+    if not new and text[-1] in ".!?" and text[-2:-1].isalnum():
+        return Changed(f"{text[:-1]} {text[-1]}", said)
+    new, said = (new, said) if new else options[0]
+    return Changed(english.replaced(text, place, place + 1, new), said)
+
+
+def unicode_form(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001, PLR0911 - the first that fits
+    """The same characters in other codes: accents apart or in one, curved or straight quotes, ligatures."""
+    apart, one = normalize("NFD", text), normalize("NFC", text)
+    if apart != one:
+        return Changed(one, "accents in one (NFC)") if text == apart else Changed(apart, "accents apart (NFD)")
+    if (curved := _QUOTED.sub(r"“\1”", re.sub(r"(?<=\w)'", "’", text))) != text:
+        return Changed(curved, "curved quotes for straight ones")
+    if re.search("[‘’“”]", text):
+        straight = str.maketrans("‘’“”", "''\"\"")
+        return Changed(text.translate(straight), "straight quotes for curved ones")
+    if "..." in text:
+        return Changed(text.replace("...", "…"), "... → …")
+    if found := next((u for u in _UNITED if u in text), ""):
+        return Changed(text.replace(found, _UNITED[found]), f"{found} → {_UNITED[found]} in two letters or more")
+    if _LIGATURE.search(text):
+        changed = _LIGATURE.sub(lambda match: _LIGATURES[match[0]], text)
+        return Changed(changed, "ligatures, as in text from PDF files")
+    return Passed("no accent, quote, ellipsis or ligature with another form")

@@ -1,0 +1,255 @@
+"""Form on the page *Data* that makes minimal pairs from a reader's own texts: kinds, a preview to accept or reject, and
+the dataset."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from blindspot.datasets import uploads
+from blindspot.datasets.made import making, source
+from blindspot.datasets.made.making import Made, Proposal
+from blindspot.datasets.made.measured import MEASURED, SENTENCES
+from blindspot.datasets.made.rules import KINDS
+from blindspot.datasets.uploads import Upload
+from blindspot.diagnostics.heros.figures.sentences import marked
+from blindspot.errors import BlindspotError
+from blindspot.texts import counted, word_changes
+from blindspot.types import digest_of_strings
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import allowed, cached, scheme, upload_settings, visitor
+from blindspot.ui.widgets import downloads
+from blindspot.ui.widgets.browse_table import Pages
+from blindspot.ui.widgets.downloads import Holds
+from blindspot.workspace.data import upload
+
+MOST_TEXTS, MOST_OF_VISITOR = 2_000, 500  # texts: the command line takes more
+PER_PAGE = 6
+_REJECTED = "_make_rejected"  # ids of rewrites, by texts and seed
+_PAGE = "make_page"
+_ALL = "all kinds"
+
+
+def make() -> None:
+    """Draw the form; what it makes is one more of the reader's own datasets."""
+    with st.expander("Make minimal pairs from your own texts", icon=":material/compare_arrows:", key="make_minimal"):
+        st.markdown(
+            "Rules change one thing in each text. Some keep the meaning (case, spacing, a typo), others change it (a "
+            "number, a negation, a date). *HEROS* then tells how often a model finds the kept meaning nearer. The "
+            f"rules are English, and look at closed lists of words. At most {_most():,} texts here."
+        )
+        file = st.file_uploader(
+            "A file of texts: .txt with one per line, or a table with a column called text",
+            type=[ending.removeprefix(".") for ending in _endings()],
+            max_upload_size=upload.most_megabytes(),
+            key="make_file",
+        )
+        typed = st.text_area(
+            "Or type texts, one per line",
+            key="make_texts",
+            max_chars=allowed().text,
+            disabled=file is not None,
+            height=100,
+        )
+        chosen = st.multiselect(
+            "Kinds of change",
+            list(KINDS),
+            format_func=lambda kind: f"{_in_words(kind)} ({KINDS[kind][0].meaning})",
+            key="make_kinds",
+            placeholder="all kinds",
+        )
+        seed = int(st.number_input("Seed", 0, 2**31 - 1, making.SEED, key="make_seed", width=160))
+        made = None
+        try:
+            texts = _texts(file, typed)
+            made = _made(texts, tuple(chosen), seed) if texts else None
+        except BlindspotError as error:
+            st.error(as_text(str(error)), icon=":material/error:")
+        _kinds(made, chosen or list(KINDS))
+        if made is not None:
+            _preview(made)
+            _result(made, Path(file.name).stem if file is not None else "typed")
+
+
+def _endings() -> tuple[str, ...]:
+    formats = allowed().uploads.formats  # a demo takes no Parquet
+    return tuple(ending for ending in source.ENDINGS if ending == ".txt" or ending.removeprefix(".") in formats)
+
+
+def _most() -> int:
+    return MOST_TEXTS if visitor() is None else MOST_OF_VISITOR
+
+
+def _texts(file: UploadedFile | None, typed: str) -> tuple[str, ...]:
+    """The reader's texts; none where there are none yet."""
+    if file is None and not typed.strip():
+        return ()
+    limits = allowed().uploads
+    data = typed.encode() if file is None else file.getvalue()
+    if limits.size is not None and file is not None and Path(file.name).suffix.lower() != ".txt":
+        limits.check_file(file.name, len(data))
+    name = "typed.txt" if file is None else uploads.shown_name(file.name)
+    texts = source.parse(Path(name), data, most=_most())
+    limits.check_table(len(texts), 1, max(map(len, texts)))
+    return texts
+
+
+@cached(4, "Making rewrites …", shared=True)
+def _made(texts: tuple[str, ...], kinds: tuple[str, ...], seed: int) -> Made:
+    return making.propose(texts, kinds, seed)
+
+
+def _rejected(made: Made) -> set[str]:
+    """What the reader rejected of these texts: kept as long as texts and seed are the same."""
+    key = digest_of_strings([str(made.seed), *made.texts])
+    found: set[str] = st.session_state.setdefault(_REJECTED, {}).setdefault(key, set())
+    return found
+
+
+def _in_words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _kinds(made: Made | None, kinds: Sequence[str]) -> None:
+    """A row per kind: what it does, how well, and what it made of the texts."""
+    counts: Counter[str] = Counter()
+    passed: dict[str, Counter[str]] = {}
+    if made is not None:
+        for rule, count in made.counts(_rejected(made)).items():
+            counts[rule.kind] += count
+            passed.setdefault(rule.kind, Counter()).update(dict(made.reasons(rule)))
+    rows = []
+    for kind in (kind for kind in KINDS if kind in kinds):
+        first, measured = KINDS[kind][0], MEASURED[kind]
+        row: dict[str, object] = {"kind": _in_words(kind), "meaning": first.meaning.value}
+        if made is not None:
+            whys = passed.get(kind, Counter()).most_common(1)
+            row |= {
+                "accepted": counts[kind],
+                "passed over": sum(passed.get(kind, Counter()).values()),
+                "most frequent reason": whys[0][0] if whys else "",
+            }
+        else:
+            row["change"] = first.what.replace("at place 1 of", "at each place of")
+        rows.append(row | {"changed of 100": measured.changed, "right": round(100 * measured.precision)})
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="make_kinds_table",
+        height=35 * (min(len(rows), 10) + 1) + 3,
+        column_config={
+            "kind": st.column_config.TextColumn(width=130),
+            "meaning": st.column_config.TextColumn(width=75),
+            "accepted": st.column_config.NumberColumn(format="%,d", width=75, help="Rewrites that you did not reject"),
+            "passed over": st.column_config.NumberColumn(format="%,d", width=90),
+            "changed of 100": st.column_config.NumberColumn(
+                width=110, help=f"Of {SENTENCES} sentences that we wrote for this, how many the rule changes"
+            ),
+            "right": st.column_config.NumberColumn(
+                format="%d%%", width=70, help="Share of these rewrites that are right, judged by hand"
+            ),
+        },
+    )
+
+
+# --- the preview
+
+
+def _preview(made: Made) -> None:
+    """The rewrites with their changed words marked, and a box for each."""
+    kinds = [kind for kind in KINDS if any(p.rule.kind == kind for p in made.proposals)]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = st.selectbox(
+            "Show",
+            [_ALL, *kinds],
+            format_func=_in_words,
+            key="make_shown",
+            on_change=_to_first_page,
+            width=220,
+        )
+        proposals = [p for p in made.proposals if shown in (_ALL, p.rule.kind)]
+        st.button("Accept all shown", key="make_accept_all", on_click=_decide, args=(made, proposals, True))
+        st.button("Reject all shown", key="make_reject_all", on_click=_decide, args=(made, proposals, False))
+    pages = Pages.of(_PAGE, len(proposals), PER_PAGE)
+    rejected = _rejected(made)
+    for proposal in proposals[pages.rows]:
+        with st.container(horizontal=True, gap="small", key=f"make_row_{proposal.id}"):
+            key = f"make_accept_{proposal.id}"
+            st.session_state[key] = proposal.id not in rejected
+            label = f"{_in_words(proposal.rule.name)}: {as_text(' '.join(proposal.said.split()))}"
+            st.checkbox(label, key=key, width=300, on_change=_toggle, args=(made, proposal, key))
+            st.html(marked(word_changes(proposal.original, proposal.rewrite), scheme()), width="stretch")
+    pages.turn(f"{counted(len(proposals), 'rewrite')}; clear a box to leave one out")
+    st.caption("Underlined: added. Struck through: removed.")
+    skipped = [skip for skip in made.skipped if shown in (_ALL, skip.rule.kind)]
+    if shown != _ALL and skipped:
+        st.markdown("**Passed over**")
+        st.dataframe(
+            pd.DataFrame([{"text": made.texts[skip.number], "reason": skip.why} for skip in skipped]).drop_duplicates(),
+            hide_index=True,
+            key="make_skipped",
+            height=200,
+        )
+
+
+def _to_first_page() -> None:
+    st.session_state[_PAGE] = 1
+
+
+def _toggle(made: Made, proposal: Proposal, key: str) -> None:
+    _decide(made, [proposal], bool(st.session_state[key]))
+
+
+def _decide(made: Made, proposals: Sequence[Proposal], accepted: bool) -> None:
+    ids = {proposal.id for proposal in proposals}
+    rejected = _rejected(made)
+    if accepted:
+        rejected -= ids
+    else:
+        rejected |= ids
+
+
+# --- the dataset
+
+
+def _result(made: Made, stem: str) -> None:
+    """The number of rows, and the buttons that keep and download them."""
+    try:
+        rows = making.rows(made, _rejected(made))
+    except BlindspotError as error:
+        st.info(as_text(str(error)), icon=":material/info:")
+        return
+    name = f"{Path(uploads.safe_name(f'{stem}.x')).stem}-minimal-pairs.jsonl"
+    st.markdown(f"**{counted(len(rows), 'row')}** of {counted(len({row['original'] for row in rows}), 'text')}")
+    with st.container(horizontal=True):
+        st.button(
+            "Add dataset",
+            key="make_keep",
+            type="primary",
+            icon=":material/check:",
+            on_click=_keep,
+            args=(name, rows),
+        )
+        downloads.button(
+            "JSONL",
+            partial(making.as_jsonl, rows),
+            Holds(),
+            file_name=name,
+            mime=downloads.LINES[2],
+            key="make_download",
+            help="A file of minimal pairs, for file: or another machine",
+        )
+
+
+def _keep(name: str, rows: Sequence[dict[str, str]]) -> None:
+    def add() -> Upload:
+        data, place = making.as_jsonl(rows), upload_settings()
+        return uploads.add(uploads.tabulate(name, data, True, place).contents(), data, place)
+
+    upload.keep_as(add)
