@@ -1,0 +1,134 @@
+"""Figures of the study of languages: a sorted dot plot of all languages, and what is nearest in a pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import plotly.graph_objects as go
+
+from blindspot.datasets.published.tatoeba import BOTH
+from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
+from blindspot.figures.theme import Scheme, apply_layout, faint, ink, looks
+from blindspot.studies.languages.pooled import Bias, Nearest
+from blindspot.studies.languages.scores import FROM, TO, Group, Score
+
+ROW = 17  # pixels of a language
+DIRECTIONS = {FROM: "into English", TO: "from English"}
+MEASURES = {"accuracy": "Accuracy (Hits@1)", "mrr": "MRR"}
+_PATTERNS = {Nearest.TRANSLATION: "", Nearest.OWN: "/", Nearest.ENGLISH: ".", Nearest.OTHER: "x"}
+_SAID = {
+    Nearest.TRANSLATION: "translation",
+    Nearest.OWN: "own language, other meaning",
+    Nearest.ENGLISH: "English, other meaning",
+    Nearest.OTHER: "third language, other meaning",
+}
+
+
+def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str, scheme: Scheme) -> go.Figure:
+    """Scores with their 95% intervals, a row per language in the order of the groups, both directions in a row.
+
+    Args:
+        groups: one of the name "" draws no heading.
+        measure: key of ``MEASURES``.
+    """
+    rows: list[tuple[str, str]] = []  # what is in each row, and its label
+    for group in groups:
+        if group.name:
+            rows.append(("", f"<b>{escape(group.name)}</b>"))
+        rows += [(language.code, escape(language.name)) for language in group.languages]
+    place = {code: i for i, (code, _) in enumerate(rows) if code}
+    figure = go.Figure()
+    styles = dict(zip(BOTH, looks(len(BOTH), scheme), strict=True))
+    for way, style in styles.items():
+        own = [score for score in scores if score.direction == way and score.language.code in place]
+        found = [score.of(measure) for score in own]
+        shift = -0.17 if way == FROM else 0.17
+        figure.add_scatter(
+            x=[one.value for one in found],
+            y=[place[score.language.code] + shift for score in own],
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": [one.interval.high - one.value if one.interval else 0.0 for one in found],
+                "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in found],
+                "thickness": 1.2,
+                "width": 2,
+                "color": style.colour,
+            },
+            mode="markers",
+            name=DIRECTIONS[way],
+            marker={"color": style.colour, "symbol": style.symbol, "size": 8},
+            customdata=[_about(score) for score in own],
+            hovertemplate="%{customdata[0]}: %{x:.3f} %{customdata[1]}<br>%{customdata[2]}"
+            "<extra>%{fullData.name}</extra>",
+        )
+    headings = [(i, group) for i, group in zip(_heading_rows(rows), groups, strict=False) if group.name]
+    for i, group in headings:
+        figure.add_annotation(
+            x=1.0,
+            xref="paper",
+            y=i,
+            text=escape(", ".join(f"mean {DIRECTIONS[way]} {value:.3f}" for way, value in group.means.items())),
+            showarrow=False,
+            xanchor="right",
+            font={"color": faint(scheme), "size": 11},
+        )
+    height = 90 + ROW * len(rows)
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=[label for _, label in rows],
+        range=[len(rows) - 0.4, -0.6],
+        showgrid=False,
+    )
+    figure.update_xaxes(title=MEASURES[measure], side="top", rangemode="tozero")
+    apply_layout(figure, scheme, height=height)
+    figure.update_layout(legend_y=1 + 48 / max(height - 90, 1), margin_t=84)
+    return figure
+
+
+def _heading_rows(rows: Sequence[tuple[str, str]]) -> list[int]:
+    return [i for i, (code, _) in enumerate(rows) if not code]
+
+
+def _about(score: Score) -> list[str]:
+    language, interval = score.language, score.accuracy.interval
+    pairs = f"{score.pairs:,} pairs" if score.covered == score.pairs else f"{score.covered:,} of {score.pairs:,} pairs"
+    return [
+        f"{language.name} ({language.code})",
+        f"accuracy 95% CI {interval.low:.3f} to {interval.high:.3f}" if interval else "",
+        f"{language.kin} · {language.script} · {pairs}",
+    ]
+
+
+def nearest_bars(found: Sequence[Bias], scheme: Scheme) -> go.Figure:
+    """What the nearest sentence of a pool is, a bar per language of the queries; colors with patterns."""
+    styles = dict(zip(Nearest, looks(len(Nearest), scheme), strict=True))
+    shown = sorted(found, key=lambda bias: bias.shares[Nearest.OWN])
+    names = [escape("English" if one.language == ENGLISH else languages()[one.language].name) for one in shown]
+    figure = go.Figure()
+    for kind, style in styles.items():
+        figure.add_bar(
+            x=[bias.shares[kind] for bias in shown],
+            y=names,
+            orientation="h",
+            name=_SAID[kind],
+            marker={
+                "color": style.colour,
+                "pattern": {
+                    "shape": _PATTERNS[kind],
+                    "fillmode": "overlay",
+                    "fgcolor": ink(scheme),
+                    "fgopacity": 0.5,
+                    "size": 6,
+                    "solidity": 0.2,
+                },
+            },
+            customdata=[[f"{bias.own.low:.1%} to {bias.own.high:.1%}", bias.queries] for bias in shown],
+            hovertemplate="%{y}: %{x:.1%} of %{customdata[1]:,} queries<br>own language 95% CI %{customdata[0]}"
+            "<extra>%{fullData.name}</extra>",
+        )
+    figure.update_xaxes(title="share of the queries", tickformat=".0%", range=[0, 1])
+    figure.update_yaxes(type="category")
+    figure.update_layout(barmode="stack", bargap=0.25, legend_traceorder="normal")
+    return apply_layout(figure, scheme, height=120 + 24 * len(shown))

@@ -1,0 +1,329 @@
+"""Page *Languages*: how well a model finds translations in each language, and whether language wins over meaning."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from blindspot import ui
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
+from blindspot.datasets.published.tatoeba.languages import Language, languages
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
+from blindspot.errors import BlindspotError, InputError
+from blindspot.names import current, is_ranking
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.encoders_here import known_references
+from blindspot.runs.requests import RunRequest
+from blindspot.store.records import RunRecord
+from blindspot.studies.lab.grid import stored_runs
+from blindspot.studies.lab.page.progress import offer
+from blindspot.studies.languages import figures
+from blindspot.studies.languages.findings import findings
+from blindspot.studies.languages.pooled import Bias, biases, pool_of
+from blindspot.studies.languages.scores import (
+    DEFAULT,
+    FROM,
+    USUAL,
+    By,
+    Cell,
+    Score,
+    answer,
+    cells_of,
+    grouped,
+    scores_of,
+)
+from blindspot.texts import counted, p_in_words
+from blindspot.ui import headline
+from blindspot.ui.markdown import as_text
+from blindspot.ui.pickers import link_to
+from blindspot.ui.resources import allowed, cached, repository, scheme, settings
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import one_named, some_named, tab_named
+
+DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
+POOLED = 6  # languages at first: where a model finds little, it has no bias to show
+MOST_POOLED = 12
+PRODUCTS = 15_000_000_000  # of numbers, that a pool may take on the page: some seconds on two cores
+TITLE = "Languages"
+
+HOW = r"""
+- Per language and direction, each sentence is a query, its translation the match, and **all sentences of the match's
+  language** are candidates: an ordinary run of EvalRank with `candidates=mates`. **Accuracy** is Hits@1, the share of
+  queries whose nearest candidate is the translation: 1 less the error rate of Artetxe and Schwenk (2019, section 4.4).
+  Ties share the first place. 95% intervals are Wilson's; pairs are independent, since no sentence is in two.
+- No file has a sentence twice. Sentences that differ only in case or punctuation count as wrong in the accuracy, as
+  in the paper; the filtered accuracy leaves them out of the candidates.
+- **Do not compare languages closely.** The English sentences differ from language to language, have fewer words and
+  vary less in some, and small languages have fewer than 1,000: fewer candidates make the task easier.
+- **Pool**: all sentences of several languages and their English translations are candidates for each other. The
+  nearest is a translation (into English, or into another language with the same English sentence), or of another
+  meaning. *Expected* is the share of the wrong candidates that are in the query's language: without language bias, as
+  many of the mistakes would be. The test is binomial; on this page evenly spaced queries are looked at where the pool
+  is large, and `blindspot languages --pooled` takes all.
+- Families are the top level of Glottolog, or a branch of Indo-European and Afro-Asiatic; scripts are those of the
+  sentences.
+"""
+
+
+def show() -> None:
+    """The page."""
+    ui.page("Languages", "In which languages does a model find the translation, and does language win over meaning?")
+    with ui.errors_shown():
+        _study()
+    with st.expander("How is this computed?", icon=":material/function:"):
+        st.markdown(HOW)
+
+
+def _study() -> None:
+    top = st.container()
+    sets, encoder, chosen = _form()
+    try:
+        cells = cells_of(sets, sets.languages(), encoder, settings())
+    except InputError as error:
+        st.info(as_text(str(error)), icon=":material/info:")
+        return
+    runs = stored_runs([cell.request for cell in cells], repository())
+    wanted = [cell.request for cell in cells if cell.language in chosen]
+    if wanted:
+        offer(wanted, {request: runs[request] for request in wanted if request in runs}, "languages", TITLE)
+    ids = tuple(runs[cell.request].run_id for cell in cells if cell.request in runs)
+    if not ids:
+        st.info("Nothing is computed yet. Choose languages and compute them.", icon=":material/info:")
+        return
+    scores = _scores(ids, _cells=cells, _runs=runs)
+    with top:
+        headline.show(f"**{as_text(answer(scores))}**")
+    _dots(scores)
+    _one(scores)
+    _pool(scores)
+
+
+def _form() -> tuple[ParallelSets, str, tuple[Language, ...]]:
+    """The sentences, the model, and the languages to compute."""
+    left, middle = st.columns(2)
+    offered = _offered()
+    name = one_named(
+        "Sentences", offered, index=0, key="lang_set", name=lambda one: PARALLEL[one].family.title, place=left
+    )
+    sets = PARALLEL[name or offered[0]]
+    known = dict.fromkeys([DEFAULT_ENCODER, *known_references(settings(), repository())])
+    names = [one for one in known if not is_ranking(one)]
+    encoder = one_named("Model", names, index=0, key="lang_enc", name=current().model, place=middle)
+    left, right = st.columns([5, 1], vertical_alignment="bottom")
+    codes = some_named(
+        "Languages to compute",
+        list(sets.codes),
+        key=f"lang_{sets.prefix}",
+        default=USUAL[sets.family.id],
+        name=lambda code: languages()[code].name,
+        place=left,
+        help="Languages that are computed already are shown in any case.",
+    )
+    every = right.toggle(f"All {len(sets.codes)}", key="lang_all", bind="query-params")
+    return sets, str(encoder or DEFAULT_ENCODER), sets.languages() if every else _languages(sets, codes)
+
+
+def _languages(sets: ParallelSets, codes: Sequence[str]) -> tuple[Language, ...]:
+    return sets.languages(codes) if codes else ()
+
+
+def _offered() -> list[str]:
+    """Families whose sentences are here, or can be downloaded."""
+    if allowed().downloads or settings().mirror:
+        return list(PARALLEL)
+    stored = set(repository().datasets())
+    found = []
+    for name, sets in PARALLEL.items():
+        members = [sets.member(code, FROM) for code in USUAL[name]]
+        here = fetch.dataset_state(find_dataset(members[0]), settings()) is not fetch.DataState.MISSING
+        if here or not stored.isdisjoint(members):
+            found.append(name)
+    return found or [DEFAULT]
+
+
+@cached(16, "Reading scores …")
+def _scores(
+    ids: tuple[str, ...],  # noqa: ARG001 - the key
+    _cells: list[Cell],
+    _runs: dict[RunRequest, RunRecord],
+) -> list[Score]:
+    return scores_of(_cells, _runs, repository())
+
+
+# --- all languages
+
+
+def _dots(scores: Sequence[Score]) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        by = By(tab_named("Group by", [one.value for one in By], key="lang_by", name=str.capitalize))
+        measure = tab_named(
+            "Score", list(figures.MEASURES), key="lang_score", name=lambda one: figures.MEASURES.get(one, one)
+        )
+        search = st.text_input(
+            "Search", key="lang_search", bind="query-params", placeholder="language, code, family, script", width=260
+        )
+    shown = [score for score in scores if _matches(score.language, search)]
+    if not shown:
+        st.info("No language matches. Shorten the search.", icon=":material/search_off:")
+        return
+    st.plotly_chart(
+        figures.language_dots(grouped(shown, by, measure), shown, measure, scheme()),
+        key="lang_dots",
+        config={"displayModeBar": False},
+    )
+    n = len({score.language.code for score in shown})
+    st.caption(
+        f"{counted(n, 'language')}, sorted by the mean of both directions. Bars: 95% intervals. Candidates are all "
+        "sentences of the match's language, fewer in small languages."
+    )
+    with st.expander("All numbers", icon=":material/table:"):
+        _table(shown)
+
+
+def _matches(language: Language, search: str) -> bool:
+    said = f"{language.name} {language.code} {language.family} {language.branch} {language.script}".casefold()
+    return all(word in said for word in search.casefold().split())
+
+
+def _table(scores: Sequence[Score]) -> None:
+    rows = []
+    for score in scores:
+        interval = score.accuracy.interval
+        rows.append(
+            {
+                "language": score.language.name,
+                "code": score.language.code,
+                "family": score.language.family,
+                "branch": score.language.branch or "–",
+                "script": score.language.script,
+                "direction": figures.DIRECTIONS[score.direction],
+                "accuracy": score.accuracy.value,
+                "95% CI": f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–",
+                "MRR": score.mrr.value,
+                "filtered": score.filtered,
+                "pairs": score.covered,
+                "left out": score.pairs - score.covered,
+            }
+        )
+    number = st.column_config.NumberColumn
+    tables.draw(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="lang_table",
+        column_config={
+            "accuracy": number(format="%.3f", help="Hits@1"),
+            "MRR": number(format="%.3f"),
+            "filtered": number(format="%.3f", help="Accuracy without near-duplicates of query and match."),
+            "pairs": number(format="localized"),
+            "left out": number(format="localized", help="Pairs with a sentence that the model has no vector for."),
+        },
+    )
+
+
+# --- one language
+
+
+def _one(scores: Sequence[Score]) -> None:
+    """A language's scores, and the way to its pairs."""
+    st.subheader("Pairs of one language", anchor=False)
+    worst = [language.code for group in grouped(scores, By.NONE) for language in reversed(group.languages)]
+    code = one_named(
+        "Language",
+        worst,
+        index=0,
+        key="lang_one",
+        name=lambda one: languages()[one].name,
+        width=320,
+    )
+    own = {score.direction: score for score in scores if score.language.code == (code or worst[0])}
+    for column, way in zip(st.columns(len(BOTH)), BOTH, strict=True):
+        if (score := own.get(way)) is None:
+            continue
+        interval = score.accuracy.interval
+        said = f" (95% CI {interval.low:.1%} to {interval.high:.1%})" if interval else ""
+        column.markdown(
+            as_text(
+                f"{score.language.name} {figures.DIRECTIONS[way]}: accuracy {score.accuracy.value:.1%}{said}, MRR "
+                f"{score.mrr.value:.3f}, {score.covered:,} pairs."
+            )
+        )
+        plan = score.run.plan
+        column.page_link(
+            f"pages/{ENTRY.place[0]}.py",
+            label="See the pairs",
+            icon=":material/arrow_forward:",
+            query_params={
+                **link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], is_visit=True),
+                CANDIDATES.name: MATES,
+                "view": "pairs",
+            },
+        )
+
+
+# --- pooled
+
+
+def _pool(scores: Sequence[Score]) -> None:
+    """Several languages as candidates at once."""
+    st.subheader("Does language win over meaning?", anchor=False)
+    ways = Counter(score.language.code for score in scores)
+    whole = [code for code, n in ways.items() if n == len(BOTH)]
+    if not whole:
+        st.caption("This takes a language in both directions.")
+        return
+    on = st.toggle(
+        "Pool several languages",
+        key="lang_pool_on",
+        bind="query-params",
+        help="Their sentences and the English ones are candidates together. Uses stored embeddings; takes seconds.",
+    )
+    if not on:
+        return
+    best = [language.code for group in grouped(scores, By.NONE) for language in group.languages]
+    usual = [code for code in best if code in whole][:POOLED]
+    codes = some_named(
+        "Languages in the pool",
+        whole,
+        key="lang_pool",
+        default=usual,
+        name=lambda code: languages()[code].name,
+        max_selections=MOST_POOLED,
+    )
+    own = [score for score in scores if score.language.code in codes[:MOST_POOLED]]
+    if not own:
+        st.info("Choose at least one language.", icon=":material/info:")
+        return
+    try:
+        found = _biases(tuple(score.run.run_id for score in own), _scores=own)
+    except BlindspotError as error:
+        st.info(as_text(str(error)), icon=":material/info:")
+        return
+    st.plotly_chart(figures.nearest_bars(found, scheme()), key="lang_nearest", config={"displayModeBar": False})
+    looked = sum(bias.queries for bias in found)
+    st.caption(f"{looked:,} of {sum(bias.of for bias in found):,} sentences as queries.")
+    for one in sorted(findings(found, own), key=lambda finding: -finding.severity)[:3]:
+        tested = f"{one.test}, {p_in_words(one.p)}" if one.p is not None else one.test
+        st.markdown(as_text(one.said()))
+        st.caption(as_text(f"{tested}."))
+    examples = [
+        {
+            "queries in": "English" if bias.language not in languages() else languages()[bias.language].name,
+            "query": query,
+            "nearest": nearest,
+            "a translation": match,
+        }
+        for bias in found
+        for query, nearest, match in bias.examples
+    ]
+    if examples:
+        tables.draw(pd.DataFrame(examples), hide_index=True, key="lang_examples")
+
+
+@cached(8, "Looking for the nearest sentences …", shared=True)
+def _biases(ids: tuple[str, ...], _scores: list[Score]) -> list[Bias]:  # noqa: ARG001 - the key
+    return biases(pool_of(_scores, settings(), repository()), Similarity.COS, most_products=PRODUCTS)

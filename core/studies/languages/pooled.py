@@ -1,0 +1,281 @@
+"""Pool of several languages with their English translations: does a query's language win over its meaning?
+
+Every sentence is a query, and all others are candidates, whatever their language. Right is its translation, into
+English or, through an equal English sentence, into another language of the pool. The nearest candidate is that, or
+another sentence: in the query's own language, in English, or in a third language. Were languages no matter, those that
+are wrong would be in the query's language as often as the wrong candidates are.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from blindspot.datasets.published.tatoeba import BOTH
+from blindspot.datasets.published.tatoeba.languages import ENGLISH
+from blindspot.diagnostics.evalrank.definition import ENTRY
+from blindspot.errors import InputError
+from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.intervals import Interval, p_of_more, wilson_interval
+from blindspot.runs.embeddings import RunVectors, vectors_of
+from blindspot.settings import Settings, prepare_runtime
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.languages.scores import FROM, TO, Score
+from blindspot.types import CancelToken, Float32, Int64, Progress, no_progress
+
+FEWEST = 20  # queries of a language, however large the pool is
+AT_ONCE = 2_000  # queries between two looks at whether it is cancelled
+
+
+class Nearest(StrEnum):
+    """What the nearest candidate of a query is."""
+
+    TRANSLATION = "translation"
+    OWN = "own language"
+    ENGLISH = "English"
+    OTHER = "another language"
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Texts of a pool, ``n`` distinct ones.
+
+    Attributes:
+        texts: those of each language in turn, English last.
+        languages: ``[n]``, codes of the languages that each text occurs in; it asks in the first.
+        vectors: ``[n, d] float32``, as candidates.
+        asking: ``[n, d] float32``, as queries; None where they are the same.
+        meanings: ``[n]``, the numbers of the English texts that a text translates, its own number for English.
+    """
+
+    texts: tuple[str, ...]
+    languages: tuple[tuple[str, ...], ...]
+    vectors: Float32
+    asking: Float32 | None
+    meanings: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Nearest candidates of the queries in one language.
+
+    Attributes:
+        language: code; ``eng`` for English.
+        queries: how many were looked at; ``of`` is how many there are.
+        shares: of the queries, by kind of the nearest candidate; they sum to 1.
+        own: 95% interval of the share whose nearest candidate is in their own language (Wilson).
+        expected: share of the wrong candidates that are in the query's language.
+        p: of a binomial test whether wrong nearest candidates are in the query's language more often than that.
+        examples: queries whose nearest candidate is in their language: query, nearest, a translation; evenly spaced.
+    """
+
+    language: str
+    queries: int
+    of: int
+    shares: Mapping[Nearest, float]
+    own: Interval
+    expected: float
+    p: float
+    examples: tuple[tuple[str, str, str], ...]
+
+    @property
+    def wrong(self) -> int:
+        return round(self.queries * (1 - self.shares[Nearest.TRANSLATION]))
+
+    @property
+    def own_among_wrong(self) -> float:
+        """Share of the wrong nearest candidates that are in the query's language; 0 of none."""
+        return self.shares[Nearest.OWN] * self.queries / self.wrong if self.wrong else 0.0
+
+
+def pool_of(scores: Sequence[Score], settings: Settings, repository: Repository) -> Pool:
+    """The pool of the languages of some scores that have both directions, from cached embeddings.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has a run's embeddings.
+        InputError: the model has post-processing, which is fitted on each language apart, or no language is whole.
+    """
+    if any(score.run.plan.variant.transform != "none" for score in scores):
+        raise not_pooled()
+    prepare_runtime(settings)
+    runs: dict[str, dict[str, RunRecord]] = defaultdict(dict)
+    for score in scores:
+        runs[score.language.code][score.direction] = score.run
+    whole = {code: found for code, found in runs.items() if len(found) == len(BOTH)}
+    if not whole:
+        raise InputError("no language is computed in both directions", remedy="compute them first")
+    languages_of: dict[str, dict[str, None]] = defaultdict(dict)
+    places: dict[str, tuple[str, str, int]] = {}  # text: code, direction in which it asks, number in its dataset
+    pairs: list[tuple[str, str]] = []
+    for code, found in whole.items():
+        rows = repository.items(ENTRY, [found[FROM].run_id], texts=True)
+        for query, mate, query_no, mate_no in rows[["query", "mate", "query_no", "mate_no"]].itertuples(index=False):
+            pairs.append((query, mate))
+            places.setdefault(query, (code, FROM, int(query_no)))
+            places.setdefault(mate, (code, TO, int(mate_no)))
+            languages_of[query][code] = None
+    texts = [*languages_of, *(text for text in places if text not in languages_of)]
+    for _, mate in pairs:
+        languages_of[mate][ENGLISH] = None
+    number = {text: i for i, text in enumerate(texts)}
+    meanings: list[set[int]] = [set() for _ in texts]
+    for query, mate in pairs:
+        meanings[number[query]].add(number[mate])
+        meanings[number[mate]].add(number[mate])
+    vectors, asking = _vectors([places[text] for text in texts], whole, settings, repository)
+    return Pool(
+        tuple(texts),
+        tuple(tuple(languages_of[text]) for text in texts),
+        vectors,
+        asking,
+        tuple(frozenset(one) for one in meanings),
+    )
+
+
+def not_pooled() -> InputError:
+    """The error for post-processing."""
+    return InputError(
+        "post-processing is fitted on each language apart, so its vectors cannot be pooled",
+        expected="a model without post-processing",
+    )
+
+
+def _vectors(
+    places: Sequence[tuple[str, str, int]],
+    runs: Mapping[str, Mapping[str, RunRecord]],
+    settings: Settings,
+    repository: Repository,
+) -> tuple[Float32, Float32 | None]:
+    """Vectors of texts by their places, as candidates and, where these differ, as queries."""
+    found: dict[tuple[str, str], RunVectors] = {
+        (code, way): vectors_of(run, settings, repository) for code, own in runs.items() for way, run in own.items()
+    }
+    as_candidates = np.stack(
+        [found[code, way].vectors[found[code, way].places(np.array([n]))[0]] for code, way, n in places]
+    ).astype(np.float32)
+    if all(one.asking is None for one in found.values()):
+        return as_candidates, None
+    as_queries = np.stack(
+        [found[code, way].vectors[found[code, way].places_of_queries(np.array([n]))[0]] for code, way, n in places]
+    ).astype(np.float32)
+    return as_candidates, as_queries
+
+
+def nearest_in(
+    pool: Pool,
+    metric: Similarity,
+    numbers: Int64,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> Int64:
+    """The nearest candidate of each of the texts ``numbers [q]``, exact; of equally near ones the first, ``[q]``."""
+    index, cancel = ExactIndex(pool.vectors, metric), cancel or CancelToken()
+    out = np.empty(len(numbers), dtype=np.int64)
+    for start in range(0, len(numbers), AT_ONCE):
+        cancel.check()
+        some = numbers[start : start + AT_ONCE]
+        if pool.asking is None:
+            out[start : start + len(some)] = index.of_rows(some, 1).rows[:, 0]
+        else:
+            two = index.of_vectors(pool.asking[some], 2).rows
+            out[start : start + len(some)] = np.where(two[:, 0] == some, two[:, 1], two[:, 0])
+        progress("nearest sentences", min(start + AT_ONCE, len(numbers)), len(numbers))
+    return out
+
+
+def biases(
+    pool: Pool,
+    metric: Similarity,
+    *,
+    most_products: int | None = None,
+    examples: int = 3,
+    progress: Progress = no_progress,
+    cancel: CancelToken | None = None,
+) -> list[Bias]:
+    """Per language of a pool, English last, what the nearest candidates of its sentences are.
+
+    Args:
+        most_products: numbers to multiply at most; evenly spaced queries of each language are then looked at.
+    """
+    translations = _translations(pool)
+    asking: dict[str, list[int]] = {}
+    sizes = Counter(code for codes in pool.languages for code in codes)
+    for text, codes in enumerate(pool.languages):
+        if translations[text]:  # the same in both languages: it has no other translation
+            asking.setdefault(codes[0], []).append(text)
+    chosen = {}
+    for code, texts in asking.items():
+        own = np.array(texts, dtype=np.int64)
+        if most_products is not None:
+            most = max(FEWEST, most_products // (pool.vectors.size * len(asking)))
+            own = own[np.linspace(0, len(own) - 1, min(most, len(own))).astype(np.int64)]
+        chosen[code] = own
+    numbers = np.concatenate(list(chosen.values()))
+    nearest = nearest_in(pool, metric, numbers, progress, cancel)
+    kinds = np.array(
+        [
+            _kind(pool, query, found, translations[query])
+            for query, found in zip(numbers.tolist(), nearest.tolist(), strict=True)
+        ]
+    )
+    out, start = [], 0
+    for code, own in chosen.items():
+        here = slice(start, start + len(own))
+        start += len(own)
+        n, counts = len(own), {kind: int(np.count_nonzero(kinds[here] == kind)) for kind in Nearest}
+        wrong = n - counts[Nearest.TRANSLATION]
+        right = np.array([len(translations[query]) for query in own.tolist()])
+        expected = float(np.mean((sizes[code] - 1) / np.maximum(len(pool.texts) - 1 - right, 1)))
+        lost = np.flatnonzero(kinds[here] == Nearest.OWN)
+        lost = lost[np.linspace(0, len(lost) - 1, min(examples, len(lost))).astype(np.int64)]
+        out.append(
+            Bias(
+                code,
+                n,
+                len(asking[code]),
+                {kind: count / n for kind, count in counts.items()},
+                wilson_interval(counts[Nearest.OWN] / n, n),
+                expected,
+                p_of_more(counts[Nearest.OWN], wrong, expected),
+                tuple(
+                    (
+                        pool.texts[own[place]],
+                        pool.texts[nearest[here][place]],
+                        pool.texts[max(translations[int(own[place])])],
+                    )
+                    for place in lost.tolist()
+                ),
+            )
+        )
+    return out
+
+
+def _translations(pool: Pool) -> list[frozenset[int]]:
+    """Per text the numbers of its translations: texts in other languages that share an English sentence with it."""
+    texts_of: dict[int, set[int]] = defaultdict(set)
+    for text, meanings in enumerate(pool.meanings):
+        for meaning in meanings:
+            texts_of[meaning].add(text)
+    return [
+        frozenset(
+            other
+            for meaning in meanings
+            for other in texts_of[meaning]
+            if other != text and pool.languages[other] != pool.languages[text]
+        )
+        for text, meanings in enumerate(pool.meanings)
+    ]
+
+
+def _kind(pool: Pool, query: int, found: int, translations: frozenset[int]) -> Nearest:
+    if found in translations:
+        return Nearest.TRANSLATION
+    if set(pool.languages[found]) & set(pool.languages[query]):
+        return Nearest.OWN
+    return Nearest.ENGLISH if ENGLISH in pool.languages[found] else Nearest.OTHER

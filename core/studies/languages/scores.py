@@ -1,0 +1,197 @@
+"""Scores of a model per language and direction: EvalRank among the sentences of the match's language.
+
+The runs are ordinary ones of EvalRank (``candidates=mates``) on a pair set per language and direction, as in Artetxe
+and Schwenk 2019, section 4.4: their similarity error rate is 1 less Hits@1. No sentence is in two pairs, so pairs are
+independent, and intervals are EvalRank's for independent pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
+from blindspot.datasets.published.tatoeba.languages import Language
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
+from blindspot.errors import unknown
+from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
+from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs import pipeline
+from blindspot.runs.requests import RunRequest
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+
+FROM, TO = BOTH
+# Computed at first: languages of several families and scripts; about two minutes with MiniLM on two cores.
+USUAL = {
+    "tatoeba": tuple("ara cmn deu ell fin fra hin ind jpn nld rus spa swh tur".split()),
+    "demo-languages": PARALLEL["demo-languages"].codes,
+}
+DEFAULT = "tatoeba"
+
+
+class By(StrEnum):
+    """Way to group languages."""
+
+    NONE = "none"
+    SCRIPT = "script"
+    FAMILY = "family"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A language in a direction, and its run."""
+
+    language: Language
+    direction: str
+    request: RunRequest
+
+
+@dataclass(frozen=True)
+class Score:
+    """Scores of a model on a language in a direction.
+
+    Attributes:
+        accuracy: Hits@1, expected under random tie order.
+        pairs, covered: pairs of the dataset, and those that the model has vectors for.
+    """
+
+    language: Language
+    direction: str
+    run: RunRecord
+    accuracy: Estimate
+    mrr: Estimate
+    pairs: int
+    covered: int
+
+    def of(self, measure: str) -> Estimate:
+        """Its accuracy or, for ``mrr``, its MRR."""
+        return self.mrr if measure == "mrr" else self.accuracy
+
+    @property
+    def filtered(self) -> float:
+        """Hits@1 without near-duplicates of query and match as candidates."""
+        return float(self.run.metrics["hits@1_filtered"])
+
+
+def sets_named(name: str) -> ParallelSets:
+    """A family of parallel sets; raises ``InputError`` for another name."""
+    if name not in PARALLEL:
+        raise unknown("family of parallel sentences", name, PARALLEL)
+    return PARALLEL[name]
+
+
+def cells_of(
+    sets: ParallelSets,
+    wanted: Iterable[Language],
+    encoder: str,
+    settings: Settings,
+    *,
+    transform: str = "none",
+    metric: str = "cos",
+) -> list[Cell]:
+    """The runs of a model on languages, both directions of each in turn, so that texts are encoded once.
+
+    Raises:
+        InputError: as ``pipeline.request``.
+    """
+    params = {CANDIDATES.name: MATES, "metric": metric}
+    return [
+        Cell(
+            language,
+            way,
+            pipeline.request(ENTRY.id, encoder, transform, sets.member(language.code, way), params, settings),
+        )
+        for language in wanted
+        for way in BOTH
+    ]
+
+
+def scores_of(cells: Sequence[Cell], runs: Mapping[RunRequest, RunRecord], repository: Repository) -> list[Score]:
+    """Scores of the cells that have a run, in their order; one query for all rows."""
+    found = [(cell, runs[cell.request]) for cell in cells if cell.request in runs]
+    rows = repository.items(ENTRY, [run.run_id for _, run in found], texts=False)
+    if not found or rows.empty:
+        return []
+    places = rows.groupby("run_id", sort=False).indices
+    greater, ties = (rows[name].to_numpy(dtype=np.float64) for name in ("greater", "ties"))
+    out = []
+    for cell, run in found:
+        own = places[run.run_id]
+        independent = Dependence.of_groups(np.arange(len(own), dtype=np.int64), Unit.COMPONENTS)
+        hit, reciprocal = expected_hit(greater[own], ties[own], 1), expected_reciprocal_rank(greater[own], ties[own])
+        out.append(
+            Score(
+                cell.language,
+                cell.direction,
+                run,
+                statistics.share(hit, independent),
+                statistics.share(reciprocal, independent),
+                run.coverage.get("pairs", len(own)),
+                run.coverage.get("pairs_covered", len(own)),
+            )
+        )
+    return out
+
+
+def group_of(language: Language, by: By) -> str:
+    """The group of a language; "" where they are not grouped."""
+    return {By.NONE: "", By.SCRIPT: language.script, By.FAMILY: language.kin}[by]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Languages of one script or family.
+
+    Attributes:
+        means: unweighted means of a score over the languages, by direction.
+        languages: by their means over directions, the highest first.
+    """
+
+    name: str
+    means: Mapping[str, float]
+    languages: tuple[Language, ...]
+
+
+def grouped(scores: Sequence[Score], by: By, measure: str = "accuracy") -> list[Group]:
+    """Groups by their mean score, the highest first; one of the name "" for all where they are not grouped."""
+    own: dict[str, dict[str, list[Score]]] = {}
+    for score in scores:
+        own.setdefault(group_of(score.language, by), {}).setdefault(score.language.code, []).append(score)
+    found = []
+    for name, languages in own.items():
+        order = sorted(languages.values(), key=lambda one: -float(np.mean([score.of(measure).value for score in one])))
+        every = [score for one in order for score in one]
+        means = {
+            way: float(np.mean(values))
+            for way in BOTH
+            if (values := [score.of(measure).value for score in every if score.direction == way])
+        }
+        found.append(Group(name, means, tuple(one[0].language for one in order)))
+    return sorted(found, key=lambda group: -float(np.mean(list(group.means.values()))))
+
+
+def answer(scores: Sequence[Score]) -> str:
+    """The scores in two sentences; "" for none."""
+    if not scores:
+        return ""
+    (everything,) = grouped(scores, By.NONE)
+    n = len(everything.languages)
+    said = {FROM: "into English", TO: "from English"}
+    means = " and ".join(f"{everything.means[way]:.1%} {said[way]}" for way in BOTH if way in everything.means)
+    languages = f"over {n} languages, " if n > 1 else f"of {everything.languages[0].name}, "
+    first = f"The nearest sentence is the translation for {means} ({languages}each sentence among all of one language)."
+    if n < 2:
+        return first
+    best, worst = everything.languages[0], everything.languages[-1]
+    at = {language.code: [s.accuracy.value for s in scores if s.language == language] for language in (best, worst)}
+    return (
+        f"{first} Best: {best.name} ({np.mean(at[best.code]):.1%}); worst: {worst.name} "
+        f"({np.mean(at[worst.code]):.1%})."
+    )
