@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from blindspot import names
 from blindspot.datasets.entries import (
     EVALRANK_REPOSITORY,
     EVALRANK_REVISION,
     DatasetEntry,
+    Family,
     SourceFile,
     evalrank_file,
     github_file,
@@ -20,16 +23,19 @@ from blindspot.datasets.own.kinds import OWN_KINDS
 from blindspot.datasets.own.reference import ROLES, OwnReference
 from blindspot.datasets.published import minimal_pairs, retrieval, scored_pairs, semantoneg, vocabularies
 from blindspot.datasets.published import pairs as loaders
+from blindspot.datasets.published.chunked import CHUNKED
 from blindspot.datasets.published.evalrank_sources import SOURCES
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.published.similarity_sets import SIMILARITY
-from blindspot.datasets.published.transfer_tasks import LABELLED
+from blindspot.datasets.published.tatoeba import PARALLEL
+from blindspot.datasets.published.transfer_tasks import INTENTS, LABELLED
 from blindspot.datasets.published.word_relations import RELATIONS
-from blindspot.errors import unknown
+from blindspot.errors import InputError, unknown
 from blindspot.settings import ASSETS
 
 __all__ = [
     "DATASETS",
+    "FAMILIES",
     "OWN_FILE",
     "OWN_FOLDER",
     "OWN_FOLDER_FORMS",
@@ -37,9 +43,13 @@ __all__ = [
     "OWN_PREFIX",
     "SOURCES",
     "DatasetEntry",
+    "Family",
     "SourceFile",
     "canonical_dataset",
+    "catalogued",
+    "family_of",
     "find_dataset",
+    "find_datasets",
     "title_of",
 ]
 
@@ -62,6 +72,7 @@ _DEMO_RETRIEVAL = ASSETS / "demo" / "retrieval"
 _SIF_REPOSITORY = "PrincetonML/SIF"
 _SIF_REVISION = "84b5b4c1c1ca20b6af19fc78cae005a1818ec571"
 _HEROS_REPOSITORY = "dcml0714/Heros"
+_HEROS_REVISION = "0929565636acc37c329ad0fe0d44c5a715351427"
 _CRANFIELD_REPOSITORY = "Chetan-Prasad/IR-Lucene_Cran"
 _CRANFIELD_REVISION = "ff1bd825c1781e908fdcb8a20609ef779abb3d2a"
 _LIMIT_REPOSITORY = "google-deepmind/limit"
@@ -221,15 +232,16 @@ DATASETS = {
             citation="Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by "
             "HEROS",
             url=f"https://huggingface.co/datasets/{_HEROS_REPOSITORY}",
-            revision="main",
-            # Neither its checksum nor its revision was available when this was written.
+            revision=_HEROS_REVISION,
+            # Its checksum and exact size were not available when this was written.
             files=(
                 SourceFile(
                     "heros",
                     "heros.tsv",
-                    f"https://huggingface.co/datasets/{_HEROS_REPOSITORY}/resolve/main/heros.tsv",
+                    f"https://huggingface.co/datasets/{_HEROS_REPOSITORY}/resolve/{_HEROS_REVISION}/heros.tsv",
                     size=0,
                     sha256="",
+                    about=461_000,
                 ),
             ),
             load=lambda dataset_id, paths: minimal_pairs.load_table(dataset_id, paths[0], rows=1_000),
@@ -345,9 +357,38 @@ DATASETS = {
         ),
         *SIMILARITY.values(),
         *RELATIONS.values(),
+        *CHUNKED.values(),
         *LABELLED.values(),
+        *INTENTS.values(),
     )
 }
+
+
+FAMILIES: dict[str, Family] = {sets.family.id: sets.family for sets in PARALLEL.values()}
+
+
+def family_of(reference: str) -> Family | None:
+    """The family that a dataset belongs to."""
+    return next((family for family in FAMILIES.values() if reference in family.members), None)
+
+
+def catalogued(reference: str) -> DatasetEntry | None:
+    """The entry of a dataset of the catalog, one of a family included; no sources, no user's file."""
+    family = family_of(reference)
+    return family.members[reference] if family else DATASETS.get(reference)
+
+
+def find_datasets(references: Iterable[str]) -> list[DatasetEntry]:
+    """The entries of datasets, and of all members of families.
+
+    Raises:
+        InputError: as ``find_dataset``.
+    """
+    found: list[DatasetEntry] = []
+    for reference in references:
+        family = FAMILIES.get(reference)
+        found += family.members.values() if family else [find_dataset(reference)]
+    return found
 
 
 def find_dataset(reference: str) -> DatasetEntry:
@@ -358,15 +399,26 @@ def find_dataset(reference: str) -> DatasetEntry:
     """
     if own.is_own(reference):
         return _own_entry(own.find(reference), canonical_dataset(reference))
-    entry = DATASETS.get(reference) or SOURCES.get(reference)
-    if entry is None:
-        raise unknown("dataset", reference, [*DATASETS, OWN_FILE])
-    return entry
+    entry = catalogued(reference) or SOURCES.get(reference)
+    if entry is not None:
+        return entry
+    if family := FAMILIES.get(reference):
+        raise InputError(
+            f"'{reference}' is {len(family.members)} datasets, {family.naming}",
+            expected=f"one of them, such as {family.example}",
+            remedy=f"list them with: blindspot data list {reference}",
+        )
+    for family in FAMILIES.values():
+        if reference.startswith(family.id):
+            nearest = unknown("dataset", reference, family.members)
+            expected = f"{family.naming}, such as {family.example}"
+            raise InputError(nearest.what, expected=expected, remedy=nearest.remedy)
+    raise unknown("dataset", reference, [*DATASETS, *FAMILIES, OWN_FILE])
 
 
 def title_of(reference: str) -> str:
     """Name of a dataset on screen, whether it still exists or not; see ``blindspot.names``."""
-    entry = DATASETS.get(reference)
+    entry = catalogued(reference)
     return names.current().dataset(reference, entry.title if entry else "")
 
 

@@ -26,6 +26,7 @@ class SourceFile:
         size: bytes; 0 if unknown when the entry was written.
         sha256: "" if unknown: then ``fetch`` records the checksum of the first file that the loader accepts, and
             checks later ones against it.
+        about: bytes, roughly, where ``size`` is unknown: for estimates of a download, never checked.
     """
 
     source: str
@@ -33,6 +34,12 @@ class SourceFile:
     url: str
     size: int
     sha256: str
+    about: int = 0
+
+    @property
+    def download(self) -> int:
+        """Bytes to download, as far as anybody knows."""
+        return self.size or self.about
 
     @property
     def is_pinned(self) -> bool:
@@ -78,6 +85,37 @@ class DatasetEntry:
     sources: str = ""
     core_texts: int = 0
     rewrites: str = ""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Datasets of one source that no list spells out, since they are many: pickers and tables have the family instead.
+
+    Attributes:
+        size: counts, for people.
+        members: by id.
+        naming: how the members are called.
+    """
+
+    id: str
+    title: str
+    description: str
+    size: str
+    members: Mapping[str, DatasetEntry]
+    naming: str
+
+    @property
+    def example(self) -> str:
+        """Id of a member."""
+        return next(iter(self.members))
+
+    @property
+    def licence(self) -> str:
+        return self.members[self.example].licence
+
+    @property
+    def citation(self) -> str:
+        return self.members[self.example].citation
 
 
 @cache

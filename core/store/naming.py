@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from blindspot import names, policy
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.catalog import DATASETS, FAMILIES
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.errors import InputError
 from blindspot.names import Kind, Names
@@ -23,7 +23,8 @@ def names_of(repository: Repository, uploaded: Settings, models: Iterable[str] =
         models: references of models that may not be in the store yet.
     """
     files = tuple(upload.reference for upload in uploads.found(uploaded))
-    titles = tuple((reference, entry.title) for reference, entry in DATASETS.items())
+    entries = [*DATASETS.items(), *(member for family in FAMILIES.values() for member in family.members.items())]
+    titles = tuple((reference, entry.title) for reference, entry in entries)
     return _names(titles, tuple(repository.names()), files, tuple(repository.versions()), tuple(models))
 
 

@@ -235,6 +235,11 @@ class Repository:
                 ) from error
         return pd.DataFrame(table.to_pandas())
 
+    def item_rows(self) -> int:
+        """About how many rows the finished runs have, of items of all diagnostics together; does not read them."""
+        rows = self._rows("items/about_how_many")
+        return int(rows[0][0]) if rows else 0
+
     def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:
         """Those of the runs whose per-item rows are in the store."""
         with self.database.cursor() as cursor:

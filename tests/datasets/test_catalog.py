@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+import numpy as np
 import pytest
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, SOURCES, DatasetEntry, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.chunked import ChunkedSentences
+from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
-from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
@@ -22,10 +24,13 @@ from blindspot.settings import Settings
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 EVERY = {**DATASETS, **SOURCES}
 ENTRIES = pytest.mark.parametrize("entry", EVERY.values(), ids=EVERY)
-# Rows (and classes or sections, and words of the questions) of sets from word-benchmarks.
+# Rows (and classes, groups or sections, and words of the questions or groups) of sets from word-benchmarks.
 COUNTS = {
     "analogy-google": (19_544, 14, 905),
     "analogy-msr": (8_000, 16, 966),
+    "outliers-8-8-8": (64, 8, 8 * 8),
+    "outliers-wikisem500": (2_812 - 22, 500, 498 * 8 + 2 * 7),
+    "thematic-fit-dtfit": (395, 96),
     "categories-ap": (402, 21),
     "categories-battig": (4_668, 56),
     "categories-bless": (200, 17),
@@ -53,6 +58,8 @@ def test_files_are_pinned(entry: DatasetEntry) -> None:
     for file in entry.files:
         if entry.id in UNPINNED:
             assert (file.sha256, file.size, file.is_pinned) == ("", 0, False)
+            assert file.download > 0
+            assert re.fullmatch("[0-9a-f]{40}", entry.revision), "a branch may change"
         else:
             assert re.fullmatch("[0-9a-f]{64}", file.sha256)
             assert file.size > 0
@@ -98,6 +105,25 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
             rows, size = len(dataset.members), f"{n:,} words in {len(dataset.classes)} classes"
             assert dataset.membership.any(axis=1).all()
             found = (n, len(dataset.classes))
+            assert found == COUNTS.get(entry.id, found)
+        case Outliers():
+            rows, size = (
+                len(dataset.outliers),
+                f"{len(dataset.outliers):,} cases of {len(dataset.groups)} groups, {n:,} words",
+            )
+            first = np.unique(dataset.group_numbers, return_index=True)[1]
+            found = (rows, len(dataset.groups), int((dataset.members[first] >= 0).sum()))
+            assert found == COUNTS.get(entry.id, found)
+        case ChunkedSentences():
+            rows = len(dataset.splits)
+            size = f"{rows:,} sentences, {len(dataset.words):,} tokens, {n:,} words"
+            assert (np.diff(dataset.starts) > 0).all()
+            assert set(dataset.splits.tolist()) == {TRAIN, TEST}
+        case Events():
+            rows, size = len(dataset.verbs), f"{len(dataset.verbs):,} events, {n:,} words"
+            words = np.concatenate([dataset.agents, dataset.verbs, dataset.typical, dataset.atypical])
+            assert len(np.unique(words)) == n
+            found = (rows, len(np.unique(dataset.verbs)))
             assert found == COUNTS.get(entry.id, found)
         case MinimalPairSet():
             subsets = len(dataset.subsets)

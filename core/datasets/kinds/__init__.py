@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
@@ -21,7 +22,10 @@ _CLASSES: tuple[type[Dataset], ...] = (
     Vocabulary,
     Analogies,
     Categories,
+    Outliers,
+    Events,
     LabelledTexts,
     RetrievalDataset,
+    ChunkedSentences,
 )
 KINDS: Mapping[DatasetKind, type[Dataset]] = MappingProxyType({each.kind: each for each in _CLASSES})

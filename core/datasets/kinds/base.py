@@ -30,8 +30,11 @@ class DatasetKind(StrEnum):
     VOCABULARY = "vocabulary with frequencies"
     ANALOGIES = "set of analogies"
     CATEGORIES = "set of categories"
+    OUTLIERS = "set of groups with outliers"
+    EVENTS = "set of events"
     LABELLED_TEXTS = "set of labelled texts"
     RETRIEVAL = "retrieval set"
+    CHUNKED = "set of chunked sentences"
 
     @property
     def in_words(self) -> str:

@@ -1,4 +1,4 @@
-"""Datasets of relations between words: analogies, and categories (Schnabel 2015, section 3.1)."""
+"""Datasets of relations between words: analogies, categories, groups with outliers, and events (Schnabel 2015, 3.1)."""
 
 from __future__ import annotations
 
@@ -115,3 +115,114 @@ class Categories(WordDataset):
 
     def stored_rows(self) -> dict[str, Any]:
         return {"item_no": self.members, "class": names(self.classes, self.class_numbers)}
+
+
+@dataclass(frozen=True, eq=False)
+class Outliers(WordDataset):
+    """Groups of words that belong together, each with words that do not (Camacho-Collados and Navigli 2016).
+
+    A case is a group with one of its outliers.
+
+    Attributes:
+        groups: their names.
+        group_numbers: ``[m] int32``, index into ``groups`` of each case's group.
+        members: ``[m, k] int32``, index into ``items`` of the words of its group; -1 after the last of fewer.
+        outliers: ``[m] int32``, index into ``items`` of the word that does not belong; never one of the group's.
+    """
+
+    groups: tuple[str, ...]
+    group_numbers: Int32
+    members: Int32
+    outliers: Int32
+
+    kind = DatasetKind.OUTLIERS
+    headings = ("group", "outlier", "words")
+    counted = "cases"
+    stored_as = "outlier"
+    item_columns = ("outliers",)
+    row_columns = ("group_numbers", "members")
+
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.group_numbers, self.members, self.outliers], *self.groups)
+
+    def _complete(self, support: Bool) -> Bool:
+        whole = (support[self.members] | (self.members < 0)).all(axis=1)
+        return np.asarray(super()._complete(support) & whole)
+
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> Outliers:
+        kept = super()._reduced(items, support, rows, numbers)
+        return replace(kept, members=np.where(kept.members < 0, np.int32(-1), numbers[kept.members]))
+
+    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
+        return InputError(
+            f"no case of '{self.id}' is left: of none do the outlier and the group's words all have vectors from "
+            f"{whose}",
+            expected="an encoder that knows the words of the groups",
+        )
+
+    def words_of(self, case: int) -> list[str]:
+        """The words of a case's group."""
+        return [self.items[i] for i in self.members[case].tolist() if i >= 0]
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[str, str, str]]:
+        """Group, outlier, and the words of the group."""
+        return [
+            (self.groups[self.group_numbers[m]], self.items[self.outliers[m]], "; ".join(self.words_of(m)))
+            for m in range(start, min(stop, len(self.outliers)))
+        ]
+
+    def stored_rows(self) -> dict[str, Any]:
+        """A row per case and word; place 0 is the outlier's."""
+        words = np.column_stack([self.outliers, self.members])
+        case, place = np.nonzero(words >= 0)
+        return {
+            "item_no": case.astype(np.int32),
+            "group_name": names(self.groups, self.group_numbers[case]),
+            "place": place.astype(np.int32),
+            "word_no": words[case, place],
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Events(WordDataset):
+    """Who does something to what: an agent and a verb with a typical and an atypical patient (thematic fit).
+
+    Attributes:
+        agents, verbs, typical, atypical: ``[m] int32``, index into ``items``; the two patients of an event differ.
+    """
+
+    agents: Int32
+    verbs: Int32
+    typical: Int32
+    atypical: Int32
+
+    kind = DatasetKind.EVENTS
+    headings = ("agent", "verb", "typical patient", "atypical patient")
+    counted = "events"
+    stored_as = "event"
+    item_columns = ("agents", "verbs", "typical", "atypical")
+
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.agents, self.verbs, self.typical, self.atypical])
+
+    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
+        return InputError(
+            f"no event of '{self.id}' is left: none has vectors of its verb, agent and both patients from {whose}",
+            expected="an encoder that knows the words of the events",
+        )
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[str, ...]]:
+        """Agent, verb and the two patients."""
+        four = np.column_stack([getattr(self, name) for name in self.item_columns])[start:stop]
+        return [tuple(self.items[i] for i in row) for row in four.tolist()]
+
+    def stored_rows(self) -> dict[str, Any]:
+        return {
+            "item_no": np.arange(len(self.verbs), dtype=np.int32),
+            "agent_no": self.agents,
+            "verb_no": self.verbs,
+            "typical_no": self.typical,
+            "atypical_no": self.atypical,
+        }

@@ -4,18 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import retrieval_folder
+from blindspot.datasets.own import labelled_texts, retrieval_folder
 from blindspot.datasets.own.columns import OwnFile, OwnSource
 from blindspot.datasets.own.kinds import OWN_KINDS
 from blindspot.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
 from blindspot.errors import InputError
 from blindspot.files import tables
-from blindspot.files.tables import FileTable
+from blindspot.files.tables import FileFormat, FileTable
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
@@ -57,7 +57,11 @@ def parse(path: Path, data: bytes) -> OwnFile:
 
 
 def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
-    """The columns in a file's bytes: see ``tables.tabulate``."""
+    """The columns in a file's bytes: see ``tables.tabulate``. SentEval's files of probing tasks have no header."""
+    if header and tables.format_of(path) is FileFormat.TSV and labelled_texts.is_senteval(data):
+        table = tables.tabulate(path, data, header=False)
+        if len(table.names) == len(labelled_texts.SENTEVAL):
+            return OwnTable(replace(table, names=labelled_texts.SENTEVAL))
     return OwnTable(tables.tabulate(path, data, header))
 
 

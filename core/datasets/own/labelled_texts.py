@@ -9,6 +9,7 @@ pairs, one with ``query`` and ``mate`` positive pairs.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,10 +78,12 @@ WEAK_LABEL_NAMES = {"label", "labels", "goldlabel", "target"}  # also names of s
 SPLIT_NAMES = ("split", "partition", "fold", "set", "subset", "part")
 WEAK_SPLIT_NAMES = {"set", "subset", "part"}  # taken only where all their cells are splits
 _SPLITS = {
-    TRAIN: ("train", "training"),
-    DEV: ("dev", "development", "validation", "valid", "val"),
-    TEST: ("test", "testing"),
+    TRAIN: ("train", "training", "tr"),
+    DEV: ("dev", "development", "validation", "valid", "val", "va"),
+    TEST: ("test", "testing", "te"),
 }
+SENTEVAL = ("split", "label", "text")  # columns of SentEval's probing tasks (Conneau et al. 2018), which have no header
+_SENTEVAL_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:tr|va|te)\t[^\t\n]*\t[^\t\n]*(?:\n|$)")
 _SPLIT_OF = {word: split for split, words in _SPLITS.items() for word in words}
 
 
@@ -263,6 +266,11 @@ class OwnLabelledTexts(OwnFile):
 
 def _text_use(use: str, found: Mapping[str, int]) -> str:
     return FIRST if use == TEXT and SECOND in found else use
+
+
+def is_senteval(data: bytes) -> bool:
+    """Whether a file begins as SentEval's probing tasks do: ``tr TAB label TAB sentence``."""
+    return bool(_SENTEVAL_LINE.match(data))
 
 
 # --- which columns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -12,7 +12,8 @@ from typing import Any
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.own_columns import OwnColumn
-from blindspot.datasets.own.columns import UNUSED, ColumnReading, OwnFile, Role, as_asked, read_as, texts_of
+from blindspot.datasets.own import attributes
+from blindspot.datasets.own.columns import GROUPS, UNUSED, ColumnReading, OwnFile, Role, as_asked, read_as, texts_of
 from blindspot.datasets.own.guess import ABOUT
 from blindspot.datasets.own.pairs import known_columns
 from blindspot.datasets.published import minimal_pairs
@@ -120,7 +121,15 @@ class OwnMinimalPairs(OwnFile):
     def _read(
         cls, table: FileTable, asked: Mapping[str, int] | None = None
     ) -> tuple[tuple[ColumnReading, ...], tuple[OwnColumn, ...]]:
-        return cls.readings(table, asked), ()
+        """Groups are the columns named so: others of a file may be rewrites of which some cells are empty."""
+        found = list(cls.readings(table, asked))
+        others = {n for n, name in enumerate(table.names) if not name.startswith(attributes.PREFIX)}
+        kept, whys = attributes.kept(table, others | {n for n, one in enumerate(found) if one.use != UNUSED})
+        for number, column in kept.items():
+            found[number] = replace(found[number], use=GROUPS, why=f"{len(column.values)} different values")
+        for number, why in whys.items():
+            found[number] = replace(found[number], why=why)
+        return tuple(found), tuple(kept.values())
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
@@ -340,6 +349,8 @@ def _why_not(table: FileTable, original: int, number: int, is_pair: bool) -> str
     name, kind = column_key(table.names[number]), table.kinds[number]
     if not name:
         return "no name"
+    if table.names[number].startswith(attributes.PREFIX):
+        return "a group"
     if kind is not ColumnKind.TEXT:
         return str(kind)
     if is_pair:

@@ -1,10 +1,12 @@
-"""Files of labeled texts: the transfer tasks of SentEval, and SciCite, as the EvalRank toolkit has them.
+"""Files of labeled texts: the transfer tasks of SentEval and SciCite, as the EvalRank toolkit has them, and BANKING77.
 
 A reader raises ``DataCorrupt`` for a line of another form, by its number.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from blindspot.datasets.kinds.labelled_texts import UNSPLIT, LabelledTexts
-from blindspot.datasets.published.text_lines import filled, lines, parsed
+from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN, UNSPLIT, LabelledTexts
+from blindspot.datasets.published.text_lines import filled, lines, parsed, text_of
 from blindspot.errors import DataCorrupt
 
 SST5_CLASSES = ("very negative", "negative", "neutral", "positive", "very positive")
@@ -127,6 +129,37 @@ def scicite(path: Path, split: int) -> list[Example]:
         return Example(filled(row["label"]), filled(row["text"]), split=split)
 
     return parsed(path, _lines(path), parse, "a JSON object with both", "no text and label")
+
+
+def intents(categories: Path, train: Path, test: Path) -> tuple[tuple[str, ...], list[Example]]:
+    """BANKING77: a JSON list of the classes, and CSV files with the columns ``text`` and ``category``.
+
+    Line ends and doubled spaces within a text become one space.
+
+    Raises:
+        DataCorrupt: no such list; another header; a row of another form, by the number of its last line.
+    """
+    try:
+        classes = json.loads(text_of(categories))
+    except ValueError as error:
+        raise DataCorrupt(f"{categories} is no JSON: {error}", expected="a list of classes") from error
+    if not isinstance(classes, list) or not all(isinstance(one, str) and one for one in classes):
+        raise DataCorrupt(f"{categories} is no list of classes", expected="a JSON list of names")
+    examples = []
+    for path, split in ((train, TRAIN), (test, TEST)):
+        rows = csv.reader(io.StringIO(text_of(path)), strict=True)
+        try:
+            first, second = next(rows)
+            named = {first: 0, second: 1}
+            columns = named["text"], named["category"]
+            for row in rows:
+                text, category = (row[column] for column in columns)
+                examples.append(Example(filled(category), filled(" ".join(text.split())), split=split))
+        except (ValueError, LookupError, StopIteration, csv.Error) as error:
+            raise DataCorrupt(
+                f"{path}, line {rows.line_num}: no text and class", expected="the columns text and category"
+            ) from error
+    return tuple(classes), examples
 
 
 def _lines(path: Path, encoding: str = "utf-8") -> list[tuple[int, str]]:

@@ -24,9 +24,11 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.datasets.published.scored_pairs import Row, scored_pairs
 from blindspot.datasets.published.text_lines import lines, parsed, text_of
+from blindspot.datasets.published.word_relations import DTFIT, DTFIT_CITATION, DTFIT_LICENCE, DTFIT_PATH, read_dtfit
 from blindspot.errors import DataCorrupt
 
 PARAPHRASE, FOIL = "paraphrase", "foil"
+TYPICAL, ATYPICAL = "typical_patient", "atypical_patient"
 ENTAILED, NOT_ENTAILED = "entailed", "not_entailed"
 KIND = "kind"
 _SUGARCREPE = {
@@ -130,6 +132,23 @@ def events_adapt(dataset_id: str, path: Path) -> MinimalPairSet:
     rewrites = {role: [texts[role] for texts in events.values()] for role in _EVENTS.values() if role is not None}
     dataset = minimal_pair_set(dataset_id, [texts[None] for texts in events.values()], rewrites)
     return _with_columns(dataset, {KIND: [kinds[number] for number in events]})
+
+
+def dtfit(dataset_id: str, path: Path) -> MinimalPairSet:
+    """DTFit as sentences: *The actor won something.* is the original, with its typical and its atypical patient instead
+    of *something* the rewrites. The originals are ours, since the file has none.
+
+    Raises:
+        DataCorrupt: a file of another form.
+    """
+    found = read_dtfit(path)
+    begun = [f"The {event.agent} {event.verb}" for event in found]
+    rewrites = {
+        TYPICAL: [f"{start} the {event.typical}." for start, event in zip(begun, found, strict=True)],
+        ATYPICAL: [f"{start} the {event.atypical}." for start, event in zip(begun, found, strict=True)],
+    }
+    dataset = minimal_pair_set(dataset_id, [f"{start} something." for start in begun], rewrites)
+    return _with_columns(dataset, {"verb": [event.verb for event in found]})
 
 
 def xnli_negation(dataset_id: str, path: Path) -> MinimalPairSet:
@@ -310,6 +329,19 @@ MEANING_CHANGES = {
             ("analyses/clean_data/clean_EventsAdapt_SentenceSet.csv",),
             lambda dataset_id, paths: events_adapt(dataset_id, paths[0]),
             minimal=(391, 3, 1_564),
+        ),
+        _entry(
+            "dtfit-sentences",
+            "DTFit sentences",
+            "Is a sentence that leaves open what was done something to closer to the one with a typical patient than "
+            "to the one with an atypical patient? The sentences with 'something' are Blindspot's own; shared words "
+            "cannot tell the two apart.",
+            DTFIT_LICENCE,
+            DTFIT_CITATION,
+            DTFIT,
+            (DTFIT_PATH,),
+            lambda dataset_id, paths: dtfit(dataset_id, paths[0]),
+            minimal=(395, 2, 1_175),
         ),
         *(
             _entry(

@@ -1,11 +1,17 @@
-"""Transfer tasks: ten of the EvalRank paper (Wang 2022, section 5.1), and a probing task of our own."""
+"""Transfer tasks: ten of the EvalRank paper (Wang 2022, section 5.1), intents, and a probing task of our own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from blindspot.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, evalrank_file
+from blindspot.datasets.entries import (
+    EVALRANK_REPOSITORY,
+    EVALRANK_REVISION,
+    DatasetEntry,
+    evalrank_file,
+    github_file,
+)
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
 from blindspot.datasets.published import labelled_texts as read
@@ -200,5 +206,30 @@ LABELLED = {
             load=lambda dataset_id, _: read.labelled_texts(dataset_id, _DEMO_CLASSES, _demo(dataset_id)),
         ),
         *_ENTRIES,
+    )
+}
+
+_INTENTS = ("banking77", "PolyAI-LDN/task-specific-datasets", "57ec275d8078af65b7731c2a98be812d844a6d6b")
+
+INTENTS = {
+    "banking77": DatasetEntry(
+        id="banking77",
+        title="BANKING77",
+        description="Questions of a bank's customers in 77 intents, its own split; Threshold draws up to 4,000 "
+        "pairs of the same and of different intents from them, seeded and without a text in two pairs.",
+        kind=DatasetKind.LABELLED_TEXTS,
+        unit="sentence",
+        size="13,083 examples of 77 classes",
+        pairs=13_083,
+        texts=13_071,
+        is_split=True,
+        licence="CC BY 4.0",
+        citation="Casanueva et al. 2020, Efficient Intent Detection with Dual Sentence Encoders",
+        url=f"https://github.com/{_INTENTS[1]}",
+        revision=_INTENTS[2],
+        files=tuple(
+            github_file(*_INTENTS, f"banking_data/{name}") for name in ("categories.json", "train.csv", "test.csv")
+        ),
+        load=lambda dataset_id, paths: read.labelled_texts(dataset_id, *read.intents(*paths)),
     )
 }

@@ -1,12 +1,14 @@
-"""Analogies and categories: questions of words, and words in classes, as the word-benchmarks repository has them.
+"""Questions of words, words in classes, groups with outliers, and events, as public repositories have them.
 
 A reader raises ``DataCorrupt`` for a file of another form.
 """
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ import numpy as np
 from blindspot.datasets import packaged
 from blindspot.datasets.entries import DatasetEntry, github_file
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.published.text_lines import text_of
 from blindspot.errors import DataCorrupt
 from blindspot.settings import ASSETS
@@ -27,6 +29,15 @@ DEMO_CANDIDATES = 5_000
 _REPOSITORY = "vecto-ai/word-benchmarks"
 _REVISION = "9b61d0e067e2e68af22160d09450f82d9544cd70"
 _SOURCE = "word_benchmarks_vecto"
+DTFIT_LICENCE = "none stated"
+DTFIT_CITATION = (
+    "Vassallo, Chersoni, Santus, Lenci and Blache 2018, Event Knowledge in Sentence Processing (DTFit); as published "
+    "by Kauf et al. 2023, Event Knowledge in Large Language Models"
+)
+DTFIT = ("event_knowledge", "carina-kauf/lm-event-knowledge", "ac6fca04224b47498895cc7ee4dc4d8d771666af")
+DTFIT_PATH = "analyses/clean_data/clean_DTFit_SentenceSet.csv"
+_EVENT = re.compile(r"The (?P<agent>\S+) (?P<verb>\S+) the (?P<patient>\S.*)\.")
+_PLAUSIBILITY = ("Plausible", "Implausible")
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,131 @@ def categories(dataset_id: str, rows: Sequence[tuple[str, str]]) -> Categories:
         np.array([words[word] for _, word in rows], dtype=np.int32),
         np.array([classes[name] for name, _ in rows], dtype=np.int32),
     )
+
+
+@dataclass(frozen=True)
+class Group:
+    """Words that belong together, and words that do not belong to them."""
+
+    name: str
+    words: tuple[str, ...]
+    outliers: tuple[str, ...]
+
+
+def outliers(dataset_id: str, groups: Sequence[Group]) -> Outliers:
+    """A case for each outlier of each group. A word that a group repeats counts once.
+
+    Raises:
+        DataCorrupt: no groups, two of one name, one of fewer than two words, or an outlier that belongs to its group.
+    """
+    if not groups or len({group.name for group in groups}) < len(groups):
+        raise DataCorrupt(f"'{dataset_id}' has {len(groups)} groups", expected="one or more, of different names")
+    number: dict[str, int] = {}
+    cases: list[tuple[int, list[int], int]] = []
+    for place, group in enumerate(groups):
+        belong, odd = dict.fromkeys(group.words), dict.fromkeys(group.outliers)
+        if len(belong) < 2 or not odd or belong.keys() & odd.keys():
+            raise DataCorrupt(
+                f"'{dataset_id}': the group '{group.name}' has {len(belong)} words and {len(odd)} outliers",
+                expected="two words or more, and outliers that are none of them",
+            )
+        for word in (*belong, *odd):
+            number.setdefault(word, len(number))
+        members = [number[word] for word in belong]
+        cases += [(place, members, number[word]) for word in odd]
+    most = max(len(members) for _, members, _ in cases)
+    return Outliers(
+        dataset_id,
+        tuple(number),
+        tuple(group.name for group in groups),
+        np.array([place for place, _, _ in cases], dtype=np.int32),
+        np.array([members + [-1] * (most - len(members)) for _, members, _ in cases], dtype=np.int32),
+        np.array([outlier for _, _, outlier in cases], dtype=np.int32),
+    )
+
+
+def read_groups(path: Path) -> list[Group]:
+    """A file with the columns category, outliers and words, the last two lists as Python writes them.
+
+    Underscores are spaces; blank words, of which every list of outliers has one, are dropped.
+    """
+    out = []
+    for number, row in enumerate(_rows(path, ("category", "outliers", "words")), 2):
+        try:
+            lists = [ast.literal_eval(row[name]) for name in ("words", "outliers")]
+            words, odd = (tuple(w for word in found if (w := word.replace("_", " ").strip())) for found in lists)
+        except (ValueError, SyntaxError, TypeError, AttributeError, MemoryError, RecursionError) as error:
+            raise DataCorrupt(f"{path}, line {number}: no lists of words", expected="['word', 'word', ...]") from error
+        out.append(Group(row["category"].replace("_", " "), words, odd))
+    return out
+
+
+def read_own_groups(path: Path) -> list[Group]:
+    """The built-in groups: a line per word, which belongs to its group or does not."""
+    rows = _rows(path, ("group", "word", "belongs"), "\t")
+    return [
+        Group(
+            name,
+            tuple(row["word"] for row in rows if row["group"] == name and row["belongs"] == "yes"),
+            tuple(row["word"] for row in rows if row["group"] == name and row["belongs"] == "no"),
+        )
+        for name in dict.fromkeys(row["group"] for row in rows)
+    ]
+
+
+@dataclass(frozen=True)
+class Event:
+    """An agent does something, typically to the one patient and hardly to the other."""
+
+    agent: str
+    verb: str
+    typical: str
+    atypical: str
+
+
+def events(dataset_id: str, found: Sequence[Event]) -> Events:
+    """Events by the numbers of their words.
+
+    Raises:
+        DataCorrupt: no events, or one with twice the same patient.
+    """
+    if not found or any(event.typical == event.atypical for event in found):
+        raise DataCorrupt(f"'{dataset_id}' has {len(found)} events", expected="one or more, of two different patients")
+    number: dict[str, int] = {}
+    for event in found:
+        for word in (event.agent, event.verb, event.typical, event.atypical):
+            number.setdefault(word, len(number))
+    columns = [[number[getattr(event, name)] for event in found] for name in ("agent", "verb", "typical", "atypical")]
+    agents, verbs, typical, atypical = (np.array(column, dtype=np.int32) for column in columns)
+    return Events(dataset_id, tuple(number), agents, verbs, typical, atypical)
+
+
+def read_dtfit(path: Path) -> list[Event]:
+    """DTFit as Kauf et al. publish it: of each event a plausible and an implausible sentence, *The a v the p.*"""
+    sentences: dict[str, dict[str, re.Match[str]]] = {}
+    for number, row in enumerate(_rows(path, ("ItemNum", "Sentence", "Plausibility", "Voice")), 2):
+        said = _EVENT.fullmatch(row["Sentence"].strip())
+        own = sentences.setdefault(row["ItemNum"], {})
+        if said is None or row["Plausibility"] not in _PLAUSIBILITY or row["Voice"] != "active":
+            raise DataCorrupt(f"{path}, line {number}: no sentence of an event", expected="The actor won the award.")
+        if row["Plausibility"] in own:
+            raise DataCorrupt(f"{path}, line {number}: event {row['ItemNum']} again", expected="each form once")
+        own[row["Plausibility"]] = said
+    out = []
+    for number_of_event, both in sentences.items():
+        typical, atypical = (both.get(name) for name in _PLAUSIBILITY)
+        if typical is None or atypical is None or typical.group("agent", "verb") != atypical.group("agent", "verb"):
+            raise DataCorrupt(
+                f"{path}: event {number_of_event} lacks a sentence of the same agent and verb",
+                expected="a plausible and an implausible one",
+            )
+        out.append(Event(typical["agent"], typical["verb"], typical["patient"], atypical["patient"]))
+    return out
+
+
+def read_own_events(path: Path) -> list[Event]:
+    """The built-in events: a line with agent, verb and both patients each."""
+    return [Event(**row) for row in _rows(path, ("agent", "verb", "typical", "atypical"), "\t")]
 
 
 def read_questions(path: Path) -> list[Question]:
@@ -186,6 +322,29 @@ def _categories(
     )
 
 
+def _outliers(
+    dataset_id: str, title: str, description: str, counts: tuple[int, int, int], citation: str, file: str
+) -> DatasetEntry:
+    """``counts`` are of cases, groups and words."""
+    return DatasetEntry(
+        id=dataset_id,
+        title=title,
+        description=f"Does the model see which word does not belong to the others? {description} Underscores in names "
+        "are spaces.",
+        kind=DatasetKind.OUTLIERS,
+        unit="word",
+        size=f"{counts[0]:,} cases of {counts[1]} groups, {counts[2]:,} words",
+        pairs=counts[0],
+        texts=counts[2],
+        licence="as published by its authors; none stated by the repository",
+        citation=citation,
+        url=f"https://github.com/{_REPOSITORY}",
+        revision=_REVISION,
+        files=(github_file(_SOURCE, _REPOSITORY, _REVISION, f"outlier-detection/monolingual/en/{file}"),),
+        load=lambda dataset_id, paths: outliers(dataset_id, read_groups(paths[0])),
+    )
+
+
 _DEMO_CITATION = "Blindspot's own words"
 
 RELATIONS = {
@@ -221,6 +380,52 @@ RELATIONS = {
             load=lambda dataset_id, _: categories(
                 dataset_id, read_categories(ASSETS / "demo" / "categories.tsv", "\t")
             ),
+        ),
+        DatasetEntry(
+            id="demo-outliers",
+            title="Demo outliers",
+            description="Does the model see which word does not belong to the others? Eight words each of twelve "
+            "kinds, with four words that belong nearby and two from far away.",
+            kind=DatasetKind.OUTLIERS,
+            unit="word",
+            size="72 cases of 12 groups, 167 words",
+            pairs=72,
+            texts=167,
+            licence="Apache-2.0",
+            citation=_DEMO_CITATION,
+            load=lambda dataset_id, _: outliers(dataset_id, read_own_groups(ASSETS / "demo" / "outliers.tsv")),
+        ),
+        DatasetEntry(
+            id="demo-events",
+            title="Demo events",
+            description="Is what an agent typically does something to nearer than what it hardly does? Built-in "
+            "events, two to four of each verb.",
+            kind=DatasetKind.EVENTS,
+            unit="word",
+            size="62 events, 176 words",
+            pairs=62,
+            texts=176,
+            licence="Apache-2.0",
+            citation=_DEMO_CITATION,
+            load=lambda dataset_id, _: events(dataset_id, read_own_events(ASSETS / "demo" / "events.tsv")),
+        ),
+        DatasetEntry(
+            id="thematic-fit-dtfit",
+            title="DTFit thematic fit",
+            description="Is what an agent typically does something to nearer than what it hardly does, as an award is "
+            "to an actor who wins? It stands in for selectional preference, whose ratings cannot be had; one typical "
+            "and one atypical patient per event, without ratings.",
+            kind=DatasetKind.EVENTS,
+            unit="word",
+            size="395 events, 591 words",
+            pairs=395,
+            texts=591,
+            licence=DTFIT_LICENCE,
+            citation=DTFIT_CITATION,
+            url=f"https://github.com/{DTFIT[1]}",
+            revision=DTFIT[2],
+            files=(github_file(*DTFIT, DTFIT_PATH),),
+            load=lambda dataset_id, paths: events(dataset_id, read_dtfit(paths[0])),
         ),
         _analogies(
             "analogy-google",
@@ -271,6 +476,25 @@ RELATIONS = {
             (45, 45, 9),
             "Baroni, Evert and Lenci 2008, ESSLLI workshop on distributional lexical semantics",
             "essli-2008.csv",
+        ),
+        _outliers(
+            "outliers-8-8-8",
+            "8-8-8 outliers",
+            "Eight groups of eight words, from big cats to planets, with eight outliers each, four that belong nearby "
+            "and four from far away.",
+            (64, 8, 125),
+            "Camacho-Collados and Navigli 2016, Find the word that does not belong",
+            "8-8-8.csv",
+        ),
+        _outliers(
+            "outliers-wikisem500",
+            "WikiSem500 outliers",
+            "500 groups of up to eight names of things of one kind in Wikidata, with up to six outliers each; of 2,812 "
+            "outliers 22 are twice in their group and count once.",
+            (2_790, 500, 5_242),
+            "Blair, Merhav and Barry 2017, Automated Generation of Multilingual Clusters for the Evaluation of "
+            "Distributed Representations",
+            "wikisem500.csv",
         ),
     )
 }

@@ -57,7 +57,8 @@ ORDERINGS = (
     ("typo", "random_mlm"),
     ("synonym", "typo"),
 )
-RIGHT = ("paraphrase", "entailed")  # the subset that is right among the others, where a dataset has one of these
+# The subset that is right among the others, where a dataset has one of these.
+RIGHT = ("paraphrase", "entailed", "kept_meaning", "typical_patient")
 ACCURACY = "accuracy"
 MIN_ROOM = 1e-9  # between cos_avg and 1: with less, the divisor is rounding
 FEWEST_ORIGINALS = 8  # for an interval of a mean
@@ -74,8 +75,17 @@ class Meaning(StrEnum):
 
 # The one place that says which subsets keep the meaning; * is any ending.
 MEANINGS = {
-    Meaning.KEPT: ("synonym", "typo", *RIGHT),
-    Meaning.CHANGED: ("antonym", "negation*", "random_mlm", "opposite*", "foil", "role_swap*", "not_entailed"),
+    Meaning.KEPT: ("synonym", "typo", "paraphrase", "entailed", "kept_*"),
+    Meaning.CHANGED: (
+        "antonym",
+        "negation*",
+        "random_mlm",
+        "opposite*",
+        "foil",
+        "role_swap*",
+        "not_entailed",
+        "changed_*",
+    ),
 }
 
 

@@ -2,8 +2,8 @@
 
 What is tested of a run is fixed before its rows are read, so that the p-values can be corrected for all that was looked
 at (``blindspot.runs.findings``): of every listed ordering of a kept and a changed meaning, whether the changed one is
-nearer in more than half of the originals; of all of them at once, which hold in more than three of four; and the share
-of them that are right against the best baseline's.
+nearer in more than half of the originals; of all of them at once, which hold in more than three of four; the share of
+them that are right against the best baseline's; and the score against that of the best measure of shared words.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from statistics import NormalDist
 import numpy as np
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
-from blindspot.diagnostics.heros import browsing
+from blindspot.diagnostics.heros import browsing, words_alone
 from blindspot.diagnostics.heros.browsing import Above, Sentences
-from blindspot.diagnostics.heros.definition import ENTRY, Meaning, meaning_of, picks, right_of
-from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, listed_orderings
+from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
+from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more, wilson_interval
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.against_words import ALL, findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import against_baselines, findings_of
+from blindspot.runs.findings.baselines import BASELINES, against_baselines, findings_of
 from blindspot.runs.findings.parts import ci, finding, kebab, number
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -45,16 +46,7 @@ def findings(material: Material) -> list[Finding]:
     for run in material.runs:
         if run.run_id in cosines:
             out += of_run(run, cosines[run.run_id], texts)
-    return out + of_baselines(material.runs, material.baselines, cosines)
-
-
-def tested(subsets: Sequence[str]) -> tuple[Ordering, ...]:
-    """The listed orderings that meaning demands: a rewrite that keeps it nearer than one that changes it."""
-    return tuple(
-        ordering
-        for ordering in listed_orderings(subsets)
-        if meaning_of(ordering.near) is Meaning.KEPT and meaning_of(ordering.far) is Meaning.CHANGED
-    )
+    return out + of_baselines(material.runs, material.baselines, cosines) + of_words(material, cosines, texts)
 
 
 def noun(subset: str) -> str:
@@ -260,6 +252,29 @@ def _of_dataset(
             f"{percent(found.score)} of the comparisons right against {percent(found.reached)}, {points}",
             f"sign-flip test over {n:,} sentences, {counted(len(orderings), 'comparison')} each",
             {"heros_view": "orderings"},
+        )
+    return out
+
+
+# --- against shared words alone
+
+
+def of_words(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -> list[Finding]:
+    """Runs against the best measure of shared words on the same dataset, where there is a right order."""
+    alone: dict[str, words_alone.Alone] = {}
+    out: list[Finding] = []
+    for run in material.runs:
+        own, digest = cosines.get(run.run_id), run.plan.dataset_digest
+        if own is None or run.plan.variant.encoder in BASELINES or not words_alone.is_scored(own.subsets):
+            continue
+        if digest not in alone:
+            alone[digest] = words_alone.of_words(texts.of(run, own.subsets))
+        every = np.ones(own.originals, dtype=np.bool_)
+        found = words_alone.against(words_alone.outcomes(own), alone[digest], ALL, every)
+        scores = f"{percent(found.reached.value)} of the sentences right by {found.best}"
+        scores += f" against {percent(found.score.value)}"
+        out += findings_of_words(
+            ENTRY, run, found, scores, "sign flips of sentences", {"heros_view": "words alone"}, 100
         )
     return out
 

@@ -60,6 +60,15 @@ def listed_orderings(subsets: Sequence[str]) -> tuple[Ordering, ...]:
     return tuple([*telling, *others][:MAX_LISTED])
 
 
+def tested(subsets: Sequence[str]) -> tuple[Ordering, ...]:
+    """The listed orderings that meaning demands: a rewrite that keeps it nearer than one that changes it."""
+    return tuple(
+        ordering
+        for ordering in listed_orderings(subsets)
+        if meaning_of(ordering.near) is Meaning.KEPT and meaning_of(ordering.far) is Meaning.CHANGED
+    )
+
+
 def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
     """Every subset that keeps the meaning over every one that changes it."""
     kept, changed = ([s for s in subsets if meaning_of(s) is m] for m in (Meaning.KEPT, Meaning.CHANGED))

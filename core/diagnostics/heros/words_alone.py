@@ -15,8 +15,7 @@ import pandas as pd
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.definition import picks, right_of
-from blindspot.diagnostics.heros.findings import tested
-from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.diagnostics.heros.orderings import Cosines, tested
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from blindspot.diagnostics.similarity import words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY
-from blindspot.diagnostics.similarity.pairs import Order
+from blindspot.diagnostics.similarity.pairs import SIDE_COLUMNS, Order, ScoredTable
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.against import change_against, correlation_against, difference_influence
 from blindspot.numerics.statistics.association import spearman
@@ -22,8 +23,10 @@ from blindspot.numerics.statistics.correlations import centered_ranks, spearman_
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.words_alone import Words
+from blindspot.runs.against_words import findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import AgainstBaseline, findings_of
+from blindspot.runs.findings.baselines import BASELINES, AgainstBaseline, findings_of
 from blindspot.runs.findings.parts import (
     Rows,
     Together,
@@ -130,6 +133,12 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         places = np.flatnonzero(here).astype(np.int64)
         return _Pairs(run, rows.about, places, gold[here], similarity[run.run_id][here], known(here.tobytes()))
 
+    @cache
+    def alone(shared: bytes) -> tuple[ScoredTable, Mapping[Words, Float64]]:
+        here = np.frombuffer(shared, dtype=np.bool_)
+        table = ScoredTable(rows.about[here].reset_index(names="item_no")[SIDE_COLUMNS], {})
+        return table, words_alone.of_table(table)
+
     negated = _negated(rows.about)
     out = []
     for run in found.runs:
@@ -149,7 +158,20 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         if len(own.gold) >= 2 and np.ptp(own.gold) and np.ptp(own.similarity) and np.ptp(other):
             both = [moved(r.run_id, here.tobytes()) for r in (run, base)]
             out += _against_baseline(own, pairs(base, here), both, len(found.baselines))
+    for run in found.runs:
+        if run.plan.variant.encoder not in BASELINES:
+            out += _against_words(pairs(run, rows.has(run.run_id)), alone(rows.has(run.run_id).tobytes()))
     return out
+
+
+def _against_words(own: _Pairs, measured: tuple[ScoredTable, Mapping[Words, Float64]]) -> list[Finding]:
+    """The correlation with people's scores against that of the best measure of shared words."""
+    table, alone = measured
+    found = words_alone.against(own.similarity, alone, table, own.known) if len(own.gold) > 1 else None
+    if found is None:
+        return []
+    scores = f"ρ {number(found.reached.value)} by {found.best} against {number(found.score.value)}"
+    return findings_of_words(ENTRY, own.run, found, scores, "test of dependent correlations", SCORES)
 
 
 # --- the order of all pairs

@@ -26,9 +26,14 @@ def of_table(table: ScoredTable) -> dict[Words, Float64]:
     return {words: values for words, values in similarities(firsts, seconds).items() if np.ptp(values) > 0}
 
 
-def against(model: Float64, alone: Mapping[Words, Float64], table: ScoredTable) -> Against | None:
-    """Spearman's rho of a model's similarities ``[m]`` against that of the best measure; None if one has none."""
-    gold, known = table.gold, Dependence.of(*table.ends)
+def against(
+    model: Float64, alone: Mapping[Words, Float64], table: ScoredTable, known: Dependence | None = None
+) -> Against | None:
+    """Spearman's rho of a model's similarities ``[m]`` against that of the best measure; None if one has none.
+
+    ``known`` is the dependence of the pairs, if it is known already.
+    """
+    gold, known = table.gold, known or Dependence.of(*table.ends)
     if not alone or np.ptp(gold) == 0 or np.ptp(model) == 0:
         return None
     rho = {words: correlations(values, gold).spearman for words, values in alone.items()}

@@ -102,7 +102,7 @@ def _analogies(found: Together, rows: Rows) -> list[Finding]:
     if here.any():
         values = {run_id: own[here] for run_id, own in hits.items()}
         for compared in _by_pairs(found, values, left[here], right[here]):
-            out += _against_baseline(analogy.ENTRY, compared, "at analogies", "t test", _view(compared.run))
+            out += against_baseline(analogy.ENTRY, compared, "at analogies", "t test", _view(compared.run))
     return out
 
 
@@ -164,7 +164,7 @@ def _view(run: RunRecord, section: str = "") -> dict[str, str]:
     return address | ({"analogy_section": section} if section else {})
 
 
-def _units(found: Estimate) -> str:
+def units_of(found: Estimate) -> str:
     """What is independent, where texts are pairs of words."""
     return found.independent.replace(Unit.TEXTS, "pairs of words")
 
@@ -187,7 +187,7 @@ def _all_questions(asked: _Asked) -> list[Finding]:
             value=found.value,
             interval=found.interval,
             p=p,
-            test=f"score test against {LEAST:.0%}, {_units(found)}",
+            test=f"score test against {LEAST:.0%}, {units_of(found)}",
             n=found.units,
             severity=clipped(1 - found.value),
         )
@@ -214,7 +214,7 @@ def _section(asked: _Asked, name: str) -> list[Finding]:
             value=found.value,
             interval=found.interval,
             p=p if tested else None,
-            test=f"score test against {KNOWN:.0%}, {_units(found)}"
+            test=f"score test against {KNOWN:.0%}, {units_of(found)}"
             if tested
             else f"counted; {counted(found.units, 'pair of words', 'pairs of words')} are too few for a test",
             n=found.units,
@@ -248,7 +248,7 @@ def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str])
             value=-value,
             interval=found.interval,
             p=p,
-            test=f"t test of the difference, p times {len(tried)} relations, {_units(found)}",
+            test=f"t test of the difference, p times {len(tried)} relations, {units_of(found)}",
             n=found.units,
             severity=clipped(-value),
             examples=asked.examples(inside) if p < ALPHA else (),
@@ -291,7 +291,7 @@ def _categories(found: Together, material: Material) -> list[Finding]:
         runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
         for compared in against_baselines(runs, baselines, values, known):
             at = "at sorting words by kind"
-            out += _against_baseline(categorization.ENTRY, compared, at, "sign flips", _clusters(compared.run))
+            out += against_baseline(categorization.ENTRY, compared, at, "sign flips", _clusters(compared.run))
     return out
 
 
@@ -363,12 +363,12 @@ def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> list[Fi
 # --- both
 
 
-def _against_baseline(
+def against_baseline(
     entry: DiagnosticEntry, found: AgainstBaseline, at: str, test: str, address: dict[str, str]
 ) -> list[Finding]:
     difference = found.difference
     said = f"{found.score:.0%} right against {found.reached:.0%}, {number(100 * difference.value, '+.0f')} points"
     said += ci(difference.interval, "+.0f", 100)
-    made = findings_of(entry, found, at, said, f"{test} of the paired difference, {_units(difference)}", address)
+    made = findings_of(entry, found, at, said, f"{test} of the paired difference, {units_of(difference)}", address)
     # With few classes the exact test may not see what the interval does: then nothing is said.
     return made[:1] if difference.interval is not None and difference.interval.low > 0 else made

@@ -1,4 +1,4 @@
-"""A against B: the paired difference of analogies answered, and the questions and words that only one gets right."""
+"""A against B: the paired difference of analogies or cases, and the questions, words and cases only one gets right."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostics.words import analogy, categorization
+from blindspot.diagnostics.words import analogy, cases, categorization
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Unit
@@ -131,6 +131,52 @@ def changed_of_categories(first: RunRecord, second: RunRecord, repository: Repos
         found.append(Change(int(shared[place]), texts, said[0], said[1], float(gain[place]), address))
     won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
     return Changes("words", "has the word among its kind", won, lost, len(gain) - won - lost, tuple(found))
+
+
+def difference_of_cases(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
+    """See ``blindspot.runs.comparison.DifferencesOf``, for the diagnostics of ``cases.KINDS``: over groups of cases."""
+    kind = cases.KINDS[pairs[0][0].plan.diagnostic]
+    entry = kind.entry
+    rows = repository.items(entry, list(dict.fromkeys(run.run_id for pair in pairs for run in pair)), texts=True)
+    right = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
+    groups = rows.drop_duplicates("item_no").set_index("item_no")[kind.group].loc[right.index]
+    known = kind.dependence(groups.tolist())
+    both = [tuple(right[run.run_id].to_numpy(dtype=np.float64) for run in pair) for pair in pairs]
+    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known)
+    return [
+        Difference.of(
+            entry,
+            entry.headline,
+            kind.title,
+            statistics.share(one, known),
+            statistics.share(other, known),
+            statistics.difference(one, other, known),
+            float(p[i]),
+            f"sign flips of {kind.unit}",
+            unit=str(kind.unit),
+            wins=int(np.count_nonzero(one > other)),
+            losses=int(np.count_nonzero(one < other)),
+            address={"words_view": kind.view, f"{kind.view}_of": pairs[0][0].plan.dataset},
+        )
+        for i, (one, other) in enumerate(both)
+    ]
+
+
+def changed_of_cases(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
+    """See ``blindspot.runs.comparison.ChangesOf``, for the diagnostics of ``cases.KINDS``."""
+    kind = cases.KINDS[first.plan.diagnostic]
+    rows = repository.items(kind.entry, [first.run_id, second.run_id], texts=True)
+    a, b = (rows[rows["run_id"] == run.run_id].set_index("item_no") for run in (first, second))
+    shared = a.index.intersection(b.index)
+    a, b = a.loc[shared], b.loc[shared]
+    gain = a["hit"].to_numpy(dtype=np.float64) - b["hit"].to_numpy(dtype=np.float64)
+    found = []
+    for place in np.concatenate(largest(gain, most)).tolist():
+        said = [kind.answer(side.iloc[place]) for side in (a, b)]
+        texts, address = kind.texts(a.iloc[place]), kind.address(first)
+        found.append(Change(int(shared[place]), texts, said[0], said[1], float(gain[place]), address))
+    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
+    return Changes(kind.cases[1], "is right", won, lost, len(gain) - won - lost, tuple(found))
 
 
 def _placed(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.DataFrame]:

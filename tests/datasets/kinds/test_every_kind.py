@@ -8,13 +8,24 @@ import pytest
 
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.chunked import UNKNOWN, ChunkedSentences
+from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.vocabulary import Vocabulary
+from blindspot.datasets.published.chunked import chunked_sentences
 from blindspot.datasets.published.labelled_texts import Example, labelled_texts
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.datasets.published.pairs import pair_set
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from blindspot.datasets.published.scored_pairs import scored_pairs
-from blindspot.datasets.published.word_relations import Question, analogies, categories
+from blindspot.datasets.published.word_relations import (
+    Event,
+    Group,
+    Question,
+    analogies,
+    categories,
+    events,
+    outliers,
+)
 from blindspot.store.repository import Repository, store_dataset
 
 SAMPLES: tuple[Dataset, ...] = (
@@ -24,6 +35,9 @@ SAMPLES: tuple[Dataset, ...] = (
     Vocabulary("words", ("a", "b", "c"), np.array([5.0, 3.0, 2.0]), 10.0, np.array([1, 2], dtype=np.int32)),
     analogies("analogies", [Question("s", "", "a", "b", "c", "d"), Question("t", "", "c", "d", "e", "f")], ["g"]),
     categories("categories", [("k", "a"), ("l", "a"), ("l", "b")]),
+    events("events", [Event("a", "b", "c", "d"), Event("e", "f", "d", "a")]),
+    outliers("outliers", [Group("g", ("a", "b", "c"), ("d",)), Group("h", ("d", "e"), ("a", "f"))]),
+    chunked_sentences("chunked", [(TRAIN, [[("a", "B-NP"), ("b", "O")]]), (TEST, [[("c", "B-VP")]])]),
     retrieval_dataset(
         "retrieval",
         [Query("1", "a"), Query("2", "d")],
@@ -67,7 +81,11 @@ def test_parts(dataset: Dataset) -> None:
     assert part.dataset.items == tuple(dataset.items[i] for i in part.items)
     assert set(part.dataset.items) == {*dataset.items} - {"b"}
     assert part.digest
-    assert len(part.rows) < len(whole.rows), "a row with b is left out"
+    if isinstance(dataset, ChunkedSentences):
+        assert len(part.rows) == len(whole.rows), "sentences stay whole"
+        assert UNKNOWN in part.dataset.words
+    else:
+        assert len(part.rows) < len(whole.rows), "a row with b is left out"
     counts = dataset.coverage(support)
     assert (counts["items"], counts["items_covered"]) == (n, n - 1)
     if dataset.counted:

@@ -11,8 +11,17 @@ from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledRo
 from blindspot.datasets.kinds.pairs import PairCounts, PairSet
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import scored_pairs
+from blindspot.datasets.published.chunked import chunked_sentences
 from blindspot.datasets.published.labelled_texts import Example, labelled_texts
-from blindspot.datasets.published.word_relations import Question, analogies, categories
+from blindspot.datasets.published.word_relations import (
+    Event,
+    Group,
+    Question,
+    analogies,
+    categories,
+    events,
+    outliers,
+)
 from tests.support.small_world import SMALL_PAIRS
 
 REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])
@@ -98,6 +107,17 @@ def test_examples_and_those_that_leak() -> None:
             [("a", "b", "c", "d")],
         ),
         (categories("categories", [("l", "w"), ("k", "v")]), ("word", "class"), [("w", "l")]),
+        (
+            events("done", [Event("a", "b", "c", "d")]),
+            ("agent", "verb", "typical patient", "atypical patient"),
+            [("a", "b", "c", "d")],
+        ),
+        (
+            chunked_sentences("c", [(TRAIN, [[("a", "B-NP"), ("b", "O")]]), (TEST, [[("c", "O")]])]),
+            ("sentence", "split", "phrases"),
+            [("a b", "train", "[NP a ] b")],
+        ),
+        (outliers("odd", [Group("g", ("a", "b"), ("c", "d"))]), ("group", "outlier", "words"), [("g", "c", "a; b")]),
         (
             LABELLED,
             ("number", "label", "split", "first", "second"),

@@ -221,3 +221,57 @@ def test_the_demo_needs_no_download(settings: Settings) -> None:
     negated = [text for text, label in zip(data.items, data.labels, strict=True) if label == 1]
     words = re.compile(r"\b(not|no|never|nobody|nothing|none|cannot|without|nor|neither|hardly)\b|n't|\bun|\bdis", re.I)
     assert sum(bool(words.search(text)) for text in negated) > 300
+
+
+HEADER = b"text,category\n"
+
+
+def intents(folder: Path, train: bytes, test: bytes = HEADER, classes: bytes = b'["card", "pin"]') -> tuple[Path, ...]:
+    paths = tuple(folder / name for name in ("categories.json", "train.csv", "test.csv"))
+    for path, content in zip(paths, (classes, train, test), strict=True):
+        path.write_bytes(content)
+    return paths
+
+
+def test_intents_with_quotes_and_line_ends(tmp_path: Path) -> None:
+    train = HEADER + b'Where is my card?,card\r\n"\nMy ""PIN"",\n  please\n\n",pin\n'
+    classes, found = read.intents(*intents(tmp_path, train, HEADER + b"New PIN,pin\n"))
+    assert classes == ("card", "pin")
+    assert found == [
+        Example("card", "Where is my card?", split=TRAIN),
+        Example("pin", 'My "PIN", please', split=TRAIN),
+        Example("pin", "New PIN", split=TEST),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("train", "classes", "said"),
+    [
+        (b"a,b\n", b"[]", "line 1"),
+        (HEADER + b"ok,pin\nno class\n", b"[]", "line 3"),
+        (HEADER + b" ,pin\n", b"[]", "line 2"),
+        (HEADER + b'"open,pin\n', b"[]", "no text and class"),
+        (HEADER, b"{}", "no list of classes"),
+        (HEADER, b"[", "no JSON"),
+    ],
+)
+def test_broken_intents_are_one_line(tmp_path: Path, train: bytes, classes: bytes, said: str) -> None:
+    with pytest.raises(DataCorrupt, match=said) as error:
+        read.intents(*intents(tmp_path, train, classes=classes))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.realdata
+def test_the_real_intents(shared_settings: Settings) -> None:
+    import pandas as pd
+
+    entry = find_dataset("banking77")
+    data = fetch.load(entry, shared_settings)
+    assert isinstance(data, LabelledTexts)
+    train, test = (pd.read_csv(fetch.local_path(entry.files[place], shared_settings)) for place in (1, 2))
+    assert (len(data.firsts), len(data.items), len(data.classes)) == (entry.pairs, entry.texts, 77)
+    rows = pd.concat([train, test])
+    assert [data.classes[i] for i in data.labels.tolist()] == rows["category"].tolist()
+    assert [data.items[i] for i in data.firsts.tolist()] == [" ".join(text.split()) for text in rows["text"]]
+    assert Counter(data.splits.tolist()) == {TRAIN: 10_003, TEST: 3_080}
+    assert entry.licence == "CC BY 4.0"

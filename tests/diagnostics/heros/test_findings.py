@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from blindspot.diagnostic import find_diagnostic
+from blindspot.diagnostics.heros import browsing, words_alone
 from blindspot.diagnostics.heros import findings as heros
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering
 from blindspot.numerics.statistics.intervals import p_of_more
@@ -217,7 +218,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
 def test_findings_of_stored_runs_are_those_of_their_rows_with_examples_and_a_view_of_them(made: HerosWorld) -> None:
     runs = [run for (dataset, _), run in made.runs.items() if dataset == "six"]
     found = heros.findings(_material(made, runs))
-    assert len({finding.id for finding in found}) == len(found) == 6 * len(runs)
+    of_words = [finding for finding in found if "words" in finding.kind]
+    assert len({finding.id for finding in found}) == len(found) == 6 * len(runs) + len(of_words)
     rows = made.repository.items(find_diagnostic("heros"), [runs[0].run_id], texts=True)
     shown = [finding for finding in found if finding.examples and finding.runs == (runs[0],)]
     assert shown
@@ -233,6 +235,25 @@ def test_findings_of_stored_runs_are_those_of_their_rows_with_examples_and_a_vie
         for (_, text), marks in zip(finding.examples[0].texts, finding.examples[0].marked, strict=True):
             assert all(0 <= start < end <= len(text) for start, end in marks)
             assert all(one[1] < other[0] for one, other in itertools.pairwise(marks))
+
+
+def test_shared_words_alone_against_every_run(made: HerosWorld) -> None:
+    runs = [run for (dataset, _), run in made.runs.items() if dataset == "six"]
+    rows = made.repository.items(find_diagnostic("heros"), [runs[0].run_id], texts=True)
+    alone = words_alone.of_words(browsing.sentences(rows, tuple(dict.fromkeys(rows["subset"]))))
+    reached = max(float(outcomes.mean()) for outcomes in alone.outcomes.values())
+    found = [finding for finding in heros.findings(_material(made, runs)) if "words" in finding.kind]
+    tested = {finding.runs[0].run_id: finding for finding in found if finding.p is not None}
+    assert tested.keys() == {run.run_id for run in runs}
+    for run in runs:
+        one = tested[run.run_id]
+        own = made.repository.items(find_diagnostic("heros"), [run.run_id], texts=False)
+        score = float(words_alone.outcomes(Cosines.of_rows(own)).mean())
+        assert one.value == pytest.approx(score - reached)
+        assert one.level is (Level.BLIND_SPOT if one.value < 0 else Level.STRENGTH)
+        as_good = [finding for finding in found if finding.runs == (run,) and finding.p is None]
+        assert [finding.kind for finding in as_good] == ["words-alone-as-good"] * (one.p >= 0.05)
+        assert all(finding.level is Level.CAUTION for finding in as_good)
 
 
 def _share(margins: pd.Series) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from blindspot.diagnostics.similarity.definition import ENTRY
 from blindspot.diagnostics.similarity.findings import findings
+from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.findings import Finding, Level
 from blindspot.types import Float64
 from tests.support.made_up_store import MadeUp, false_alarms, shown
@@ -173,3 +174,22 @@ def test_false_blind_spots_are_rare() -> None:
         return made_up(np.random.default_rng([20, seed]), dict.fromkeys(("model", "lsa"), 0.5))[0]
 
     assert false_alarms(null, findings) <= 10
+
+
+def test_a_model_against_the_shared_words_of_the_pairs() -> None:
+    """What people score by shared words, words find best; what they score otherwise, a model that sees it."""
+    rng = np.random.default_rng(5)
+    store, _ = made_up(rng, {"model": 0.9})
+    (better,) = of_model(store, "better-than-words")
+    alone = similarities(store.about["first"].tolist(), store.about["second"].tolist())
+    gold = store.about["gold"]
+    reached = max(float(pd.Series(values).corr(gold, method="spearman")) for values in alone.values())
+    assert better.level is Level.STRENGTH
+    assert better.p is not None
+    assert better.value == pytest.approx(store.runs[0].metrics["spearman"] - reached)
+    words = alone[Words.JACCARD] + rng.normal(scale=0.01, size=N)
+    by_words = MadeUp(ENTRY, store.about.assign(gold=words))
+    add(by_words, "model", rng.normal(size=N))
+    (worse,) = of_model(by_words, "worse-than-words")
+    assert worse.level is Level.BLIND_SPOT
+    assert worse.value < 0

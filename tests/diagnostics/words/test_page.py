@@ -8,7 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.datasets.published.word_relations import Question, analogies, categories
+from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.published.chunked import chunked_sentences
+from blindspot.datasets.published.word_relations import (
+    Event,
+    Group,
+    Question,
+    analogies,
+    categories,
+    events,
+    outliers,
+)
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.analogy import ENTRY
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
@@ -32,15 +43,55 @@ KINDS = categories(
     "demo-categories",
     [("in", "walking"), ("in", "talking"), ("in", "barking"), ("er", "walker"), ("er", "talker"), ("er", "mice")],
 )
+ODD = outliers(
+    "demo-outliers",
+    [
+        Group("walk", ("walking", "walker", "walks"), ("oslo", MARKED, "talking")),
+        Group("talk", ("talking", "talker", "talks"), ("winter", "mice")),
+    ],
+)
+DONE = events(
+    "demo-events",
+    [
+        Event("walker", "walked", "walk", "oslo"),
+        Event("talker", "walked", "talk", MARKED),
+        Event("talker", "talked", "winter", "talks"),
+        Event("mice", "talked", "talk", "walk"),
+    ],
+)
+
+
+CHUNKS = chunked_sentences(
+    "demo-chunks",
+    [
+        (
+            TRAIN,
+            [
+                [("the", "B-NP"), (name, "I-NP"), (does, "B-VP")]
+                for name in ("walker", "talker", "mice", MARKED)
+                for does in ("walks", "talks", "barking")
+            ],
+        ),
+        (TEST, [[("the", "B-NP"), ("walker", "I-NP"), ("talks", "B-VP")], [("walks", "B-VP"), (MARKED, "B-NP")]]),
+    ],
+)
 
 
 @pytest.fixture(scope="module")
 def runs(module_world: World) -> dict[str, RunRecord]:
     """Two encoders on small sets in the built-in ones' places; lacks has seen its own words only."""
-    module_world.add(ASKED, KINDS, GramEncoder(), GramEncoder("lacks", lacks=lambda text: text == "mice"))
+    module_world.add(
+        ASKED, KINDS, ODD, DONE, CHUNKS, GramEncoder(), GramEncoder("lacks", lacks=lambda text: text == "mice")
+    )
     return {
         f"{diagnostic} {encoder}": module_world.run(diagnostic, encoder, dataset)
-        for diagnostic, dataset in (("analogy", ASKED.id), ("categorization", KINDS.id))
+        for diagnostic, dataset in (
+            ("analogy", ASKED.id),
+            ("categorization", KINDS.id),
+            ("outliers", ODD.id),
+            ("thematic_fit", DONE.id),
+            ("chunking", CHUNKS.id),
+        )
         for encoder in ("lacks", "trigrams")
     }
 
@@ -54,7 +105,7 @@ def cache(module_world: World, runs: dict[str, RunRecord]) -> Path:
 def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "words")
     assert "**minilm** solves" not in written(app)
-    assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run", "Run", "Run", "Run the demo"]
+    assert [b.label for b in app.button if b.label.startswith("Run")] == ["Run"] * 6 + ["Run the demo"]
     assert table(app, "rg")["model"].tolist()[0] == "CBOW, published"
     assert len(table(app, "rg")) == 6
     assert table(app, "rg")[["esslli", "batt"]].isna().all().all()
@@ -66,17 +117,23 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
     assert "not comparable" in written(app)
     frame = table(app, "demo an")
     assert frame["model"].tolist() == ["lacks", "trigrams"]  # published ones have no score of these sets
-    assert set(frame) == {"model", "demo classes", "demo an"}
+    assert set(frame) == {"model", "demo classes", "demo an", "demo outliers", "demo fit", "demo chunks"}
     assert frame["demo an"].tolist()[1] == pytest.approx(100 * runs["analogy trigrams"].metrics["accuracy"])
     assert frame["demo classes"].tolist()[0] == pytest.approx(100 * runs["categorization lacks"].metrics["purity"])
     traces = chart(app, 0)["data"]
     assert [t["name"] for t in traces] == ["lacks", "trigrams"]
-    assert "on 2 datasets some model lacks words" in written(app)
-    assert "(5 words), demo-analogies (3 questions)" in written(app)
+    assert "on 5 datasets some model lacks words" in written(app)
+    few = "(5 words), demo-analogies (3 questions), demo-outliers (2 groups), demo-events (2 verbs), demo-chunks (2 "
+    assert few in written(app)
     assert "answered among 12 to 13 words" in written(app)
     app = open_app(cache, "words", words_support="own", words_published="false", enc=["trigrams~none"])
     assert table(app, "demo an")["model"].tolist() == ["trigrams"]
-    for run, score in (("analogy", "accuracy"), ("categorization", "purity")):
+    for run, score in (
+        ("analogy", "accuracy"),
+        ("categorization", "purity"),
+        ("outliers", "accuracy"),
+        ("thematic_fit", "accuracy"),
+    ):
         assert f"**{percent(runs[f'{run} trigrams'].metrics[score], 1)}**" in written(app)
 
 
@@ -128,15 +185,84 @@ def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: di
     assert set(frame["cluster"]) == {0}
 
 
+def test_outliers_by_group_and_case(
+    open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
+) -> None:
+    query = {"words_support": "own", "words_view": "outliers", "outliers_by": "trigrams~none"}
+    app = open_app(cache, "words", **query)
+    run = runs["outliers trigrams"]
+    line = chart(app, 1)["data"][1]
+    assert line["name"] == "trigrams"
+    assert line["x"][:2] == pytest.approx([100 * run.metrics["accuracy"], 100 * run.metrics["opp"]])
+    items = module_world.repository.items(find_diagnostic("outliers"), [run.run_id], texts=True)
+    module_world.repository.database.close()
+    by_group = items.groupby("group_name")["hit"].mean()
+    shown = table(app, "cases").set_index("group_name")
+    assert shown["right"].to_dict() == pytest.approx(by_group.to_dict())
+    wrong = items[items["hit"] < 1]
+    assert 0 < len(wrong) < len(items)
+    assert table(app, "picked")["outlier"].tolist() == wrong["outlier"].tolist()
+    app.toggle("case_wrong").set_value(False).run()
+    assert len(table(app, "picked")) == len(items)
+    app.text_input("case_word").set_value("OSLO").run()
+    assert table(app, "picked")["outlier"].tolist() == ["oslo"]
+    assert MARKED not in written(app, raw=False)
+    app = open_app(cache, "words", **query, case_group="talk")
+    assert set(table(app, "picked")["group_name"]) <= {"talk"}
+
+
+def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
+    query = {"words_support": "own", "words_view": "events", "events_by": "trigrams~none", "case_group": "talked"}
+    app = open_app(cache, "words", **query)
+    run = runs["thematic_fit trigrams"]
+    assert run.metrics["cases"] == 4
+    line = chart(app, 1)["data"][1]
+    names = ("accuracy", "accuracy_verb", "accuracy_agent", "accuracy_fillers")
+    assert line["x"] == pytest.approx([100 * run.metrics[name] for name in names])
+    app.toggle("case_wrong").set_value(False).run()
+    frame = table(app, "cosine_typical")
+    assert frame["typical"].tolist() == ["winter", "talk"]
+    assert frame["fillers"].tolist() == [1, 1]
+    assert table(app, "McRae")["UP"].tolist()[0] == pytest.approx(24.1)
+    assert MARKED not in written(app, raw=False)
+
+
+def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
+    query = {"words_support": "own", "words_view": "chunks", "chunks_by": "lacks~none"}
+    app = open_app(cache, "words", **query)
+    assert not app.exception
+    metrics = runs["chunking lacks"].metrics
+    kinds = table(app, "precision").set_index("kind")
+    assert kinds.loc["all phrases", "f1"] == pytest.approx(metrics["f1"])
+    assert kinds.loc["all phrases", "phrases"] == metrics["phrases"] == 4
+    assert {line["name"] for line in chart(app, 1)["data"]} == {"lacks", "trigrams"}
+    app.toggle("chunk_wrong").set_value(False).run()
+    shown = table(app, "missed")
+    assert len(shown) == metrics["sentences"] == 2
+    assert shown["given"].tolist()[0] == "[NP the walker ] [VP talks ]"
+    app.text_input("chunk_word").set_value("WALKER").run()
+    assert len(table(app, "missed")) == 1
+    assert MARKED not in written(app, raw=False)
+    published = table(app, "dev").set_index("model")["test"].to_dict()
+    assert published["Baseline"] == pytest.approx(93.78)
+    assert len(published) == 7
+
+
 def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "words", words_support="own", words_view="coverage")
-    frame = table(app, "questions or pairs")
-    assert "3 of 4" in frame["questions or pairs"].tolist()
+    frame = table(app, "counted")
+    assert "3 of 4 questions" in frame["counted"].tolist()
     app = open_app(cache, "words", words_view="relatedness")
     assert "page *Similarity*" in written(app)
 
 
 def test_the_page_data_shows_their_rows(open_app: OpenApp, cache: Path) -> None:
-    for name, words in (("demo-analogies", "**4** questions in 2 sections"), ("demo-categories", "**6** distinct")):
+    for name, words in (
+        ("demo-analogies", "**4** questions in 2 sections"),
+        ("demo-categories", "**6** distinct"),
+        ("demo-outliers", "**5** cases of 2 groups"),
+        ("demo-events", "**4** events of 2 verbs"),
+        ("demo-chunks", "**14** sentences of **41** tokens"),
+    ):
         app = open_app(cache, "data", data=name)
         assert words in written(app)

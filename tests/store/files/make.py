@@ -34,6 +34,8 @@ COMMITS = {
     10: "d4e2b13",
     11: "b2ee4fa",
     12: "470352d",
+    13: "42419a7",
+    14: "71a145e",
 }
 ENCODER = "random-projection-64"
 # Runs the command line of that version; "killed": until it would store, then kill -9.

@@ -49,7 +49,7 @@ def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: S
     """
     cells = []
     for row in rows:
-        text = "".join(_marked(segment, scheme) for segment in row.segments)
+        text = marked(row.segments, scheme)
         numbers = ("–" if np.isnan(value) else f"{value:.4f}" for value in row.similarities)
         note = f" {quiet(f'({row.note})', scheme)}" if row.note else ""
         cells.append((label(row.subset), Html(f"{text}{note}"), *numbers))
@@ -59,6 +59,11 @@ def rewrites_table(rows: Sequence[RewriteRow], columns: Sequence[str], scheme: S
         *map(Column.numbers, columns),
     )
     return html_table(heads, cells, scheme, name)
+
+
+def marked(segments: Sequence[Segment], scheme: Scheme) -> Html:
+    """A text with its changed words marked."""
+    return Html("".join(_marked(segment, scheme) for segment in segments))
 
 
 def _marked(segment: Segment, scheme: Scheme) -> str:

@@ -13,7 +13,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from blindspot.diagnostics.heros.figures.profile import label
-from blindspot.diagnostics.heros.findings import tested
+from blindspot.diagnostics.heros.orderings import tested
 from blindspot.diagnostics.heros.page import sentence_drill
 from blindspot.diagnostics.heros.page import shown as runs
 from blindspot.diagnostics.heros.page.shown import HerosView

@@ -10,15 +10,20 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.words.page import drill_down, headline, table
+from blindspot.diagnostics.words.page import cases, chunks, drill_down, headline, table
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
 from blindspot.ui.widgets.views import View, choose_view
 
+SHOWN = ("analogy", "categorization", "outliers", "thematic_fit", "chunking", "similarity")
+
 
 def show() -> None:
     """The page."""
-    picks = ui.page("Words", "Can the model solve analogies and group words by category?")
+    picks = ui.page(
+        "Words",
+        "Can the model solve analogies, group words, tell what does not belong, and where phrases begin and end?",
+    )
     shown = table.selected(picks)
     if shown.runs:
         with ui.errors_shown():
@@ -29,7 +34,7 @@ def show() -> None:
     with ui.errors_shown():
         table.offer(shown)
     run = {diagnostic for diagnostic, _ in shown.runs}
-    for entry in map(find_diagnostic, ("analogy", "categorization", "similarity")):
+    for entry in map(find_diagnostic, SHOWN):
         if entry.id != "similarity" or entry.id in run:
             st.markdown(f"**{entry.title}**: {entry.question}")
             ui.how_computed(entry)
@@ -40,13 +45,13 @@ def _coverage(shown: WordsView) -> None:
     for task in {(t.diagnostic, t.dataset): t for t in TASKS}.values():
         for variant, run in shown.of(task).items():
             c = run.coverage
-            unit = next((u for u in ("questions", "pairs") if u in c), "")
+            unit = next((u for u in ("questions", "pairs", "cases", "events", "tokens") if u in c), "")
             rows.append(
                 {
                     "dataset": title_of(task.dataset),
                     "model": variant.label,
                     "words": f"{c['items_covered']:,} of {c['items']:,}",
-                    "questions or pairs": f"{c[f'{unit}_covered']:,} of {c[unit]:,}" if unit else "–",
+                    "counted": f"{c[f'{unit}_covered']:,} of {c[unit]:,} {unit}" if unit else "–",
                     "share": 100 * (c[f"{unit}_covered"] / c[unit] if unit else c["items_covered"] / c["items"]),
                 }
             )
@@ -67,6 +72,9 @@ def _relatedness(_shown: WordsView) -> None:
 VIEWS: Mapping[str, View[WordsView]] = {
     "analogies": View("Which questions does the model get wrong, and what does it answer?", drill_down.analogies),
     "categories": View("Which classes end up in one cluster?", drill_down.categories),
+    "outliers": View("Which word does the model find odd?", cases.outliers),
+    "events": View("Which typical patients does the model not find near?", cases.events),
+    "chunks": View("Which phrases of a sentence does the model miss?", chunks.chunks),
     "relatedness": View("Which pairs of words does the model misjudge?", _relatedness),
     "coverage": View("How many words have a vector?", _coverage),
 }

@@ -24,7 +24,7 @@ ROWS = 1_000
 PREFIX = "accuracy@"
 
 
-def _choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Variant, RunRecord] | None:
+def choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Variant, RunRecord] | None:
     """The runs of the chosen dataset by variant, in the order of the table's rows; without any, a note and None.
 
     By default it is the picked dataset, or the first one with runs.
@@ -38,7 +38,7 @@ def _choose_dataset(shown: WordsView, diagnostic: str, key: str) -> Mapping[Vari
     return {v: found[chosen][v] for v in shown.variants if v in found[chosen]}
 
 
-def _choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
+def choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
     by_id = {str(variant): run for variant, run in runs.items()}
     chosen = one_named("Model", list(by_id), key=key, name=names_of_variants(by_id), index=0)
     return by_id[chosen or next(iter(by_id))]
@@ -49,7 +49,7 @@ def _choose_variant(runs: Mapping[Variant, RunRecord], key: str) -> RunRecord:
 
 def analogies(shown: WordsView) -> None:
     """Accuracy by section of all variants, then the questions of one."""
-    runs = _choose_dataset(shown, "analogy", "analogies_of")
+    runs = choose_dataset(shown, "analogy", "analogies_of")
     if not runs:
         return
     lines = [
@@ -60,7 +60,7 @@ def analogies(shown: WordsView) -> None:
     ]
     figure = dots(pd.DataFrame(lines, columns=DOT), shown.styles, shown.scheme, axis="accuracy, %")
     st.plotly_chart(figure, key="words_sections")
-    _questions(_choose_variant(runs, "analogies_by"))
+    _questions(choose_variant(runs, "analogies_by"))
 
 
 @cached(4, "Reading the questions …")
@@ -122,10 +122,10 @@ def _questions(run: RunRecord) -> None:
 
 def categories(shown: WordsView) -> None:
     """The purity of one run, its confusion matrix, and a cluster's words."""
-    runs = _choose_dataset(shown, "categorization", "categories_of")
+    runs = choose_dataset(shown, "categorization", "categories_of")
     if not runs:
         return
-    run = _choose_variant(runs, "categories_by")
+    run = choose_variant(runs, "categories_by")
     m = run.metrics
     st.markdown(
         f"**{m['purity']:.1%}** of {int(m['words']):,} words in {int(m['classes'])} classes are in a cluster "

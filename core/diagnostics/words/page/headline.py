@@ -9,7 +9,10 @@ import streamlit as st
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.words import analogy
+from blindspot.diagnostics.words.cases import KINDS
 from blindspot.diagnostics.words.categorization import SEEDS
+from blindspot.diagnostics.words.chunking.answers import answers, sums_of
+from blindspot.diagnostics.words.chunking.scoring import difference_of, estimate_of
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.diagnostics.words.versus import word_pairs
@@ -17,18 +20,26 @@ from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import bounded_against, change_against, of_ends
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import holm
+from blindspot.numerics.statistics.pairs import p_values, share
 from blindspot.store.records import RunRecord
-from blindspot.texts import percent
+from blindspot.texts import counted, percent
 from blindspot.ui.headline import NAMED, Rival, in_words
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
 
 
 def show(shown: WordsView) -> None:
-    """A sentence on analogies and one on categories: the first set of each that the first model was run on."""
+    """A sentence on each task: on the first set of each that the first model was run on."""
     said = []
-    for diagnostic, sentence in (("analogy", _analogies), ("categorization", _categories)):
-        tasks = (t for t in TASKS if t.diagnostic == diagnostic and t.metric in {"accuracy", "purity"})
+    sentences = {
+        "analogy": _analogies,
+        "categorization": _categories,
+        "outliers": _cases,
+        "thematic_fit": _cases,
+        "chunking": _chunks,
+    }
+    for diagnostic, sentence in sentences.items():
+        tasks = (t for t in TASKS if t.diagnostic == diagnostic and t.metric in {"accuracy", "purity", "f1"})
         task = next((t for t in tasks if shown.variants[0] in shown.of(t)), None)
         if task is not None:
             runs = [shown.of(task)[v] for v in shown.variants if v in shown.of(task)]
@@ -64,6 +75,42 @@ def _categories(task: Task, runs: list[RunRecord]) -> str:
         f"{said}.{named} Of {len(SEEDS)} random starts of k-means the tightest clustering counts: where the ranges "
         "overlap, a difference can be luck."
     )
+
+
+def _cases(task: Task, runs: list[RunRecord]) -> str:
+    kind = KINDS[task.diagnostic]
+    estimates, p_of = _of_cases(task.diagnostic, tuple(run.run_id for run in runs))
+    first, m = estimates[0], runs[0].metrics
+    share, number = f"**{percent(first.value, 1)}**", counted(int(m["cases"]), *kind.cases)
+    said = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
+    if first.interval is not None:
+        low, high = percent(first.interval.low), percent(first.interval.high)
+        said += f" (95% CI {low} to {high}, over {first.units:,} {kind.unit}; guessing {percent(m['chance'])})"
+    else:
+        said += f" (guessing {percent(m['chance'])})"
+    rivals = [
+        Rival(run.plan.variant.label, percent(found.value, 1), found.value > first.value, p)
+        for run, found, p in zip(runs[1:], estimates[1:], p_of, strict=True)
+    ]
+    return in_words(said, rivals, "better", "worse")
+
+
+@cached(32)
+def _of_cases(diagnostic: str, run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]]:
+    """The share of right cases of each run, and Holm's p-values of the differences of the others from the first.
+
+    A p that cannot be computed is 1.
+    """
+    kind = KINDS[diagnostic]
+    rows = repository().items(kind.entry, list(run_ids), texts=True)
+    right = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
+    groups = rows.drop_duplicates("item_no").set_index("item_no")[kind.group].loc[right.index]
+    known = kind.dependence(groups.tolist())
+    values = [right[run_id].to_numpy(dtype=np.float64) for run_id in run_ids]
+    if len(values) == 1:
+        return [share(values[0], known)], []
+    p = p_values(np.column_stack([other - values[0] for other in values[1:]]), known)
+    return [share(own, known) for own in values], holm(np.nan_to_num(p, nan=1.0)).tolist()
 
 
 def _starts(run: RunRecord) -> str:
@@ -104,3 +151,27 @@ def _of_analogies(run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]
             _, p = change_against(float(apart.mean()), *of_ends(apart, *word_pairs(first.loc[shared])))
             p_values.append(1.0 if math.isnan(p) else p)
     return estimates, holm(np.array(p_values)).tolist() if p_values else []
+
+
+def _chunks(task: Task, runs: list[RunRecord]) -> str:
+    estimates, p_values = _of_chunks(tuple(run.run_id for run in runs))
+    first, m = estimates[0], runs[0].metrics
+    interval = f" (95% CI {first.interval:.3f}, over sentences)" if first.interval else ""
+    said = (
+        f"{_name(runs[0])} tells the phrases of {int(m['sentences']):,} sentences of {as_text(title_of(task.dataset))} "
+    )
+    said += f"with F1 **{first.value:.3f}**{interval}"
+    rivals = [
+        Rival(run.plan.variant.label, f"{found.value:.3f}", found.value > first.value, p)
+        for run, found, p in zip(runs[1:], estimates[1:], p_values, strict=True)
+    ]
+    return in_words(said, rivals, "better", "worse")
+
+
+@cached(32)
+def _of_chunks(run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]]:
+    """Of each run F1, and Holm's p of each but the first against the first."""
+    rows = answers(run_ids, repository())
+    sums = [sums_of(rows[run_id]) for run_id in run_ids]
+    p_values = [difference_of(own, sums[0])[1] for own in sums[1:]]
+    return [estimate_of(own) for own in sums], holm(np.array(p_values)).tolist() if p_values else []

@@ -12,7 +12,16 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words import figures
 from blindspot.diagnostics.words.analogy import Rule
-from blindspot.diagnostics.words.schnabel_table import BUILT_IN, GROUPS, NOT_COMPARABLE, SOURCE, TASKS, Task, published
+from blindspot.diagnostics.words.schnabel_table import (
+    BUILT_IN,
+    GROUPS,
+    IN_PAPER,
+    NOT_COMPARABLE,
+    SOURCE,
+    TASKS,
+    Task,
+    published,
+)
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme, Style
 from blindspot.runs import pipeline
@@ -36,6 +45,9 @@ ABOUT = {
     "similarity": ("Spearman's ρ", "n", "pairs"),
     "categorization": ("purity", "words", "words"),
     "analogy": ("accuracy", "questions", "questions"),
+    "outliers": ("accuracy", "groups", "groups"),
+    "thematic_fit": ("accuracy", "verbs", "verbs"),
+    "chunking": ("F1", "sentences", "sentences"),
 }
 
 
@@ -105,7 +117,7 @@ def show(shown: WordsView) -> None:
 
     Without runs the table is the published one.
     """
-    tasks = [t for t in TASKS if shown.of(t)] or [t for t in TASKS if t.group != BUILT_IN]
+    tasks = [t for t in TASKS if shown.of(t)] or [t for t in TASKS if t.group in IN_PAPER]
     if shown.own:
         st.warning(
             "Each model is tested on the words that it covers itself: these scores are **not comparable**.",
@@ -157,7 +169,7 @@ def _table(
     columns = {
         t.name: st.column_config.Column(
             _title(t),
-            help=f"{ABOUT[t.diagnostic][0]} × 100" + (f"; {t.name} in the paper" if t.group != BUILT_IN else ""),
+            help=f"{ABOUT[t.diagnostic][0]} × 100" + (f"; {t.name} in the paper" if t.group in IN_PAPER else ""),
         )
         for t in tasks
     }

@@ -1,0 +1,130 @@
+"""Chunked sentences: words with tags of phrases (Tjong Kim Sang and Buchholz 2000, CoNLL-2000)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from blindspot.datasets.kinds.base import DatasetKind, WordDataset
+from blindspot.datasets.kinds.labelled_texts import SPLITS
+from blindspot.errors import InputError
+from blindspot.types import Bool, Int8, Int32, Int64
+
+UNKNOWN = -1  # of a token whose word has no vector
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkedSentences(WordDataset):
+    """Sentences whose words are tagged: begin of a phrase (``B-NP``), inside of one (``I-NP``), or outside (``O``).
+
+    ``items`` are the distinct words. A sentence stays whole if a model lacks some of its words: ``words`` is then
+    ``UNKNOWN`` there, and what that means is the diagnostic's matter.
+
+    Attributes:
+        tag_names: distinct tags.
+        words: ``[t] int32``, index into ``items`` of each token's word.
+        tags: ``[t] int32``, index into ``tag_names``.
+        starts: ``[s + 1] int64``: sentence i has the tokens ``starts[i]`` to before ``starts[i + 1]``, at least one.
+        splits: ``[s] int8``, ``TRAIN`` or ``TEST``.
+    """
+
+    tag_names: tuple[str, ...]
+    words: Int32
+    tags: Int32
+    starts: Int64
+    splits: Int8
+
+    kind = DatasetKind.CHUNKED
+    headings = ("sentence", "split", "phrases")
+    counted = "sentences"
+    stored_as = "chunked_sentence"
+
+    @property
+    def content_parts(self) -> list[str]:
+        return self._parts([self.words, self.tags, self.starts, self.splits.astype(np.int8)], *self.tag_names)
+
+    def coverage(self, support: Bool) -> dict[str, int]:
+        """All sentences are kept; of tokens and words those with a vector count as covered."""
+        sentences = len(self.splits)
+        known = self.words >= 0
+        tokens = int(np.count_nonzero(known & support[np.where(known, self.words, 0)]))
+        counts = {self.counted: sentences, f"{self.counted}_covered": sentences}
+        words = {"items": len(support), "items_covered": int(np.count_nonzero(support))}
+        return counts | {"tokens": len(self.words), "tokens_covered": tokens} | words
+
+    def nothing_left(self, covered: int, whose: str) -> InputError:  # noqa: ARG002
+        return InputError(
+            f"no word of the sentences of '{self.id}' has a vector from {whose}",
+            expected="an encoder that knows words of English text",
+        )
+
+    def _complete(self, support: Bool) -> Bool:
+        """Every sentence, as long as a single word has a vector."""
+        return np.full(len(self.splits), bool(support.any()))
+
+    def _reduced(self, items: tuple[str, ...], support: Bool, rows: Int64, numbers: Int32) -> ChunkedSentences:  # noqa: ARG002
+        known = (self.words >= 0) & support[np.where(self.words >= 0, self.words, 0)]
+        words = np.where(known, numbers[np.where(known, self.words, 0)], np.int32(UNKNOWN))
+        return replace(self, items=items, words=words.astype(np.int32))
+
+    def tokens(self, sentence: int) -> list[str]:
+        """The words of a sentence of the whole dataset."""
+        return [self.items[i] for i in self.words[self.starts[sentence] : self.starts[sentence + 1]].tolist()]
+
+    def tags_of(self, sentence: int) -> list[str]:
+        return [self.tag_names[i] for i in self.tags[self.starts[sentence] : self.starts[sentence + 1]].tolist()]
+
+    def rows(self, start: int, stop: int) -> Sequence[tuple[str, str, str]]:
+        """A sentence, its split, and its words with its phrases in brackets."""
+        return [
+            (" ".join(self.tokens(i)), SPLITS[self.splits[i]], bracketed(self.tokens(i), self.tags_of(i)))
+            for i in range(start, min(stop, len(self.splits)))
+        ]
+
+    def stored_rows(self) -> dict[str, Any]:
+        every = range(len(self.splits))
+        return {
+            "item_no": np.arange(len(every), dtype=np.int32),
+            "split": pa.array([SPLITS[split] for split in self.splits.tolist()], pa.string()),
+            "sentence": pa.array([" ".join(self.tokens(i)) for i in every], pa.string()),
+            "tags": pa.array([" ".join(self.tags_of(i)) for i in every], pa.string()),
+        }
+
+    @classmethod
+    def size(cls, rows: int, subsets: int, texts: int) -> str:  # noqa: ARG003 - of minimal pairs
+        return f"{rows:,} sentences, {texts:,} words"
+
+
+def chunks_of(tags: Sequence[str]) -> list[tuple[int, int, str]]:
+    """The phrases of a sentence: where each begins, where it has ended, and its kind, in their order.
+
+    As ``conlleval`` (Tjong Kim Sang 2004) finds them: a phrase begins at ``B``, and at an ``I`` that does not continue
+    one of its own kind; it ends before ``O``, a ``B``, or an ``I`` of another kind.
+    """
+    found: list[tuple[int, int, str]] = []
+    start, kind = -1, ""
+    for place, tag in enumerate([*tags, "O"]):
+        mark, _, own = tag.partition("-")
+        continues = mark == "I" and start >= 0 and own == kind
+        if start >= 0 and not continues:
+            found.append((start, place, kind))
+            start = -1
+        if mark != "O" and not continues:
+            start, kind = place, own
+    return found
+
+
+def bracketed(words: Sequence[str], tags: Sequence[str]) -> str:
+    """A sentence with its phrases in brackets: ``[NP He ] [VP reckons ] .``"""
+    begins = {start: kind for start, _, kind in chunks_of(tags)}
+    ends = {end for _, end, _ in chunks_of(tags)}
+    out = []
+    for place, word in enumerate(words):
+        out.append(f"[{begins[place]} {word}" if place in begins else word)
+        if place + 1 in ends:
+            out.append("]")
+    return " ".join(out)

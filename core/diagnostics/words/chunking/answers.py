@@ -1,0 +1,68 @@
+"""Answers of stored chunking runs: tags and counts of phrases per tested sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from blindspot.datasets.kinds.chunked import bracketed, chunks_of
+from blindspot.diagnostics.words.chunking.definition import ENTRY
+from blindspot.diagnostics.words.chunking.scoring import Counts
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.types import Int64
+
+SUMS = ["phrases_right", "phrases_found", "phrases_given"]
+
+
+def answers(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.DataFrame]:
+    """By run id a row per tested sentence, indexed by its number: ``sentence``, ``tags``, and the run's columns."""
+    rows = repository.items(ENTRY, run_ids, texts=True)
+    return {str(run_id): own.set_index("item_no") for run_id, own in rows.groupby("run_id", sort=False)}
+
+
+def sums_of(rows: pd.DataFrame) -> Int64:
+    """Phrases found right, found and given per sentence, ``[s, 3]``."""
+    return rows[SUMS].to_numpy(dtype="int64")
+
+
+def counts_of(rows: pd.DataFrame) -> Counts:
+    """The same by kind of phrase."""
+    return Counts.of(rows["tags"].str.split().tolist(), rows["predicted"].str.split().tolist())
+
+
+def as_found(rows: pd.DataFrame) -> pd.DataFrame:
+    """Per sentence its phrases in brackets, as given and as found, and what is wrong.
+
+    ``missed`` and ``wrong`` are phrases with their kinds: given and not found, and found and not given; ``kinds`` are
+    the kinds of both, with a space between.
+    """
+    out = []
+    for row in rows.itertuples():
+        words, given, found = str(row.sentence).split(" "), str(row.tags).split(), str(row.predicted).split()
+        ours, theirs = set(chunks_of(given)), set(chunks_of(found))
+        missed, wrong = sorted(ours - theirs), sorted(theirs - ours)
+        out.append(
+            {
+                "item_no": row.Index,
+                "given": bracketed(words, given),
+                "found": bracketed(words, found),
+                "missed": "; ".join(_phrase(words, one) for one in missed),
+                "wrong": "; ".join(_phrase(words, one) for one in wrong),
+                "kinds": " ".join(sorted({kind for *_, kind in (*missed, *wrong)})),
+                "errors": len(missed) + len(wrong),
+            }
+        )
+    columns = ["item_no", "given", "found", "missed", "wrong", "kinds", "errors"]
+    return pd.DataFrame(out, columns=columns)
+
+
+def _phrase(words: Sequence[str], phrase: tuple[int, int, str]) -> str:
+    start, end, kind = phrase
+    return f"{kind} {' '.join(words[start:end])}"
+
+
+def address(run: RunRecord) -> dict[str, str]:
+    """Of the view that shows a run's sentences."""
+    return {"words_view": "chunks", "chunks_of": run.plan.dataset, "chunks_by": str(run.plan.variant)}

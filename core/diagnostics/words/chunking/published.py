@@ -1,0 +1,39 @@
+"""Table 4 of Schnabel, Labutov, Mimno and Joachims 2015: published F1 of chunking on CoNLL-2000.
+
+``assets/reference/schnabel_chunking.csv`` has the rows as printed (times 100). Their CRF has words, parts of speech and
+their combinations as features too (Turian, Ratinov and Bengio 2010): the baseline has these alone. p is the paper's,
+against the best row, by randomization over sentences.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import lru_cache
+
+from blindspot.settings import ASSETS
+
+SOURCE = "Schnabel et al. 2015, table 4"
+_FILE = ASSETS / "reference" / "schnabel_chunking.csv"
+
+
+@dataclass(frozen=True)
+class Published:
+    """F1 as fractions; ``p`` is None for the best row."""
+
+    model: str
+    dev: float
+    test: float
+    p: float | None
+
+
+@lru_cache(maxsize=1)
+def table_4() -> tuple[Published, ...]:
+    """The rows in the table's order."""
+    with _FILE.open(encoding="utf-8", newline="") as file:
+        return tuple(
+            Published(
+                row["model"], float(row["dev"]) / 100, float(row["test"]) / 100, float(row["p"]) if row["p"] else None
+            )
+            for row in csv.DictReader(file)
+        )

@@ -1,0 +1,105 @@
+"""Scores of chunking: F1 of phrases by the rules of CoNLL-2000, with intervals and tests over sentences.
+
+A phrase counts as found if its first word, its last word and its kind are right. Sentences are independent; F1 is not a
+mean over them, so its interval is a bootstrap of sentences and its test Yeh's (2000): approximate randomization, which
+swaps the answers of two models sentence by sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from blindspot.datasets.kinds.chunked import chunks_of
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import percentile_interval
+from blindspot.numerics.statistics.resampling import RESAMPLES, bootstrap_sums, swap_p_value
+from blindspot.types import Float64, Int64
+
+FEWEST = 20  # sentences for an interval
+HOW = f"bootstrap of sentences, {RESAMPLES:,} resamples"
+RIGHT, FOUND, GIVEN = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Phrases per sentence and kind.
+
+    Attributes:
+        kinds: of phrases, in the order of their names.
+        values: ``[s, k, 3] int64``: phrases found right, found at all, and given.
+    """
+
+    kinds: tuple[str, ...]
+    values: Int64
+
+    @classmethod
+    def of(cls, given: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> Counts:
+        """Of sentences' tags as people gave them and as they were predicted."""
+        own, said = [chunks_of(tags) for tags in given], [chunks_of(tags) for tags in found]
+        kinds = tuple(sorted({kind for some in (own, said) for sentence in some for *_, kind in sentence}))
+        place = {kind: i for i, kind in enumerate(kinds)}
+        values = np.zeros((len(own), len(kinds), 3), dtype=np.int64)
+        for row, ours, theirs in zip(values, own, said, strict=True):
+            right = set(ours)
+            for phrase in theirs:
+                row[place[phrase[2]], FOUND] += 1
+                row[place[phrase[2]], RIGHT] += phrase in right
+            for phrase in ours:
+                row[place[phrase[2]], GIVEN] += 1
+        return cls(kinds, values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def sentences(self) -> Int64:
+        """``[s, 3]``, of all kinds together."""
+        return np.asarray(self.values.sum(axis=1), dtype=np.int64)
+
+    @property
+    def of_kinds(self) -> Int64:
+        """``[k, 3]``, of all sentences together."""
+        return np.asarray(self.values.sum(axis=0), dtype=np.int64)
+
+    def estimate(self) -> Estimate:
+        """F1 over all phrases."""
+        return estimate_of(self.sentences)
+
+
+def f1(sums: Int64 | Float64) -> Float64:
+    """``2 right / (found + given)`` of sums ``[..., 3]``; NaN where no phrase is given and none is found."""
+    both = np.asarray(sums[..., FOUND] + sums[..., GIVEN], dtype=np.float64)
+    right = 2.0 * np.asarray(sums[..., RIGHT], dtype=np.float64)
+    return np.asarray(np.divide(right, both, out=np.full(both.shape, np.nan), where=both > 0))
+
+
+def of_sentences(sums: Int64) -> Float64:
+    """F1 of single sentences ``[s]``; 1 where rightly no phrase is found."""
+    own = f1(sums)
+    return np.where(np.isnan(own), 1.0, own)
+
+
+def estimate_of(sums: Int64) -> Estimate:
+    """F1 of sentences' counts ``[s, 3]``, with its interval."""
+    return _estimate(float(f1(sums.sum(axis=0))), f1(bootstrap_sums(sums.astype(np.float64))), len(sums))
+
+
+def difference_of(first: Int64, second: Int64) -> tuple[Estimate, float]:
+    """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value."""
+    both = np.concatenate([first, second], axis=1).astype(np.float64)
+
+    def apart(sums: Float64) -> Float64:
+        return f1(sums[..., :3]) - f1(sums[..., 3:])
+
+    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), len(both))
+    return found, swap_p_value(first.astype(np.float64), second.astype(np.float64), f1)
+
+
+def _estimate(value: float, drawn: Float64, sentences: int) -> Estimate:
+    known = Estimate(value, percentile_interval(drawn), HOW, Unit.SENTENCES, sentences, float(sentences))
+    if sentences >= FEWEST and np.isfinite(drawn).all():
+        return known
+    return replace(known, interval=None, refusal=f"{sentences} sentences are too few for an interval")

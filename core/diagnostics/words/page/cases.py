@@ -1,0 +1,210 @@
+"""Views *outliers* and *events* of the page Words: the cases of one dataset, by model, group and word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from blindspot.diagnostics.words.cases import EVENTS, KINDS, OUTLIERS, CaseKind
+from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_variant
+from blindspot.diagnostics.words.page.table import WordsView
+from blindspot.diagnostics.words.schnabel_table import SOURCE, table_1
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.store.records import RunRecord
+from blindspot.texts import same_text
+from blindspot.types import Variant
+from blindspot.ui.resources import cached, repository
+
+MOST_GROUPS = 24  # that the figure shows one by one
+# What the figure shows of all cases: names by columns of the rows.
+_SHARES: Mapping[str, Mapping[str, str]] = {
+    "outliers": {"all: accuracy": "hit", "all: outlier position": "opp"},
+    "thematic_fit": {
+        "nearer to agent and verb": "hit",
+        "nearer to the verb": "hit_verb",
+        "nearer to the agent": "hit_agent",
+        "nearer to the verb's other typical patients": "hit_fillers",
+    },
+}
+
+
+def outliers(shown: WordsView) -> None:
+    """Accuracy and outlier position of all models, by group where there are few, then the cases of one."""
+    runs = choose_dataset(shown, "outliers", "outliers_of")
+    if not runs:
+        return
+    by_group = {variant: _by_group(run.run_id, "outliers") for variant, run in runs.items()}
+    few = len(next(iter(by_group.values()))) <= MOST_GROUPS
+    lines = [
+        dot(variant, str(name), 100 * float(own["right"]), None)
+        for variant, found in by_group.items()
+        for name, own in found.iterrows()
+    ]
+    _figure(shown, runs, lines if few else [], "outliers found, %")
+    run = next(iter(runs.values()))
+    st.caption(
+        _counted(run, "cases")
+        + f" Groups: {int(run.metrics['groups']):,}. Guessing finds {run.metrics['chance']:.1%}. Outlier position: 100 "
+        "if the outlier stands out most, 50 on average for guessing. Intervals are over groups."
+    )
+    st.page_link("pages/intruder.py", label="The same test with people: Intruder", icon=":material/how_to_vote:")
+    run = choose_variant(runs, "outliers_by")
+    _groups(_by_group(run.run_id, "outliers"), "outliers found")
+    frame = _chosen(run, OUTLIERS, ["outlier", "words"], "; ")
+    _table(
+        frame[["group_name", "outlier", "picked", "words", "opp", "similarity", "lowest"]],
+        {
+            "group_name": st.column_config.TextColumn("group"),
+            "picked": st.column_config.TextColumn("model's pick"),
+            "opp": st.column_config.NumberColumn("outlier position", format="percent"),
+            "similarity": st.column_config.NumberColumn(
+                "outlier's mean cosine", format="%.4f", help="With the words of the group"
+            ),
+            "lowest": st.column_config.NumberColumn(
+                "pick's mean cosine", format="%.4f", help="With the other words, the outlier among them"
+            ),
+        },
+    )
+
+
+def events(shown: WordsView) -> None:
+    """Accuracies of all models by what patients are compared with, then the events of one."""
+    runs = choose_dataset(shown, "thematic_fit", "events_of")
+    if not runs:
+        return
+    _figure(shown, runs, [], "typical patient nearer than the atypical one, %")
+    run = next(iter(runs.values()))
+    m = run.metrics
+    st.caption(
+        _counted(run, "events")
+        + f" Verbs: {int(m['verbs']):,}; of {int(m['with_fillers']):,} events the verb has another typical patient. "
+        "Guessing reaches 50%. Intervals are over verbs."
+    )
+    _published()
+    run = choose_variant(runs, "events_by")
+    _groups(_by_group(run.run_id, "thematic_fit"), "typical nearer")
+    frame = _chosen(run, EVENTS, ["agent", "verb", "typical", "atypical"], None)
+    nearer = {
+        name: st.column_config.NumberColumn(title, format="%g", help="1: the typical patient is nearer; 0.5: tied")
+        for name, title in (("hit_verb", "by verb"), ("hit_agent", "by agent"), ("hit_fillers", "by fillers"))
+    }
+    _table(
+        frame[["agent", "verb", "typical", "atypical", "cosine_typical", "cosine_atypical", *nearer, "fillers"]],
+        {
+            "cosine_typical": st.column_config.NumberColumn("cosine of typical", format="%.4f"),
+            "cosine_atypical": st.column_config.NumberColumn("cosine of atypical", format="%.4f"),
+            "fillers": st.column_config.NumberColumn("others of the verb", help="Typical patients of its other events"),
+            **nearer,
+        },
+    )
+
+
+def _published() -> None:
+    """What the paper has instead, on data that cannot be had."""
+    with st.expander("Published selectional preferences, on other data", icon=":material/menu_book:"):
+        rows = [
+            {"embedding": name, "UP": 100 * row["up"], "McRae": 100 * row["mrae"]} for name, row in table_1().items()
+        ]
+        number = st.column_config.NumberColumn(format="%.1f")
+        st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            key="words_published_preferences",
+            column_config={"UP": number, "McRae": number},
+        )
+        st.caption(
+            f"{SOURCE}: correlation × 100 of ratings with the cosine of a noun and the mean of the verb's most "
+            "associated nouns. Other data and another score: not comparable with the shares above."
+        )
+
+
+def _counted(run: RunRecord, name: str) -> str:
+    every, covered = run.coverage[name], run.coverage[f"{name}_covered"]
+    left = f"; {every - covered:,} of {every:,} are left out, since a word has no vector" if covered < every else ""
+    return f"{covered:,} {name}{left}."
+
+
+def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord], more: list[dict[str, object]], axis: str) -> None:
+    lines = [
+        dot(variant, name, 100 * found.value, _in_percent(found.interval))
+        for variant, run in runs.items()
+        for name, found in _estimates(run.run_id, run.plan.diagnostic).items()
+    ]
+    figure = dots(pd.DataFrame([*lines, *more], columns=DOT), shown.styles, shown.scheme, axis=axis)
+    st.plotly_chart(figure, key="words_cases")
+
+
+def _in_percent(interval: Interval | None) -> Interval | None:
+    return None if interval is None else Interval(100 * interval.low, 100 * interval.high)
+
+
+@cached(16)
+def _frame(run_id: str, diagnostic: str) -> pd.DataFrame:
+    return repository().items(KINDS[diagnostic].entry, [run_id], texts=True)
+
+
+@cached(32)
+def _estimates(run_id: str, diagnostic: str) -> dict[str, Estimate]:
+    kind, frame = KINDS[diagnostic], _frame(run_id, diagnostic)
+    out = {}
+    for name, column in _SHARES[diagnostic].items():
+        own = frame[frame["fillers"] > 0] if column == "hit_fillers" else frame
+        if len(own):
+            out[name] = kind.share(own[column].to_numpy(dtype=np.float64), own[kind.group].tolist())
+    return out
+
+
+@cached(32)
+def _by_group(run_id: str, diagnostic: str) -> pd.DataFrame:
+    """By name of the group: its cases, the share of right ones and the mean outlier position, the worst first."""
+    columns = {"right": ("hit", "mean")} | ({"opp": ("opp", "mean")} if diagnostic == "outliers" else {})
+    grouped = _frame(run_id, diagnostic).groupby(KINDS[diagnostic].group, sort=False)
+    found = grouped.agg(cases=("hit", "size"), **columns)
+    return pd.DataFrame(found.sort_values(list(columns), kind="stable"))
+
+
+def _groups(groups: pd.DataFrame, right: str) -> None:
+    st.markdown("**By group**, the worst first")
+    named = groups.reset_index()
+    config = {
+        "right": st.column_config.NumberColumn(right, format="percent"),
+        "opp": st.column_config.NumberColumn("outlier position", format="percent"),
+        "group_name": st.column_config.TextColumn("group"),
+    }
+    st.dataframe(named, hide_index=True, key="words_case_groups", column_config=config)
+
+
+def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None) -> pd.DataFrame:
+    """The rows that the reader asks for; ``words`` are columns of words, several in a cell with ``split`` between."""
+    frame = _frame(run.run_id, kind.entry.id)
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    group = left.selectbox(
+        "Verb" if kind is EVENTS else "Group",
+        list(dict.fromkeys(frame[kind.group])),
+        index=None,
+        key="case_group",
+        bind="query-params",
+        placeholder="all",
+    )
+    word = same_text(middle.text_input("With the word", key="case_word", persist_state="session"))
+    only_wrong = right.toggle("Wrong only", value=True, key="case_wrong", persist_state="session")
+    found = frame if group is None else frame[frame[kind.group] == group]
+    asked, wrong = len(found), int((found["hit"] < 1).sum())
+    if only_wrong:
+        found = found[found["hit"] < 1]
+    if word:
+        cells = found[words].map(lambda cell: [same_text(one) for one in (cell.split(split) if split else [cell])])
+        found = found[cells.map(lambda own: word in own).any(axis=1)]
+    more = f"; the first {ROWS:,} of {len(found):,} are listed." if len(found) > ROWS else "."
+    st.caption(f"{wrong:,} of {asked:,} {kind.cases[1]} wrong or tied{more}")
+    return found.head(ROWS)
+
+
+def _table(frame: pd.DataFrame, columns: Mapping[str, Any]) -> None:
+    st.dataframe(frame, hide_index=True, key="words_cases_table", column_config=columns)

@@ -1,0 +1,168 @@
+"""View *chunks* of the page Words: phrases found by kind, the sentences of one model, and published scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from blindspot.diagnostics.words.chunking import published
+from blindspot.diagnostics.words.chunking.answers import answers, as_found, counts_of
+from blindspot.diagnostics.words.chunking.scoring import FOUND, GIVEN, RIGHT, estimate_of
+from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_variant
+from blindspot.diagnostics.words.page.table import WordsView
+from blindspot.figures.dots import DOT, dot, dots
+from blindspot.store.records import RunRecord
+from blindspot.texts import same_text
+from blindspot.types import Variant
+from blindspot.ui.resources import cached, repository
+
+ALL = "all phrases"
+KINDS = {
+    "NP": "noun phrase",
+    "VP": "verb phrase",
+    "PP": "preposition",
+    "ADVP": "adverb phrase",
+    "ADJP": "adjective phrase",
+    "SBAR": "subordinating word",
+    "PRT": "particle",
+    "CONJP": "conjunction phrase",
+    "INTJ": "interjection",
+    "LST": "list marker",
+    "UCP": "unlike phrases joined",
+}
+
+
+def chunks(shown: WordsView) -> None:
+    """F1 by kind of all models, then the kinds and sentences of one, then what the paper published."""
+    runs = choose_dataset(shown, "chunking", "chunks_of")
+    if runs:
+        _figure(shown, runs)
+        run = choose_variant(runs, "chunks_by")
+        _kinds(run)
+        _sentences(run)
+    _published()
+
+
+def _named(kind: str) -> str:
+    return f"{kind}, {KINDS[kind]}" if kind in KINDS else kind
+
+
+@cached(32)
+def _by_kind(run_id: str) -> pd.DataFrame:
+    """A row per kind and one for all, the most frequent first: counts, F1 and its interval."""
+    counts = counts_of(answers([run_id], repository())[run_id])
+    out = []
+    for name, sums in ((ALL, counts.sentences), *((k, counts.values[:, i]) for i, k in enumerate(counts.kinds))):
+        right, found, given = (int(sums[:, i].sum()) for i in (RIGHT, FOUND, GIVEN))
+        if not given:
+            continue
+        score = estimate_of(sums)
+        low, high = score.low, score.high
+        share = right / found if found else float("nan")
+        out.append((name, given, found, right, share, right / given, score.value, low, high))
+    columns = ["kind", "phrases", "found", "right", "precision", "recall", "f1", "low", "high"]
+    return pd.DataFrame(out, columns=columns).sort_values("phrases", ascending=False, kind="stable")
+
+
+def _figure(shown: WordsView, runs: Mapping[Variant, RunRecord]) -> None:
+    rows = []
+    for variant, run in runs.items():
+        for one in _by_kind(run.run_id).itertuples():
+            record = dot(variant, str(one.kind), 100 * float(str(one.f1)), None)
+            rows.append(record | {"low": 100 * _number(one.low), "high": 100 * _number(one.high)})
+    figure = dots(pd.DataFrame(rows, columns=DOT), shown.styles, shown.scheme, axis="F1, × 100")
+    st.plotly_chart(figure, key="words_chunks")
+    first = next(iter(runs.values()))
+    least = min(runs.values(), key=lambda run: run.metrics["known_tokens"])
+    st.caption(
+        f"{int(first.metrics['phrases']):,} phrases in {int(first.metrics['sentences']):,} tested sentences, after "
+        f"training on {int(first.metrics['trained']):,}. {least.metrics['known_tokens']:.1%} of the tested tokens have "
+        "a vector; the others share one of their own. Bars: 95% CI over sentences (bootstrap)."
+    )
+
+
+def _number(value: object) -> float:
+    return float("nan") if value is None else float(str(value))
+
+
+def _kinds(run: RunRecord) -> None:
+    frame = _by_kind(run.run_id).copy()
+    frame["kind"] = frame["kind"].map(_named)
+    shares = ("precision", "recall", "f1", "low", "high")
+    titles = {"f1": "F1", "low": "95% CI from", "high": "to"}
+    st.dataframe(
+        frame,
+        hide_index=True,
+        key="words_chunk_kinds",
+        placeholder="–",
+        column_config={name: st.column_config.NumberColumn(titles.get(name, name), format="percent") for name in shares}
+        | {"right": st.column_config.NumberColumn("found right", help="First word, last word and kind are right")},
+    )
+
+
+@cached(8, "Reading the sentences …")
+def _found(run_id: str) -> pd.DataFrame:
+    return as_found(answers([run_id], repository())[run_id])
+
+
+def _sentences(run: RunRecord) -> None:
+    frame = _found(run.run_id)
+    left, middle, right = st.columns([2, 2, 1], vertical_alignment="bottom")
+    kinds = [kind for kind in _by_kind(run.run_id)["kind"] if kind != ALL]
+    kind = left.selectbox(
+        "Wrong phrases of kind",
+        kinds,
+        index=None,
+        key="chunk_kind",
+        bind="query-params",
+        placeholder="any",
+        format_func=_named,
+    )
+    word = same_text(middle.text_input("With the word", key="chunk_word", persist_state="session"))
+    only_wrong = right.toggle("Wrong only", value=True, key="chunk_wrong", persist_state="session")
+    wrong = int((frame["errors"] > 0).sum())
+    found = frame[frame["errors"] > 0] if only_wrong or kind else frame
+    if kind:
+        found = found[found["kinds"].str.split().map(lambda own: kind in own)]
+    if word:
+        found = found[found["given"].str.split().map(lambda own: word in {same_text(one) for one in own})]
+    st.caption(
+        f"{wrong:,} of {len(frame):,} sentences have a wrong phrase; {len(found):,} are listed"
+        + (f", the first {ROWS:,} of them." if len(found) > ROWS else ".")
+    )
+    st.dataframe(
+        found.head(ROWS)[["given", "found", "missed", "wrong"]],
+        hide_index=True,
+        key="words_chunk_sentences",
+        column_config={
+            "given": st.column_config.TextColumn("phrases", width="large"),
+            "found": st.column_config.TextColumn("found by the model", width="large"),
+            "missed": st.column_config.TextColumn("missed", width="medium", help="Given and not found"),
+            "wrong": st.column_config.TextColumn("wrong", width="medium", help="Found and not given"),
+        },
+    )
+
+
+def _published() -> None:
+    with st.expander(f"Published scores: {published.SOURCE}", icon=":material/menu_book:"):
+        rows = [
+            {"model": one.model, "dev": 100 * one.dev, "test": 100 * one.test, "p": one.p}
+            for one in published.table_4()
+        ]
+        st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            key="words_chunks_published",
+            placeholder="best",
+            column_config={
+                "dev": st.column_config.NumberColumn("F1 × 100, dev", format="%.2f"),
+                "test": st.column_config.NumberColumn("F1 × 100, test", format="%.2f"),
+                "p": st.column_config.NumberColumn(help="Against the best row, by randomization over sentences"),
+            },
+        )
+        st.caption(
+            "On CoNLL-2000, and not comparable with the scores above: there the CRF has words, parts of speech and "
+            "their combinations as features too, which alone reach 93.78 (Baseline). Here it sees vectors only."
+        )
