@@ -17,6 +17,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.errors import InputError, unknown
+from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
 from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
@@ -343,6 +344,20 @@ class RankDocuments(Protocol):
         ...
 
 
+class ComputeTwice(Protocol):
+    def __call__(
+        self,
+        twice: Twice,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """Compute on rankings by one kind of vectors whose best are compared again with finer ones; both as
+        ``Compute`` takes them."""
+        ...
+
+
 @dataclass(frozen=True)
 class DiagnosticEntry:
     """Declaration of a diagnostic: the command line, the pages and the docs are derived from it.
@@ -357,6 +372,7 @@ class DiagnosticEntry:
         headline_instead: the metric shown for a run without ``headline``, or "".
         compute_on: computation on a GPU, if it pays.
         rank: computation on a ranking without vectors, if it has one.
+        compute_twice: computation on a rescored ranking (``blindspot.numerics.ranking.rescoring``), if it ranks.
         roles: None where all texts have one role.
         preparations: by value of the parameter ``protocol``, where it prepares the vectors itself.
         families: scores whose number depends on the data; their names extend the declared one (``f1@``: ``f1@spam``).
@@ -397,6 +413,7 @@ class DiagnosticEntry:
     headline_instead: str = ""
     compute_on: ComputeOn | None = field(default=None, repr=False)
     rank: RankDocuments | None = field(default=None, repr=False)
+    compute_twice: ComputeTwice | None = field(default=None, repr=False)
     roles: Roles | None = None
     preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
     page: Page | None = None
@@ -526,6 +543,9 @@ MODULES = (
     "similarity.definition",
     "words.analogy",
     "words.categorization",
+    "words.outliers",
+    "words.thematic_fit",
+    "words.chunking.definition",
     "geometry.definition",
     "frequency.definition",
     "transfer.definition",

@@ -61,6 +61,7 @@ __all__ = [
     "analogy",
     "categorization",
     "check",
+    "chunking",
     "compare",
     "evalrank",
     "findings",
@@ -69,12 +70,14 @@ __all__ = [
     "geometry",
     "heros",
     "neighbours",
+    "outliers",
     "record",
     "report",
     "retrieval",
     "run",
     "similarity",
     "texts_of",
+    "thematic_fit",
     "threshold",
     "transfer",
 ]
@@ -103,12 +106,15 @@ class Diagnose(Protocol):
 if TYPE_CHECKING:
     analogy: Diagnose
     categorization: Diagnose
+    chunking: Diagnose
     evalrank: Diagnose
     frequency: Diagnose
     geometry: Diagnose
     heros: Diagnose
+    outliers: Diagnose
     retrieval: Diagnose
     similarity: Diagnose
+    thematic_fit: Diagnose
     transfer: Diagnose
 
 

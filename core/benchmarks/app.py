@@ -37,7 +37,18 @@ PAGES = (
         "transfer",
         "evidence",
     ),
-    *("neighbours", "frequency", "map", "threshold", "size", "training", "intruder", "compare_votes"),
+    *(
+        "neighbours",
+        "frequency",
+        "map",
+        "threshold",
+        "size",
+        "repair",
+        "languages",
+        "training",
+        "intruder",
+        "compare_votes",
+    ),
     *("models", "data", "docs"),
 )
 PAGES_OF_MANY_RUNS = ("overview", "run", "evalrank")

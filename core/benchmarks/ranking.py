@@ -44,7 +44,7 @@ def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -
 
 
 def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
-    """Exact ranks with ties against the bare matrix products of the same shapes in float32, whole rows."""
+    """Exact ranks with ties, of isotropic vectors, against the bare float32 products of the same shapes, whole rows."""
     as_after_encoding()
     results = []
     for dimension in (384, 768):
@@ -69,7 +69,8 @@ def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
 def rank_kinds(progress: Progress) -> list[BenchmarkResult]:
     """Exact ranks of EvalRank's sentences by stored embeddings against the bare products, and of random vectors with
     random matches, which no coordinates decide; in float32 alone and, where the processor has instructions for them,
-    with products of 8-bit codes.
+    with products of 8-bit codes. The first result is the worst of the stored ones by the products that this machine
+    takes.
 
     Raises:
         NotMeasured: no embeddings of EvalRank's sentences are stored.
@@ -101,7 +102,8 @@ def rank_kinds(progress: Progress) -> list[BenchmarkResult]:
             samples = interleaved_ratios(ours, products, progress, f"rank_kinds, {kind}, {way}")
             name = f"rank_kinds_{kind}_{way}"
             results.append(BenchmarkResult(name, statistics.median(samples), "ratio", samples))
-    worst = max((r for r in results if "random" not in r.name), key=lambda r: r.value)
+    taken = [r for r in results if "random" not in r.name and r.name.endswith(f"_{list(ways)[-1]}")]
+    worst = max(taken, key=lambda r: r.value)
     return [BenchmarkResult("rank_kinds", worst.value, worst.unit, worst.samples), *results]
 
 

@@ -88,7 +88,7 @@ def _fill(matrix: Float32) -> None:
         part[:] = rng.standard_normal(part.shape, dtype=np.float32)
 
 
-def _own_bytes() -> int | None:
+def own_bytes() -> int | None:
     """Resident now, without pages of files."""
     status = Path("/proc/self/status")
     if not status.is_file():
@@ -97,7 +97,7 @@ def _own_bytes() -> int | None:
     return 1024 * int(lines["RssAnon"].split()[0]) if "RssAnon" in lines else None
 
 
-class _Watch:
+class Watch:
     """Samples the process's own bytes every few milliseconds; the system tracks the peak of all bytes itself."""
 
     def __init__(self) -> None:
@@ -107,10 +107,10 @@ class _Watch:
 
     def _look(self) -> None:
         while not self._end.wait(_LOOK_SECONDS):
-            now = _own_bytes()
+            now = own_bytes()
             self.own = None if now is None else max(now, self.own or 0)
 
-    def __enter__(self) -> _Watch:
+    def __enter__(self) -> Watch:
         self._thread.start()
         return self
 
@@ -133,7 +133,7 @@ def _peak_bytes() -> int:
 def _measure(matrix: Float32, queries: int) -> Resident:
     _rank(np.eye(DIMENSION, dtype=np.float32), 10)  # compiles and loads the libraries
     before = psutil.Process().memory_info().rss
-    with _Watch() as watch:
+    with Watch() as watch:
         start = perf_counter()
         _rank(matrix, queries)
         seconds = perf_counter() - start

@@ -26,8 +26,20 @@ from blindspot.cli import (
     runs,
     sweep,
 )
-from blindspot.cli.space import hubs, maps, neighbours
-from blindspot.cli.studies import check, compare, findings, gate, report, size, threshold, training_data
+from blindspot.cli.space import encode, hubs, maps, neighbours
+from blindspot.cli.studies import (
+    check,
+    compare,
+    findings,
+    gate,
+    languages,
+    make,
+    repair,
+    report,
+    size,
+    threshold,
+    training_data,
+)
 from blindspot.errors import BlindspotError, naming_extras, visible
 from blindspot.files.writing import disk_error
 from blindspot.names import Names, in_force
@@ -45,6 +57,7 @@ app = typer.Typer(
 app.add_typer(data.app, name="data")
 app.add_typer(runs.app, name="runs")
 app.add_typer(judge.app, name="judge")
+app.add_typer(make.app, name="make")
 
 
 def _show_version(wanted: bool) -> None:
@@ -94,6 +107,7 @@ def _fail(message: str, code: int, debug: bool) -> int:
 
 app.command("app")(app_command.serve)
 app.command("compare")(compare.compare_variants)
+app.command("encode")(encode.encode)
 app.command("map")(maps.make_map)
 app.command("findings")(findings.findings)
 app.command("report")(report.report)
@@ -101,6 +115,8 @@ app.command("gate")(gate.gate)
 app.command("audit")(gate.audit_set)
 app.command("threshold")(threshold.threshold)
 app.command("size")(size.size)
+app.command("repair")(repair.repair)
+app.command("languages")(languages.languages)
 app.command("evidence")(evidence.evidence)
 app.command("hubs")(hubs.hubs)
 app.command("sweep", help=sweep.HELP)(sweep.sweep)

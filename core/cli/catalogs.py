@@ -8,7 +8,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
-from blindspot.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, OWN_FOLDER_FORMS, OWN_FORMS
+from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, OWN_FOLDER_FORMS, OWN_FORMS
 from blindspot.diagnostic import all_diagnostics
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from blindspot.errors import unknown
@@ -40,5 +40,7 @@ def list_catalogs(
             references += [(r.form, r.description) for name, r in RANKINGS.items() if name != BM25]
             output.print_table("Encoders by reference", ["form", "description"], references)
     if "datasets" in wanted:
+        for family in FAMILIES.values():
+            print(f"{family.id}: {family.size}; {family.naming}.")
         print(f"Your own texts: {OWN_FILE}; {OWN_FORMS}.")
         print(f"Your own retrieval: {OWN_FOLDER}; {OWN_FOLDER_FORMS}.")

@@ -11,7 +11,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, names_columns, of_columns
 from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import DATASETS, OWN_FILE, OWN_FOLDER, find_dataset
+from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_dataset, find_datasets
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
@@ -19,8 +19,9 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostics.heros import lexical_overlap
 from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
+from blindspot.diagnostics.retrieval import published
 from blindspot.encoders.transformer.word_pieces import bert_uncased
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.settings import Settings
@@ -32,20 +33,30 @@ app = typer.Typer(help="Datasets: list, show, download, verify, remove.", no_arg
 
 
 @app.command("list")
-def list_datasets(as_json: AsJson = False) -> None:
-    """List datasets with their size, license and state on this machine."""
+def list_datasets(
+    family: Annotated[str, typer.Argument(help=f"of a family alone: {', '.join(FAMILIES)}")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List datasets with their size, license and state on this machine; those of families only where one is named."""
     settings = Settings.from_environment()
-    states = {entry.id: downloads.dataset_state(entry, settings) for entry in DATASETS.values()}
+    if family and family not in FAMILIES:
+        raise unknown("family of datasets", family, FAMILIES)
+    entries = list((FAMILIES[family].members if family else DATASETS).values())
+    states = {entry.id: downloads.dataset_state(entry, settings) for entry in entries}
     if as_json:
         fields = ("id", "title", "kind", "size", "licence", "citation", "url", "revision")
-        rows = [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in DATASETS.values()]
+        rows = [{f: getattr(e, f) for f in fields} | {"state": states[e.id]} for e in entries]
         output.print_json({"datasets": rows})
         return
     output.print_table(
         "Datasets",
         ["id", "state", "size", "license"],
-        [(e.id, states[e.id], e.size, e.licence) for e in DATASETS.values()],
+        [(e.id, states[e.id], e.size, e.licence) for e in entries],
     )
+    for one in [] if family else FAMILIES.values():
+        output.print_text(f"{one.id}: {len(one.members)} more, {one.naming} (blindspot data list {one.id}).")
+    if not family:
+        output.print_text(published.ABOUT)
 
 
 SHOWN_ROWS = 5
@@ -109,7 +120,7 @@ def _print_classes(dataset: str, counts: LabelledCounts) -> None:
 def fetch(ids: Annotated[list[str], typer.Argument(help="dataset ids")]) -> None:
     """Download datasets, from BLINDSPOT_MIRROR if set; corrupt files are downloaded again."""
     settings = Settings.from_environment()
-    for entry in [find_dataset(i) for i in ids]:
+    for entry in find_datasets(ids):
         if not entry.files:
             print(f"{entry.id}: {downloads.dataset_state(entry, settings)}, nothing to download")
             continue
@@ -125,7 +136,7 @@ def verify(
     """Compare downloaded files with their checksums."""
     settings = Settings.from_environment()
     corrupt, missing = [], []
-    for entry in [find_dataset(i) for i in ids] if ids else list(DATASETS.values()):
+    for entry in find_datasets(ids) if ids else list(DATASETS.values()):
         for file in entry.files:
             state = downloads.file_state(file, settings)
             if state.state is downloads.DataState.CORRUPT:

@@ -95,7 +95,15 @@ def _settings() -> str:
 
 def _datasets() -> str:
     rows = [[f"`{e.id}`", e.kind.in_words, e.description, e.citation] for e in datasets.DATASETS.values()]
-    return f"# Datasets\n\n{table(['id', 'kind', 'what it is', 'source'], rows)}\n"
+    families = [[f"`{f.id}`", f"{f.size}: {f.naming}", f.description, f.citation] for f in datasets.FAMILIES.values()]
+    parts = [
+        "# Datasets",
+        table(["id", "kind", "what it is", "source"], rows),
+        "## Families",
+        "Many datasets of one source each. `blindspot data list FAMILY` lists them.",
+        table(["id", "what is in it", "what it asks", "source"], families),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _encoders() -> str:

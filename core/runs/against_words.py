@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
+from blindspot.diagnostic import DiagnosticEntry
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, holm
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.findings.parts import ci, number
+from blindspot.runs.findings import Finding, Level
+from blindspot.runs.findings.parts import ci, finding, number
+from blindspot.store.records import RunRecord
 from blindspot.texts import p_in_words
 from blindspot.types import Variant
 
@@ -94,3 +98,61 @@ def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
             return f"**Words alone do better**: {words}; {own} ({difference}, {p_in_words(found.p)})."
         case Verdict.BETTER:
             return f"Words alone do worse: {words}; {own} ({difference}, {p_in_words(found.p)})."
+
+
+def findings_of_words(
+    entry: DiagnosticEntry,
+    run: RunRecord,
+    found: Against,
+    scores: str,
+    test: str,
+    address: Mapping[str, str],
+    scale: float = 1.0,
+) -> list[Finding]:
+    """The difference as a hypothesis, significant or not; where it is not, also the fact that words do as well.
+
+    Nothing without a test.
+
+    Args:
+        scores: that of words, then the run's: ``71% of the sentences right by Jaccard against 68%``.
+        test: in words, without what is added here.
+        scale: of the difference in the sentence; 100 for points.
+    """
+    if found.verdict is Verdict.UNTESTED:
+        return []
+    spec, unit = ("+.0f", " points") if scale > 1 else ("+.2f", "")
+    apart = f"{number(scale * found.difference.value, spec)}{unit}{ci(found.difference.interval, spec, scale)}"
+    is_below = found.difference.value < 0
+    common: dict[str, Any] = {
+        "address": address,
+        "value": found.difference.value,
+        "interval": found.difference.interval,
+        "n": max(1, round(found.difference.effective)),
+    }
+    out = [
+        finding(
+            entry,
+            [run],
+            kind="worse-than-words" if is_below else "better-than-words",
+            level=Level.BLIND_SPOT if is_below else Level.STRENGTH,
+            sentence=f"Shared words alone do {'better' if is_below else 'worse'} than {{A}}: {scores}, {apart}.",
+            p=found.p,
+            test=f"{test}, corrected for the choice of the best measure of words",
+            severity=min(1.0, abs(found.difference.value)),
+            **common,
+        )
+    ]
+    if found.verdict is Verdict.NO_BETTER:
+        out.append(
+            finding(
+                entry,
+                [run],
+                kind="words-alone-as-good",
+                level=Level.CAUTION,
+                sentence=f"Shared words alone do as well as {{A}}: {scores}, {apart}.",
+                test=f"not significant: {test}, {p_in_words(found.p)}",
+                severity=min(1.0, max(0.0, 1.0 - found.score.value)),
+                **common,
+            )
+        )
+    return out

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS
+from blindspot.datasets.catalog import DATASETS, FAMILIES
 from blindspot.encoders.known_texts import FOLDER
 from blindspot.files.in_use import last_used, remove_unless_held
 from blindspot.files.writing import bytes_of, exclusive_now
@@ -54,7 +54,8 @@ def _files(settings: Settings) -> Iterator[tuple[str, Path, tuple[Path, ...]]]:
         for path in folder.glob("*.npz"):
             yield kind, path, ()
     # Only files of the catalog: others in that folder may be the user's.
-    for path in {fetch.local_path(file, settings) for entry in DATASETS.values() for file in entry.files}:
+    entries = [*DATASETS.values(), *(entry for family in FAMILIES.values() for entry in family.members.values())]
+    for path in {fetch.local_path(file, settings) for entry in entries for file in entry.files}:
         if path.is_file():
             yield "download", path, ()
 

@@ -6,11 +6,12 @@ Speeds come from this store's runs; otherwise they are guesses, marked as such.
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, catalogued, family_of, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import Cost, Done, Work, all_diagnostics, find_diagnostic
 from blindspot.encoders.base import EncoderFamily, EncoderInfo
@@ -74,6 +75,18 @@ class Estimate:
     def wanted(self) -> tuple[RunRequest, ...]:
         """Those not stored yet."""
         return tuple(run.request for run in self.runs if not run.is_stored)
+
+    @property
+    def downloads_in_words(self) -> str:
+        """The missing datasets; several of one family by their number."""
+        families = {name: family for name in self.downloads if (family := family_of(name))}
+        sizes = Counter(family.id for family in families.values())
+        said = dict.fromkeys(
+            f"{sizes[family.id]} datasets of {family.title}" if family and sizes[family.id] > 2 else name
+            for name in self.downloads
+            for family in [families.get(name)]
+        )
+        return ", ".join(said)
 
     @property
     def seconds(self) -> float:
@@ -246,7 +259,7 @@ def _units_of(run: RunRecord) -> float:
     if entry is None:  # of a version that knew other diagnostics
         return 0.0
     dimension = run.dimension or 0
-    known = DATASETS.get(run.plan.dataset)  # a user's file may be gone
+    known = catalogued(run.plan.dataset)  # a user's file may be gone
     work = _work(known, dimension) if known else None
     return entry.cost.units_of_run(Done(run.metrics, run.coverage, dimension, work))
 

@@ -37,7 +37,8 @@ class JobLine:
     """A line of the log, filled in while the job runs.
 
     Attributes:
-        kind: ``run``, ``encode``, ``fetch``, ``map``, ``hubs``, ``items``, ``learn``, ``check`` or ``evict``.
+        kind: ``run``, ``encode``, ``fetch``, ``map``, ``hubs``, ``items``, ``learn``, ``check``,
+            ``cluster`` or ``evict``.
         variant: encoder and transform, or several of them.
         seconds: wall time.
         peak_bytes: peak resident memory of this process during the job; None if the system does not say.

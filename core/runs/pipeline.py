@@ -35,6 +35,7 @@ from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.transformer.passages import in_passages, without_documents
 from blindspot.errors import InputError, naming_extras
 from blindspot.names import fused, is_ranking
+from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.threads import undisturbed_blas
 from blindspot.runs import manifests
@@ -42,6 +43,7 @@ from blindspot.runs.at_work import at_work
 from blindspot.runs.inputs import fitting
 from blindspot.runs.inputs.fitting import FitDataset
 from blindspot.runs.inputs.rankings import ranking_of
+from blindspot.runs.inputs.repaired import check_repair
 from blindspot.runs.inputs.roles import Texts, check_sides, rows_of_part, texts_of, transformed
 from blindspot.runs.log import FOUND, JobLine
 from blindspot.runs.requests import EncodeRequest, RunRequest, plan_of
@@ -100,6 +102,7 @@ def request(
         _check_ranking(reference, entry, chain, settings)
     else:
         resolved, protocol = resolve_encoder(reference, settings), checked["protocol"] if preparation else ""
+        check_repair(chain, resolved, settings)
         if held_out := fitting.checked(fit_on or params.get(FIT_ON, ""), chain, dataset_entry.id, resolved, protocol):
             checked[FIT_ON] = held_out
     others = {canonical_encoder(other) for other in support if may_leave_out(other)} - {reference}
@@ -316,11 +319,12 @@ class _Planned:
 
 @dataclass(frozen=True, eq=False)
 class _Vectors:
-    """``embeddings [n, d]`` of the ranked items, transformed."""
+    """``embeddings [n, d]`` of the ranked items, transformed; ``finer`` ones that the best are compared with again."""
 
     embedded: Embedded
     embeddings: Float32 | Float64
     transform: FittedChain
+    finer: Float32 | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,7 +345,7 @@ def _load(request: RunRequest, work: _Work) -> _Named:
     with work.watch.measure("load"):
         dataset = fetch.load(find_dataset(request.dataset), work.settings, work.progress, work.cancel)
         held_out = fitting.load(dict(request.params), work.settings, work.progress, work.cancel)
-        _verify(request.variant.encoder, work)
+        _verify(request.variant.encoder, work.settings, work.progress, work.cancel)
         return _named(request, dataset, held_out, work.settings)
 
 
@@ -360,13 +364,13 @@ def _named(request: RunRequest, dataset: Dataset, held_out: FitDataset | None, s
     return _Named(request, entry, preparation, find_dataset(request.dataset), dataset, texts, held_out)
 
 
-def _verify(reference: str, work: _Work) -> None:
+def _verify(reference: str, settings: Settings, progress: Progress, cancel: CancelToken) -> None:
     """Ask servers which models they have now, also those of a fusion: a run's identity depends on it."""
     for model in [model for model, _ in fused(reference)] or [reference]:
-        encoder = None if is_ranking(model) else resolve_encoder(model, work.settings)
+        encoder = None if is_ranking(model) else resolve_encoder(model, settings)
         if isinstance(encoder, VerifiedEncoder):
-            work.progress("asking the server", 0, 1)
-            encoder.verify(work.cancel)
+            progress("asking the server", 0, 1)
+            encoder.verify(cancel)
 
 
 def _plan(named: _Named, work: _Work) -> _Planned:
@@ -411,6 +415,8 @@ def _prepare(planned: _Planned, work: _Work) -> _Inputs:
             corpus = named.held_out.vectors(named.encoded.of_documents, work.settings, work.progress, work.cancel)
     with work.watch.measure("transform"), undisturbed_blas():
         vectors = _Vectors(embedded, *_transformed(planned, embedded, corpus, work))
+        if vectors.transform.chain.rescored:
+            vectors = replace(vectors, finer=_made(vectors.transform.finer, planned, _of_part(planned, embedded)))
         return _Inputs(planned, vectors, [(named.encoder.info, embedded)])
 
 
@@ -418,6 +424,13 @@ def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
     planned, entry = inputs.planned, inputs.planned.named.entry
     params, ranking, vectors = planned.plan.params, planned.named.ranking, inputs.vectors
     with work.watch.measure("compute"), undisturbed_blas():
+        if vectors and vectors.finer is not None:
+            if entry.compute_twice is None:
+                raise TypeError(f"{entry.id} cannot compute on {planned.named.request.variant}")
+            twice = Twice(
+                np.asarray(vectors.embeddings, dtype=np.float32), vectors.finer, vectors.transform.chain.rescored
+            )
+            return entry.compute_twice(twice, inputs.ranked, params, work.progress, work.cancel)
         if vectors:
             compute = entry.on(device_for_ranking(work.settings.device) if entry.compute_on else "cpu")
             return compute(vectors.embeddings, inputs.ranked, params, work.progress, work.cancel)
@@ -524,19 +537,28 @@ def _transformed(
     # In a grid, runs that differ only in the similarity follow each other, so the last fit is kept in memory. A trained
     # flow is kept on disk, where pages look for it.
     key = (embedded.facts.digest, str(chain), part.digest if part else "")
-    may_keep = corpus is None and not chain.is_trained and not chain.is_one_sided
+    may_keep = corpus is None and not (chain.is_trained or chain.is_one_sided or chain.rescored)
     kept = _LAST_TRANSFORMED.get(key) if may_keep else None
     if kept is not None:
         return kept
-    vectors = embedded.matrix
-    if part is not None:
-        vectors = vectors[rows_of_part(part, named.dataset, len(vectors))]
+    vectors = _of_part(planned, embedded)
     fitted = chain.fit(vectors if corpus is None else corpus, flows)
-    embeddings = transformed(fitted, vectors, part.dataset if part else named.dataset)
+    embeddings = _made(fitted.searched, planned, vectors)
     _LAST_TRANSFORMED.clear()
     if may_keep and fitted.steps and embeddings.nbytes <= KEPT_BYTES:
         _LAST_TRANSFORMED[key] = embeddings, fitted
     return embeddings, fitted
+
+
+def _of_part(planned: _Planned, embedded: Embedded) -> Float32:
+    """The embeddings of what is ranked."""
+    part, matrix = planned.part, embedded.matrix
+    return matrix if part is None else matrix[rows_of_part(part, planned.named.dataset, len(matrix))]
+
+
+def _made(fitted: FittedChain, planned: _Planned, vectors: Float32) -> Float32:
+    """The embeddings of what is ranked, ``vectors``, after a transform."""
+    return transformed(fitted, vectors, planned.part.dataset if planned.part else planned.named.dataset)
 
 
 def find(request: RunRequest, settings: Settings, repository: Repository) -> RunRecord | None:
@@ -574,21 +596,29 @@ def encode(
     cancel: CancelToken | None = None,
 ) -> Embedded:
     """Encode a dataset's texts, or find them in the cache; raises ``BlindspotError``."""
-    prepare_runtime(settings)
     work = _Work(settings, repository, progress, cancel or CancelToken())
     line = JobLine("encode", "", request.encoder, request.dataset)
     with at_work(settings, line), naming_extras(request.encoder):
-        dataset = fetch.load(find_dataset(request.dataset), settings, progress, work.cancel)
-        reference = canonical_encoder(request.encoder)
-        _verify(reference, work)
-        encoder = resolve_encoder(reference, settings)
-        dataset = in_passages(dataset, reference, encoder)
+        encoder, dataset = to_encode(request, settings, progress, work.cancel)
         embedded = _encoded(encoder, dataset, work)
         if embedded.encoded_now or embedded.copied_now:
             repository.remember_embedding(embedded.facts, encoder.info)
         else:
             line.outcome = FOUND
     return embedded
+
+
+def to_encode(
+    request: EncodeRequest, settings: Settings, progress: Progress = no_progress, cancel: CancelToken | None = None
+) -> tuple[Encoder, Dataset]:
+    """The encoder of a request, and the dataset whose ``encoded`` texts it encodes; raises ``BlindspotError``."""
+    prepare_runtime(settings)
+    cancel = cancel or CancelToken()
+    dataset = fetch.load(find_dataset(request.dataset), settings, progress, cancel)
+    reference = canonical_encoder(request.encoder)
+    _verify(reference, settings, progress, cancel)
+    encoder = resolve_encoder(reference, settings)
+    return encoder, in_passages(dataset, reference, encoder)
 
 
 def _changed(stored: Mapping[str, float], now: Mapping[str, float]) -> dict[str, tuple[float, float]]:

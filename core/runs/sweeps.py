@@ -17,7 +17,7 @@ from typing import Any
 
 from blindspot import policy
 from blindspot.datasets import vector_sources
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import FAMILIES, find_datasets
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
@@ -47,7 +47,7 @@ class Sweep:
     """Variants by datasets by diagnostics.
 
     Attributes:
-        encoders, datasets: references.
+        encoders, datasets: references; a family of datasets is all of its members.
         transforms: chains; every encoder with each of them is a variant.
         diagnostics: ids; each runs on the datasets of its kind.
         params: values per parameter; each diagnostic takes its own, in all combinations.
@@ -91,10 +91,10 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     _check_not_empty(sweep)
     for reference in sweep.encoders:
         policy.check_encoder(reference, settings)
-    for reference in (*sweep.datasets, sweep.fit_on):
+    for reference in (*(one for one in sweep.datasets if one not in FAMILIES), sweep.fit_on):
         policy.check_dataset(reference, settings)
     entries = {i: find_diagnostic(i) for i in sweep.diagnostics}
-    dataset_kinds = {entry.id: entry.kind for entry in map(find_dataset, sweep.datasets)}
+    dataset_kinds = {entry.id: entry.kind for entry in find_datasets(sweep.datasets)}
     chains = list(dict.fromkeys(str(TransformChain.parse(transform)) for transform in sweep.transforms))
     known = {parameter.name for entry in entries.values() for parameter in entry.parameters}
     for name in sweep.params:

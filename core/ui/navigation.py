@@ -84,6 +84,8 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
         ),
         PageEntry("evidence", "Evidence", ":material/query_stats:", "guides/evidence", (_MODELS,)),
         PageEntry("size", "Size", ":material/compress:", "guides/size", (_DATASET,)),
+        PageEntry("repair", "Repair", ":material/healing:", "guides/repair", (_DATASET,)),
+        PageEntry("languages", "Languages", ":material/translate:", "guides/languages"),
         PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
         PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgement"),
         PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgement"),

@@ -13,7 +13,7 @@ from streamlit.errors import StreamlitAPIException
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from blindspot.datasets import uploads
-from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.catalog import DATASETS, family_of, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Picker
 from blindspot.names import step_of
@@ -286,12 +286,20 @@ def known_datasets() -> list[str]:
     No other file: a link must not make the server read whatever it names. On a demo only the reader's own uploads, and
     only while one of them is picked: their results are kept apart.
     """
+    catalog = [*DATASETS, *_members_asked_for()]
     if not allowed().server_files and not settings().session:
-        return list(DATASETS)
+        return catalog
     own = [upload.reference for upload in uploads.found(settings())]
     if allowed().server_files:
         own += [name for name in repository().datasets() if is_own(name)]
-    return [*DATASETS, *dict.fromkeys(own)]
+    return [*catalog, *dict.fromkeys(own)]
+
+
+def _members_asked_for() -> list[str]:
+    """Members of families that a link names or that are picked: no list has the hundreds of others."""
+    kept: Mapping[Picker, Any] = st.session_state.get(_KEPT, {})
+    asked = [*st.query_params.get_all(Picker.DATASET), st.session_state.get(Picker.DATASET), kept.get(Picker.DATASET)]
+    return list(dict.fromkeys(name for name in asked if name and family_of(name)))
 
 
 def pickable_datasets() -> list[str]:

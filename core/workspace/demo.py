@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.jobs.queue import Task
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
@@ -22,12 +23,19 @@ UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("random-proje
 VARIANTS = (*UNTRANSFORMED, CENTERED)
 OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
 OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
-OF_WORDS = (("analogy", "demo-analogies"), ("categorization", "demo-categories"))
+OF_WORDS = (
+    ("analogy", "demo-analogies"),
+    ("categorization", "demo-categories"),
+    ("outliers", "demo-outliers"),
+    ("thematic_fit", "demo-events"),
+    ("chunking", "demo-chunks"),
+)
 RETRIEVAL = ("retrieval", "demo-retrieval")
 FREQUENCY = ("frequency", "demo-vocabulary")  # takes seconds per model, so only the two that differ most
 OF_FREQUENCY = (FIRST, STATIC)
 QUERIES = 40  # of each set of items: a rater's quarter of an hour
 JUDGED = (FIRST, STATIC)
+LANGUAGES = "demo-languages"
 MAPPED = (FIRST, STATIC)  # a UMAP takes ten seconds, and two are compared
 
 
@@ -53,7 +61,16 @@ def requests(settings: Settings) -> list[RunRequest]:
         *_requests([RETRIEVAL], UNTRANSFORMED, settings),
         *_requests(OF_WORDS, UNTRANSFORMED, settings),
         *_requests([FREQUENCY], OF_FREQUENCY, settings),
+        *_of_languages(settings),
     ]
+
+
+def _of_languages(settings: Settings) -> list[RunRequest]:
+    """What the page of languages shows: translations of 40 sentences into seven languages, both ways."""
+    sets, (encoder, transform) = PARALLEL[LANGUAGES], (FIRST.encoder, FIRST.transform)
+    datasets = [sets.member(code, direction) for code in sets.codes for direction in BOTH]
+    params = {"candidates": "mates"}
+    return [pipeline.request("evalrank", encoder, transform, one, params, settings) for one in datasets]
 
 
 def _requests(tasks: Sequence[tuple[str, str]], variants: Sequence[Variant], settings: Settings) -> list[RunRequest]:

@@ -54,7 +54,7 @@ TEXTS = {
     "transfer": ("own_labelled.csv", (ASSETS / "demo" / "own_labelled.csv").read_bytes()),
     "retrieval": ("answers.csv", ANSWERS),
 }
-INTRUDER, COMPARATIVE = intruder_set(queries=2), comparative_set(queries=1)
+INTRUDER, COMPARATIVE = intruder_set(queries=2), comparative_set(queries=6)
 KEY = "the-facilitators-key"
 
 
@@ -71,6 +71,7 @@ class Place:
 
 
 PLACES = (
+    Place("compare_votes", query=(("judge", "results"), ("judged_training", "true"))),
     Place("evalrank", "evalrank", (("view", "pairs"), ("training_data", "true"))),
     Place("heros", "heros", (("heros_view", "sentences"), ("training_data", "true"))),
     Place("similarity", "similarity", (("similarity_view", "pairs"),)),
@@ -80,6 +81,7 @@ PLACES = (
     Place("threshold", "similarity"),
     Place("run", "evalrank"),
     Place("findings", "evalrank"),
+    Place("data"),
     Place("intruder", query=(("judge", "items"),)),
     Place("compare_votes", query=(("judge", "items"),)),
 )
@@ -175,6 +177,8 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
     for items in (INTRUDER, COMPARATIVE):
         judgements.add_set(items)
         judgements.vote(Ballot(items.set_id, "", "Ada"), 0, 0, 9.0)
+    for item in COMPARATIVE.items[3::3]:  # enough to train on
+        judgements.vote(Ballot(COMPARATIVE.set_id, "", "Ada"), item.item_no, 0, 9.0)
     for place in PLACES:
         recorder.place = place
         if place.data:
@@ -186,6 +190,8 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
             texts = fetch.load(find_dataset(found[place.data].reference), home)
             app.session_state[map_view.SELECTED] = (texts.texts_digest, (0, 1))
         app.run()
+        if place.page == "data":
+            app.text_area(key="make_texts").set_value("She went home.\nHe did not see the dog.").run()
         if place.page == "run":
             choose_rows(app, repository.runs(diagnostic=place.data)[0].run_id)
     return World(settings, home, repository, judgements, recorder, found)
@@ -309,7 +315,9 @@ def test_votes_of_a_session_that_is_opened_after_the_page_was_drawn_stay(
     mode: Mode, world_of: Callable[[Mode], World]
 ) -> None:
     world = world_of(mode)
-    files = world.shown(private=False)
+    others = ("training",)
+    shown = (drawn for drawn in world.shown(private=False) if drawn.place.page != "data")  # made of typed texts
+    files = [drawn for drawn in shown if not drawn.name.startswith(others)]
     assert {drawn.name.partition("-")[0] for drawn in files} == {"judgements", "items", "votes"}
     world.judgements.add_session("late", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     for items in (INTRUDER, COMPARATIVE):

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DATASETS, find_dataset
+from blindspot.datasets.catalog import DATASETS, FAMILIES, find_dataset
 from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
@@ -153,3 +153,10 @@ def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
     assert cr == pytest.approx(done.timings["compute"] * 3_771 * FOLDS / 60, rel=1e-6)
     other = computing(wanted("cr", "mlp"), done.texts_per_second)
     assert other == pytest.approx(per_feature * dimension * 3_771 * FOLDS), "that of logreg says nothing of it"
+
+
+def test_many_downloads_of_a_family_are_counted() -> None:
+    members = tuple(FAMILIES["tatoeba"].members)[:4]
+    cost = estimates.Estimate((), ("evalrank-sent", *members, "demo-x"), 0, {})
+    assert cost.downloads_in_words == "evalrank-sent, 4 datasets of Tatoeba, demo-x"
+    assert estimates.Estimate((), members[:2], 0, {}).downloads_in_words == ", ".join(members[:2])

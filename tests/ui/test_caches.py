@@ -19,10 +19,11 @@ import blindspot
 from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.entries import DatasetEntry, SourceFile
 from blindspot.datasets.kinds import KINDS
+from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
@@ -166,6 +167,15 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             for answers in (ZEROS, ONES)
         ],
         Categories: [Categories("a", texts, ("x", "y"), np.arange(2, dtype=np.int32), n) for n in (ZEROS, ONES)],
+        Outliers: [
+            Outliers("a", texts, ("g", "h"), ZEROS, np.array([[1, 2], [1, -1]], dtype=np.int32), n)
+            for n in (ZEROS, ZEROS + 3)
+        ],
+        ChunkedSentences: [
+            ChunkedSentences("a", texts, ("B-NP", "O"), ZEROS, tags, np.array([0, 1, 2]), ZEROS.astype(np.int8))
+            for tags in (ZEROS, ONES)
+        ],
+        Events: [Events("a", texts, ZEROS, ZEROS + 1, ZEROS + 2, n) for n in (ZEROS, ZEROS + 3)],
         OwnTable: [
             table,
             tabulate(tmp_path / "other.csv", b"a,b\nc,d\ne,f\n", header=True),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.catalog import DATASETS, catalogued, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Reading, all_diagnostics, find_diagnostic
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, SEEDS
@@ -236,7 +236,7 @@ def _of_board(runs: Sequence[RunRecord], readings: Iterable[Reading]) -> Iterato
 
 def unit_of(dataset: str) -> str:
     """The unit of a dataset's items; "text" for a user's own, or one that has left the catalog."""
-    entry = DATASETS.get(dataset)
+    entry = catalogued(dataset)
     return "text" if entry is None else entry.unit
 
 

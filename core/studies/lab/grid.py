@@ -222,7 +222,7 @@ def cannot_be(request: RunRequest, settings: Settings) -> str:
     return ""
 
 
-_NO_LIMIT = ("random-project", "flow")
+_NO_LIMIT = ("random-project", "flow", "rescore")
 
 
 def usual_tasks(dataset: str, available: Sequence[str]) -> tuple[Task, ...]:

@@ -31,7 +31,7 @@ def _state(entry: DatasetEntry) -> fetch.DataState:
 
 def offer(entry: DatasetEntry, what_for: str, *, key: str) -> None:
     """Say what is missing and what for, with the button that downloads it."""
-    size = sum(file.size for file in entry.files) / 1e6
+    size = sum(file.download for file in entry.files) / 1e6
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(f"{what_for} needs {title_of(entry.id)} ({size:.1f} MB), which is not on this machine yet.")
     with button:

@@ -108,7 +108,7 @@ def offer(
         st.markdown(f"{described.description} ({described.size}.)")
         state = fetch.dataset_state(described, settings())
         if state is fetch.DataState.MISSING:
-            megabytes = sum(file.size for file in described.files) / 1e6
+            megabytes = sum(file.download for file in described.files) / 1e6
             st.markdown(f"Its files ({megabytes:.1f} MB) are downloaded first.")
         elif state is fetch.DataState.CORRUPT:
             st.error(f"Its files on disk are corrupt. Repair them with `blindspot data fetch {described.id}`.")
@@ -155,7 +155,7 @@ def cost_in_words(cost: estimates.Estimate) -> str:
 def runs_to_compute(missing: int, wanted: int, cost: estimates.Estimate) -> str:
     """The cost of the missing runs of a sweep, in a sentence."""
     guess = ", a rough guess" if cost.guessed else ""
-    downloads = f", and a download of {', '.join(cost.downloads)}" if cost.downloads else ""
+    downloads = f", and a download of {cost.downloads_in_words}" if cost.downloads else ""
     return f"{missing:,} of {wanted:,} runs are missing: about {duration(cost.seconds)}{guess}{downloads}."
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.catalog import DATASETS, title_of
+from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.runs.findings.parts import number
 from blindspot.store.records import RunRecord
@@ -37,7 +37,7 @@ def dataset_title(dataset: str) -> str:
 
 def about_dataset(dataset: str) -> str:
     """What the catalog says of a dataset, after its title, as Markdown; "" for a user's file."""
-    entry = DATASETS.get(dataset)
+    entry = catalogued(dataset)
     return f"**{dataset_title(dataset)}**: {as_text(entry.description)}" if entry else ""
 
 

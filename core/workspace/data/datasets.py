@@ -10,13 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets import fetch, uploads
-from blindspot.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset, title_of
+from blindspot.datasets.catalog import DatasetEntry, SourceFile, catalogued, find_dataset, title_of
 from blindspot.datasets.fetch import DataState, FileState
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.uploads import Upload
-from blindspot.diagnostic import all_diagnostics
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.diagnostics.retrieval import published
 from blindspot.errors import BlindspotError
 from blindspot.names import Kind
 from blindspot.store.records import RunState
@@ -56,7 +57,7 @@ class Listed:
 
     @property
     def sign_and_state(self) -> str:
-        is_gone = self.state is DataState.MISSING and self.reference not in DATASETS
+        is_gone = self.state is DataState.MISSING and not catalogued(self.reference)
         return f"{SIGNS[self.state]} file is gone" if is_gone else in_words(self.state)
 
 
@@ -70,7 +71,7 @@ def listed(picked: str) -> list[Listed]:
     stored = {upload.reference: upload for upload in uploads.found(upload_settings())}
     out = []
     for reference in pickable_datasets():
-        if entry := DATASETS.get(reference):
+        if entry := catalogued(reference):
             state = dataset_state(entry)
             out.append(Listed(reference, title_of(reference), entry.kind, entry.size, entry.licence, state))
             continue
@@ -153,6 +154,12 @@ def choose(rows: Sequence[Listed], picked: str) -> None:
     st.caption(
         "Select a dataset to see its texts below, or to download it. It is then the one in the sidebar, too, and other "
         "pages show results on it."
+    )
+    st.page_link(
+        f"pages/{find_diagnostic('retrieval').deeper}.py",
+        label=published.ABOUT,
+        query_params={"retrieval_view": "published"},
+        icon=":material/menu_book:",
     )
 
 
@@ -264,7 +271,7 @@ def _offer_files(entry: DatasetEntry, state: DataState) -> bool:
         _next_step(entry)
         return True
     lacking = [file for file in entry.files if file_state(file).state is not DataState.DOWNLOADED]
-    size, title = _size(sum(file.size for file in lacking)), f"Download of {title_of(entry.id)}"
+    size, title = _size(sum(file.download for file in lacking)), f"Download of {title_of(entry.id)}"
     source = "the mirror in BLINDSPOT_MIRROR" if settings().mirror else "its public source"
     if not settings().mirror and not allowed().downloads:
         st.info(

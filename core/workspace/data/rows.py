@@ -11,9 +11,10 @@ import streamlit as st
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
+from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.kinds.relations import Analogies, Categories
+from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
@@ -78,6 +79,28 @@ def _analogies(data: Analogies, _unit: str, _content: str) -> None:
 
 def _categories(data: Categories, unit: str, content: str) -> None:
     st.markdown(f"**{len(data.items):,}** distinct words in {len(data.classes)} classes")
+    _first_rows(data, unit, content)
+
+
+def _outliers(data: Outliers, unit: str, content: str) -> None:
+    cases, groups, words = len(data.outliers), len(data.groups), len(data.items)
+    st.markdown(f"**{cases:,}** cases of {groups:,} groups, **{words:,}** distinct words")
+    _first_rows(data, unit, content)
+
+
+def _chunked(data: ChunkedSentences, _unit: str, content: str) -> None:
+    st.markdown(
+        f"**{len(data.splits):,}** sentences of **{len(data.words):,}** tokens · **{len(data.items):,}** distinct words"
+    )
+    columns = {
+        "sentence": st.column_config.TextColumn(width="large"),
+        "phrases": st.column_config.TextColumn(width="large", help="NP: noun phrase, VP: verb phrase, PP: preposition"),
+    }
+    _paged(data, len(data.splits), content, "chunked_rows", columns)
+
+
+def _events(data: Events, unit: str, content: str) -> None:
+    st.markdown(f"**{len(data.verbs):,}** events of {len(set(data.verbs.tolist())):,} verbs")
     _first_rows(data, unit, content)
 
 
@@ -182,6 +205,9 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.VOCABULARY: _vocabulary,
     DatasetKind.ANALOGIES: _analogies,
     DatasetKind.CATEGORIES: _categories,
+    DatasetKind.OUTLIERS: _outliers,
+    DatasetKind.CHUNKED: _chunked,
+    DatasetKind.EVENTS: _events,
     DatasetKind.RETRIEVAL: _retrieval,
     DatasetKind.LABELLED_TEXTS: lambda data, unit, content: labelled.show(data, unit, content, ROWS_PER_PAGE),
 }

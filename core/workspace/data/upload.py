@@ -44,7 +44,7 @@ def upload() -> None:
         file = st.file_uploader(
             f"A {', '.join(f'.{name}' for name in formats[:-1])} or .{formats[-1]} file",
             type=list(formats),
-            max_upload_size=_most_megabytes(),
+            max_upload_size=most_megabytes(),
             key=f"upload_{number}",
         )
         sent = st.file_uploader(
@@ -52,7 +52,7 @@ def upload() -> None:
             "TREC's documents, topics and qrels",
             type=list(FOLDER_FORMATS),
             accept_multiple_files="directory",
-            max_upload_size=_most_megabytes(),
+            max_upload_size=most_megabytes(),
             key=f"upload_folder_{number}",
         )
         if file is not None:
@@ -73,7 +73,7 @@ def _limits() -> str:
     return f"At most {MAX_ROWS:,} rows. The texts stay on the machine that runs Blindspot."
 
 
-def _most_megabytes() -> int | None:
+def most_megabytes() -> int | None:
     size = allowed().uploads.size
     return None if size is None else -(-size // 2**20)
 
@@ -310,10 +310,10 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any], None]] = {
 
 
 def _keep(contents: OwnFile, file: UploadedFile) -> None:
-    _kept(lambda: uploads.add(contents, file.getvalue(), upload_settings()))
+    keep_as(lambda: uploads.add(contents, file.getvalue(), upload_settings()))
 
 
-def _kept(add: Callable[[], Upload]) -> None:
+def keep_as(add: Callable[[], Upload]) -> None:
     """Store an upload, pick it, and say so, or what is wrong."""
     try:
         upload = add()
@@ -329,7 +329,7 @@ def _kept(add: Callable[[], Upload]) -> None:
 
 
 def _keep_folder(sent: SentFolder, options: FolderOptions) -> None:
-    _kept(lambda: uploads.add_folder(sent, options, upload_settings()))
+    keep_as(lambda: uploads.add_folder(sent, options, upload_settings()))
 
 
 def remove_button(reference: str, upload: Upload | None) -> None:
