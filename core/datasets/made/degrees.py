@@ -6,6 +6,7 @@ import re
 
 from blindspot.datasets.made import english, lexicon
 from blindspot.datasets.made.rule import Changed, Context, Passed
+from blindspot.texts import is_negated
 
 _TIMES = "day|week|month|year|morning|evening|night|spring|summer|autumn|winter|season|" + "|".join(lexicon.WEEKDAYS)
 _OF_ALL = r"(?= (?:the|these|those|my|your|his|her|its|our|their)\b)"
@@ -16,11 +17,11 @@ _QUANTIFIERS = (
     (r"all of|most of|many of", "none of", ""),
     (r"some of|few of", "all of", ""),
     (r"(?<!at )(?<!after )(?<!above )(?<!of )(?<!in )all", "only some of", _OF_ALL),
-    (r"(?<!at )(?<!after )(?<!above )(?<!of )(?<!in )all", "few", _PLURAL),
+    (r"(?<!at )(?<!after )(?<!above )(?<!of )(?<!in )(?<!is )(?<!was )(?<!are )(?<!were )all", "few", _PLURAL),
     (r"(?<!the )most", "few", _PLURAL + r"(?! \w+(?:ly|ed|ing|ent|ant|able|ous|ful|ive|al)\b)"),
-    (r"(?<!as )(?<!so )(?<!too )(?<!how )(?<!not )many", "few", _PLURAL),
+    (r"(?<!as )(?<!so )(?<!too )(?<!how )(?<!not )(?<!for )many", "few", _PLURAL),
     (r"(?<!quite a )(?<!a )(?<!the )(?<!these )few", "many", _PLURAL),
-    (r"(?<!for )some", "all", _PLURAL),
+    (r"(?<!for )some", "all the", _PLURAL),
     (r"a lot of|lots of|plenty of", "hardly any", ""),
     (r"dozens of", "thousands of", ""),
     (r"hundreds of|thousands of", "dozens of", ""),
@@ -29,7 +30,7 @@ _QUANTIFIERS = (
     (r"everything", "something", ""),
     (r"someone", "everyone", ""),
     (r"somebody", "everybody", ""),
-    (r"every(?! (?:other|now|so)\b)", "hardly any", rf"(?= (?!{_TIMES})\w)"),
+    (r"(?<!virtually )(?<!nearly )(?<!almost )every(?! (?:other|now|so)\b)", "hardly any", rf"(?= (?!{_TIMES})\w)"),
     (r"every", "one", rf"(?= (?:{_TIMES})\b)"),
     (r"each of", "one of", ""),
     (r"always|usually|often", "rarely", ""),
@@ -66,11 +67,15 @@ _COMPARATIVE = re.compile(
 )
 _NO_COMPARISON = re.compile(
     r"\b(?:no (?:longer|more|better|later|sooner|less)|once more|any ?more|any longer|more and more|more or less|"
-    r"less and less|had better|all the best|best[- ](?:man|seller|selling|known|of)|at best|at the (?:latest|earliest)|"
-    r"sooner or later|see you later|later on|the more|the less|harder and harder|do my best|better off)\b"
+    r"less and less|at least (?:I|you|he|she|it|we|they|the|that|this|there|for|in|on)|had better|all the best|"
+    r"most (?:certainly|definitely|probably)|best[- ](?:man|seller|selling|known|of)|at best|"
+    r"at the (?:latest|earliest)|sooner or later|see you later|later on|the more|the less|harder and harder|do my best|better off)\b"
     r"|\b(?:my|your|his|her|our|their) best\b|\b(?:later|longer|older|elder)-",
     re.IGNORECASE,
 )
+# "detained longer" has no opposite "detained shorter".
+_ALSO_ADVERBS = ("longer", "higher", "lower", "shorter")
+_IS_ADJECTIVE = re.compile(r"\b(?:a|an|the|is|are|was|were|be|been|even|far|its|their) $", re.IGNORECASE)
 _CERTAIN = {
     "may": "will", "might": "will", "perhaps": "certainly", "maybe": "certainly", "probably": "certainly",
     "possibly": "certainly", "apparently": "certainly", "presumably": "certainly", "reportedly": "certainly",
@@ -87,6 +92,7 @@ def _compiled() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 _BY_PATTERN = _compiled()
+_NEGATIVE = frozenset("none few hardly rarely".split())
 
 
 def quantifier(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001 - one way alone
@@ -95,6 +101,10 @@ def quantifier(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001
     if not found:
         return Passed("no listed quantifier where one must be")
     match, new = min(found, key=lambda each: (each[0].start(), -len(each[0][0])))
+    if is_negated(text[: match.start()]):
+        return Passed("a negation before the quantifier, which would change what it negates")
+    if new.split()[0] in _NEGATIVE and is_negated(text[match.end() :]):
+        return Passed("a negation after the quantifier, which would become a double one")
     new = english.like(new, match[0])
     return Changed(english.replaced(text, *match.span(), new), f"{match[0]} → {new}")
 
@@ -106,6 +116,9 @@ def comparative(text: str, context: Context) -> Changed | Passed:  # noqa: ARG00
         if any(start < match.end() and match.start() < end for start, end in idioms):
             continue
         old = match[0].lower()
+        is_adjective = _IS_ADJECTIVE.search(text[: match.start()]) or text[match.end() :].startswith(" than ")
+        if old in _ALSO_ADVERBS and not is_adjective:
+            continue
         new = english.like(_PHRASES.get(old) or _OPPOSITES.get(old) or "least", match[0])
         return Changed(english.replaced(text, *match.span(), new), f"{match[0]} → {new}")
     return Passed("a comparative in a fixed phrase" if idioms else "no listed comparative")

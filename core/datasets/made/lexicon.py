@@ -88,6 +88,8 @@ DOUBLED = frozenset("admit drop hug plan prefer regret rob stop".split())  # sto
 COMPLEMENT = frozenset("paint make call name elect consider find keep".split())
 # What both sides do to each other: swapping them keeps the meaning.
 SYMMETRIC = frozenset("meet marry match join fight equal resemble hug kiss".split())
+# What has, gets or lasts does nothing to it.
+STATES = frozenset("have get cost mean last".split())
 
 MONTHS = (
     "January February March April May June July August September October November December".split()
@@ -112,8 +114,9 @@ PLACES = frozenset(
 DEMONYMS = frozenset(
     """American Australian Austrian Belgian Brazilian British Canadian Chinese Danish Dutch Egyptian English European
     Finnish French German Greek Hungarian Indian Irish Italian Japanese Korean Mexican Norwegian Polish Portuguese
-    Roman Russian Scottish Spanish Swedish Swiss Thai Turkish Ukrainian Vietnamese Welsh""".split()
+    Roman Russian Scottish Spanish Swedish Swiss Thai Turkish Ukrainian Vietnamese Welsh Arabic""".split()
 )
+HOLIDAYS = frozenset("Christmas Easter Halloween Thanksgiving Hanukkah Ramadan Passover Diwali".split())
 TITLES = frozenset("Mr Mrs Ms Dr Prof Sir President Professor Doctor Captain Judge Senator Inspector".split())
 # Words that are others in lower case.
 CASE_TELLS = frozenset("US IT WHO AIDS Polish May March August Turkey China Reading Nice Mobile Will Mark Bill".split())

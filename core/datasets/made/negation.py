@@ -16,6 +16,7 @@ _SUBORDINATE = frozenset(
     "before after when whenever while until than if unless because since as although though".split()
 )
 _ODD = frozenset("before after until than unless".split())  # also with an auxiliary
+_OF_MANY = frozenset([*lexicon.NUMERALS, *lexicon.TENS, *"several many few some all both these those".split()])
 _CONTRACTED = {"can't": "can", "won't": "will", "shan't": "shall"}
 _AFTER_NOUN = lexicon.DETERMINERS | frozenset("free good last own".split())  # "the will", "a can", "free will"
 _POLAR = re.compile(r"\b(?:any|anyone|anything|anywhere|anybody|yet|anymore|either|until|at all|ever)\b", re.IGNORECASE)
@@ -92,7 +93,8 @@ def _with_do(words: list[Word], number: int, text: str) -> str:  # noqa: PLR0911
     if (base := english.thirds().get(word.lower)) and not before.lower.endswith("s"):
         goes_on = follows in lexicon.DETERMINERS | lexicon.PREPOSITIONS | lexicon.ADVERBS or follows in lexicon.OBJECTS
         alone = not any(later.lower in lexicon.AUXILIARIES for later in words[number + 1 :])
-        if before.lower in {"he", "she", "it"} or (is_noun and goes_on and alone and number > 1):
+        many = any(earlier.lower in _OF_MANY for earlier in words[max(0, number - 3) : number])  # "two stop signs"
+        if before.lower in {"he", "she", "it"} or (is_noun and goes_on and alone and number > 1 and not many):
             return f"does not {base}"
     return ""
 

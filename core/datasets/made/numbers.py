@@ -8,8 +8,12 @@ from blindspot.datasets.made import english, lexicon, times
 from blindspot.datasets.made.rule import Changed, Context, Passed
 
 _NUMBER = re.compile(
-    r"(?<![\w.,:/#-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w:/-]|[.,]\d)|(?<![\w.,:/#-])\d+(?:\.\d+)?(?![\w:/]|[.,]\d|-\d)"
+    r"(?<![\w.,:/#-])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w:/-]|[.,]\d)"
+    r"|(?<![\w.,:/#-])(?<!/ )(?!0\d)\d+(?:\.\d+)?(?! ?/|[\w:]|[.,]\d|-\d)"
 )
+_YEAR = re.compile(r"(?:1[6-9]|20)\d\d")  # "the 2012 games"; where it surely is one, the rule for dates changes it
+_PERCENT = re.compile(r" ?(?:%|percent\b|per cent\b)")
+_ALL = 100  # percent: of more there often is none
 _NUMERAL = "|".join([*lexicon.NUMERALS, *lexicon.TENS])
 _WORD = re.compile(rf"\b(?:(?:{'|'.join(lexicon.TENS)})-)?(?:one\b(?<=-one)|{_NUMERAL})\b", re.IGNORECASE)
 _FACTORS = (2, 3, 4, 5)
@@ -40,9 +44,11 @@ def _units() -> dict[str, str]:
 
 
 UNITS = _units()
+_WORDS = "|".join(sorted((unit for unit in UNITS if unit not in _SIGNS), key=len, reverse=True))
+_SHORT = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))  # after digits alone: "a m" is none
 _AFTER_NUMBER = re.compile(
-    rf"(?:\d|\b(?:{_NUMERAL}|a few|several|a|an|one|half an?|hundred|thousand|million))(?P<gap>[ -]?)"
-    rf"(?P<unit>{'|'.join(sorted(map(re.escape, UNITS), key=len, reverse=True))})(?!\w)"
+    rf"(?:\d[ -]?|\b(?:{_NUMERAL}|a few|several|a|an|one|half an?|hundred|thousand|million)[ -])"
+    rf"(?P<unit>{_WORDS})(?!\w)|\d ?(?P<sign>{_SHORT})(?!\w)"
 )
 _BEFORE_NUMBER = re.compile(r"[$€£](?=\d)")
 _SINGULAR = re.compile(r"(?:\ba|\ban|\bone)$")
@@ -54,19 +60,25 @@ def number(text: str, context: Context) -> Changed | Passed:
     found = [
         m for m in (*_NUMBER.finditer(text), *_WORD.finditer(text)) if not any(a <= m.start() < b for a, b in dates)
     ]
-    found = [m for m in found if m[0] not in {"0", "1"}]
+    found = [m for m in found if m[0] not in {"0", "1"} and not _YEAR.fullmatch(m[0])]
     if not found:
         return Passed("no number above one")
     place = context.random.choice(sorted(found, key=lambda m: m.start()))
     old = place[0]
-    new = _other_digits(old, context) if old[0].isdigit() else english.like(_other_word(old.lower(), context), old)
+    if old[0].isdigit():
+        new = _other_digits(old, context, is_share=bool(_PERCENT.match(text, place.end())))
+    else:
+        new = english.like(_other_word(old.lower(), context), old)
     return Changed(english.replaced(text, *place.span(), new), f"{old} → {new}")
 
 
-def _other_digits(old: str, context: Context) -> str:
-    """A multiple, written alike: as many decimals, commas where there were any."""
+def _other_digits(old: str, context: Context, *, is_share: bool) -> str:
+    """A multiple, written alike: as many decimals, commas where there were any; of a share a half if need be."""
     decimals = len(old.partition(".")[2])
-    value = float(old.replace(",", "")) * context.random.choice(_FACTORS)
+    number = float(old.replace(",", ""))
+    value = number * context.random.choice(_FACTORS)
+    if is_share and number <= _ALL < value:
+        value = number / 2
     return f"{value:,.{decimals}f}" if "," in old else f"{value:.{decimals}f}"
 
 
@@ -80,7 +92,8 @@ def _other_word(old: str, context: Context) -> str:
 
 def unit(text: str, context: Context) -> Changed | Passed:
     """Another unit after a number, or another currency before it."""
-    found = [(m.start("unit"), m.end("unit"), UNITS[m["unit"]]) for m in _AFTER_NUMBER.finditer(text)]
+    named = [(m, "unit" if m["unit"] else "sign") for m in _AFTER_NUMBER.finditer(text)]
+    found = [(m.start(which), m.end(which), UNITS[m[which]]) for m, which in named]
     found += [(m.start(), m.end(), _MONEY[m[0]]) for m in _BEFORE_NUMBER.finditer(text)]
     found = [place for place in found if not _needs_other_article(text, place[0], place[2])]
     if not found:
@@ -92,7 +105,7 @@ def unit(text: str, context: Context) -> Changed | Passed:
 def _needs_other_article(text: str, start: int, new: str) -> bool:
     """``a day`` may become ``a week``, but not ``a hour``."""
     before = text[:start].rstrip().rpartition(" ")[2].lower()
-    if before in {"a", "an"} and text[start:].startswith("second"):
-        return True  # an ordinal
+    if before in {"a", "an"} and text[start:].startswith(("second", "pound")):
+        return True  # an ordinal, or money
     takes_an = new[0] in "aei" or new.startswith("hour")
     return (before == "a" and takes_an) or (before == "an" and not takes_an)

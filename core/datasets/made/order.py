@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from blindspot.datasets.made import english, lexicon
+from blindspot.datasets.made import english, lexicon, numbers
 from blindspot.datasets.made.english import Word
 from blindspot.datasets.made.rule import Changed, Context, Passed
 
 FEWEST_WORDS = 4
 MOST_IN_PHRASE = 4  # words of a subject or an object
 _LAST = re.compile(r"[.!?]*[\"”’)]*\s*$")
+_OF_OBJECT = frozenset("of to that between for with as".split())  # what follows them belongs to the object
 _HEADS = lexicon.DETERMINERS | frozenset("every each both two three four five some many all several".split())
 
 
@@ -31,10 +32,14 @@ def role_swap(text: str, context: Context) -> Changed | Passed:  # noqa: ARG001,
         return Passed(f"'{base}' means the same both ways")
     if base in lexicon.COMPLEMENT:
         return Passed(f"'{base}', whose object may have a complement")
+    if base in lexicon.STATES:
+        return Passed(f"'{base}', whose subject and object have no roles to exchange")
     end = _end_of_object(found, verb + 1)
     thing = found[verb + 1 : end]
     if not thing or not _is_phrase(thing, is_first=False) or _goes_on(found, end):
         return Passed("no simple object after the verb")
+    if thing[-1].lower in numbers.UNITS:
+        return Passed("a measure for an object")
     if found[verb].lower in english.thirds() and not (_is_singular(found[:verb]) and _is_singular(thing)):
         return Passed("the verb would have to change, too")
     subject = text[found[0].start : found[verb - 1].end]
@@ -89,7 +94,7 @@ def _goes_on(words: list[Word], end: int) -> bool:
     if end == len(words):
         return False
     after = words[end].lower
-    if after in {"of", "and", "or", "to", "that"} or after in lexicon.CONJUNCTIONS or after in lexicon.QUESTION_WORDS:
+    if after in _OF_OBJECT | lexicon.CONJUNCTIONS | lexicon.QUESTION_WORDS:
         return True
     return (after not in lexicon.CLOSED and not after.endswith("ly")) or any(
         word.lower in lexicon.AUXILIARIES or word.lower in {"that", *lexicon.QUESTION_WORDS} for word in words[end:]

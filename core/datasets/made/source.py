@@ -75,6 +75,8 @@ def _cells(path: Path, data: bytes, column: str | None) -> list[object]:
 
 def _only_column(path: Path, data: bytes) -> tuple[str, list[object]] | None:
     """Name and cells of a table of one column, which the readers of other datasets refuse; None for other tables."""
+    if path.suffix.lower() == ".parquet":
+        return _only_parquet_column(path, data)
     lines = data.splitlines()
     if path.suffix.lower() == ".jsonl" and lines:
         try:
@@ -94,6 +96,21 @@ def _only_column(path: Path, data: bytes) -> tuple[str, list[object]] | None:
         if all(len(cells) == 1 for cells in rows_of):
             return rows_of[0][0], [cells[0] for cells in rows_of[1:]]
     return None
+
+
+def _only_parquet_column(path: Path, data: bytes) -> tuple[str, list[object]] | None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if not data:
+        return None  # its reader says so
+    with tables.parquet_errors(path):
+        schema = parquet.ParquetFile(pa.BufferReader(data)).schema_arrow
+        if len(schema) != 1 or not tables.is_text(schema.field(0).type):
+            return None
+        (name,) = schema.names
+        cells = [batch.column(0).to_pylist() for batch in tables.parquet_batches(data, str(path), [name], MAX_BYTES)]
+    return name, [cell for some in cells for cell in some]
 
 
 _QUOTES = {".csv": 0, ".tsv": 3}  # csv.QUOTE_MINIMAL, csv.QUOTE_NONE

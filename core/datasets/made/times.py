@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from blindspot.datasets.made import english, lexicon
 from blindspot.datasets.made.rule import Changed, Context, Passed
 
-_MONTH = re.compile(rf"\b(?:{'|'.join(lexicon.MONTHS)})\b")
 _AMBIGUOUS = ("May", "March", "August")
-_DAY = re.compile(rf"\b(?:{'|'.join(lexicon.MONTHS)}) (\d{{1,2}})\b|\b(\d{{1,2}}) (?:{'|'.join(lexicon.MONTHS)})\b")
-_WEEKDAY = re.compile(rf"\b(?:{'|'.join(lexicon.WEEKDAYS)})(?=s?\b)")
+_MONTHS = "|".join([*lexicon.MONTHS, *(month.lower() for month in lexicon.MONTHS if month not in _AMBIGUOUS)])
+_MONTH = re.compile(rf"\b(?:{_MONTHS})\b")
+_ANY_MONTH = rf"(?:{'|'.join(lexicon.MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b ?\.?)"
+_DAY = re.compile(rf"\b{_ANY_MONTH} (\d{{1,2}})\b|\b(\d{{1,2}}) {_ANY_MONTH}(?!\w)", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"\b(?:{'|'.join(lexicon.WEEKDAYS)})(?=s?\b)", re.IGNORECASE)
 _YEAR = re.compile(
     rf"(?:\b(?:in|since|of|by|from|until|before|after|to|and|year|early|late) |\(|, |\b(?:{'|'.join(lexicon.MONTHS)}) )"
     r"((?:1[6-9]|20)\d\d)(?!\w|[-/.,]\d| (?:people|percent|dollars|euros|meters|miles|words|pages))",
@@ -19,9 +21,11 @@ _YEAR = re.compile(
 )
 _ISO = re.compile(r"(?<![\w-])(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?![\w-])")
 _CLOCK = re.compile(r"(?<![\w:.])([01]?\d|2[0-3]):([0-5]\d)(?![\w:])")
+_HOUR = re.compile(r"(?<![\w:.,])(1[0-2]|[1-9])(?= ?(?:[ap]m\b|[ap]\.m\.|o['’]clock\b))", re.IGNORECASE)
 _DAYPARTS = {"morning": "evening", "evening": "morning", "noon": "midnight", "midnight": "noon"}
 _DAYPART = re.compile(r"\b(?:(?:the|at|by|every|\w+day) (morning|evening)|(noon|midnight))\b")
-_ORDER = re.compile(r"\b(?:before|after|prior to|previously|subsequently)\b", re.IGNORECASE)
+# "before" at the end of a clause has no "after".
+_ORDER = re.compile(r"\b(?:(?:before|after)(?=\s+[^\s.!?,;:)])|prior to|previously|subsequently)(?!\w)", re.IGNORECASE)
 _OTHER = {
     "before": "after",
     "after": "before",
@@ -31,7 +35,7 @@ _OTHER = {
 }
 # No order in time.
 _IDIOM = re.compile(
-    r"\b(?:look|looks|looked|looking|named|take|takes|took|sought|ask|asked|run|ran|chase|chased|never|ever|as|well"
+    r"\b(?:look|looks|looked|looking|named|take|takes|took|sought|ask|asked|run|ran|chase|chased|never|ever|as|well|from"
     r"|time)[ -](?:after|before)\b|\bafter (?:all|another|the other|time|day)\b|\bbefore long\b"
     r"|\bbefore the (?:court|judge|jury)\b"
     r"|\b(?:after|before)-|-(?:after|before)\b",
@@ -41,7 +45,7 @@ _IDIOM = re.compile(
 
 def places_of_dates(text: str) -> list[tuple[int, int]]:
     """Start and end of the numbers that are parts of dates and times."""
-    out = [match.span() for pattern in (_ISO, _CLOCK) for match in pattern.finditer(text)]
+    out = [match.span() for pattern in (_ISO, _CLOCK, _HOUR) for match in pattern.finditer(text)]
     out += [match.span(1) for match in _YEAR.finditer(text)]
     return out + [match.span(1 if match[1] else 2) for match in _DAY.finditer(text)]
 
@@ -54,6 +58,7 @@ def date(text: str, context: Context) -> Changed | Passed:
             continue
         found.append((*match.span(), _other(lexicon.MONTHS, match[0], context)))
     found += [(*m.span(), _other(lexicon.WEEKDAYS, m[0], context)) for m in _WEEKDAY.finditer(text)]
+    found += [(*m.span(), str(_later(int(m[1]), context))) for m in _HOUR.finditer(text)]
     found += [(*m.span(1), str(int(m[1]) - context.random.randint(2, 30))) for m in _YEAR.finditer(text)]
     for match in _ISO.finditer(text):
         new_month = context.random.choice([m for m in range(1, 13) if m != int(match[0][5:7])])
@@ -61,9 +66,7 @@ def date(text: str, context: Context) -> Changed | Passed:
         found.append((*match.span(), f"{match[0][:4]}-{new_month:02d}-{day:02d}"))
     for match in _CLOCK.finditer(text):
         hour = int(match[1])
-        new_hour = (
-            (hour + context.random.randint(2, 5) - 1) % 12 + 1 if hour <= 12 else hour - context.random.randint(2, 5)
-        )
+        new_hour = _later(hour, context) if hour <= 12 else hour - context.random.randint(2, 5)
         found.append((*match.span(), f"{new_hour}:{match[2]}"))
     for match in _DAYPART.finditer(text):
         part = 1 if match[1] else 2
@@ -74,8 +77,14 @@ def date(text: str, context: Context) -> Changed | Passed:
     return Changed(english.replaced(text, start, end, new), f"{text[start:end]} → {new}")
 
 
+def _later(hour: int, context: Context) -> int:
+    """Another hour from 1 to 12."""
+    return (hour + context.random.randint(2, 5) - 1) % 12 + 1
+
+
 def _other(listed: Sequence[str], old: str, context: Context) -> str:
-    return context.random.choice([each for each in listed if each != old])
+    new = context.random.choice([each for each in listed if each.lower() != old.lower()])
+    return new if old[0].isupper() else new.lower()
 
 
 def _is_month(text: str, match: re.Match[str]) -> bool:

@@ -133,6 +133,24 @@ def test_wrong_files_have_one_line(name: str, content: bytes, says: str, tmp_pat
     assert "\n" not in str(error.value)
 
 
+def test_texts_of_a_parquet_file_of_one_or_more_columns(tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    path, texts = tmp_path / "a.parquet", pa.array(["one two", None, "three", "one two"])
+    for columns in ({"only": texts}, {"id": pa.array([1, 2, 3, 4]), "text": texts}):
+        parquet.write_table(pa.table(columns), path)
+        assert source.read(path) == ("one two", "three")
+    parquet.write_table(pa.table({"id": pa.array([1, 2])}), path)
+    with pytest.raises(InputError, match="1 column"):
+        source.read(path)
+    for broken in (b"", b"PAR1 and no more"):
+        path.write_bytes(broken)
+        with pytest.raises(InputError) as error:
+            source.read(path)
+        assert "\n" not in str(error.value)
+
+
 def test_limits_and_columns(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("left,right\nx y,z\nu,v w\n")
