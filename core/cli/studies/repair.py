@@ -39,6 +39,10 @@ def repair(
         float,
         typer.Option(help="weight of keeping other cosines as they are: more is less damage, and less gain", min=0.0),
     ] = fitting.KEEP,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help="kind of negative to train on, such as negation; repeat for several. All if left out"),
+    ] = None,
     test_on: Annotated[
         list[str] | None,
         typer.Option(help="dataset to test on; repeat for several. Otherwise minimal pairs and tasks that are here"),
@@ -61,7 +65,17 @@ def repair(
     repository = Repository.at(settings.store)
     (dataset,) = of_columns([dataset_named(data)], columns)
     tests = [dataset_named(one) for one in test_on or ()]
-    asked = RepairTask.of(encoder, dataset, settings, method=method, rank=rank, keep=keep, seed=seed, tests=tests)
+    asked = RepairTask.of(
+        encoder,
+        dataset,
+        settings,
+        method=method,
+        rank=rank,
+        keep=keep,
+        seed=seed,
+        tests=tests,
+        kinds=kind or (),
+    )
     if out is not None:
         export.check_folder(out)
         export.check_model(resolve_encoder(asked.encoder, settings))

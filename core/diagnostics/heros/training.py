@@ -41,7 +41,8 @@ def triplets(
         for positive in kept:
             leads = sorted((float(cosine[row, positive] - cosine[row, negative]), negative) for negative in changed)
             for lead, negative in [one for one in leads if one[0] <= margin + TAU][:most]:
-                yield Triplet(original, rewrites[positive], rewrites[negative], found.subsets[negative], lead)
+                kinds = found.subsets[negative], found.subsets[positive]
+                yield Triplet(original, rewrites[positive], rewrites[negative], kinds[0], lead, kinds[1])
 
 
 def all_triplets(dataset: MinimalPairSet) -> Iterator[Triplet]:
@@ -55,7 +56,7 @@ def all_triplets(dataset: MinimalPairSet) -> Iterator[Triplet]:
             for negative in changed:
                 items = (original, int(dataset.rewrites[positive][row]), int(dataset.rewrites[negative][row]))
                 anchor, near, far = (dataset.items[item] for item in items)
-                yield Triplet(anchor, near, far, negative, 0.0)
+                yield Triplet(anchor, near, far, negative, 0.0, positive)
 
 
 def sides(subsets: tuple[str, ...]) -> tuple[list[str], list[str]]:

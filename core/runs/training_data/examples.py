@@ -24,6 +24,7 @@ class Triplet:
         kind: what the negative is: a subset of rewrites, ``outranks the match``, ``unjudged`` or ``irrelevant``.
         lead: the model's similarity of anchor and positive minus that of anchor and negative; at most 0 where it is
             wrong. Within TAU of a margin counts as at it.
+        positive_kind: what the positive is, where a source has several kinds.
     """
 
     anchor: str
@@ -31,6 +32,7 @@ class Triplet:
     negative: str
     kind: str
     lead: float
+    positive_kind: str = ""
 
     @property
     def texts(self) -> tuple[str, str, str]:

@@ -162,6 +162,8 @@ def split(rows: Sequence[tuple[str, str, str]], share: float, seed: int = SEED) 
 
 def components_of(rows: Sequence[tuple[str, str, str]], *, whole: bool) -> Int64:
     """A number for each example, ``[m]`` from 0, shared by those that are connected as in ``split``."""
+    if not rows:
+        return np.empty(0, dtype=np.int64)
     group = groups([text for row in rows for text in row]).reshape(len(rows), 3)
     return _components(group if whole else group[:, :2])
 

@@ -6,7 +6,7 @@ evaluated on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,8 @@ from blindspot.runs import pipeline
 from blindspot.runs.inputs.roles import texts_of
 from blindspot.runs.training_data.evaluated import evaluated
 from blindspot.runs.training_data.examples import MOST, Triplet, sources, triplets_of
-from blindspot.runs.training_data.making import components_of, made, split
+from blindspot.runs.training_data.making import KIND, components_of, made, split
+from blindspot.runs.training_data.near_duplicates import key_of, near
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.repair.fitting import FEWEST, Triplets
@@ -97,7 +98,9 @@ class Examples:
     """Triplets of a dataset in three parts, with the vectors of their texts.
 
     Attributes:
-        test: ``tested`` as triplets of texts; ``component [t]`` numbers those that share a text.
+        test: ``tested`` as rows; ``component [t]`` numbers those that share a text.
+        elsewhere: triplets of the dataset's other kinds that share no text with what is trained on or stopped by;
+            ``elsewhere_component`` as ``component``.
         left_out: how many examples, by reason.
         warning: what could not be left out, or "".
         digest: of what is trained on.
@@ -110,6 +113,8 @@ class Examples:
     trained: tuple[Triplet, ...]
     tested: tuple[Triplet, ...]
     component: Int64
+    elsewhere: tuple[Triplet, ...]
+    elsewhere_component: Int64
     components: int
     left_out: Mapping[str, int]
     warning: str
@@ -120,6 +125,7 @@ def examples_of(
     encoder: Encoder,
     dataset: str,
     test_on: Sequence[str],
+    kinds: Collection[str],
     seed: int,
     settings: Settings,
     repository: Repository,
@@ -134,9 +140,10 @@ def examples_of(
 
     Args:
         test_on: references of the datasets that the repair is to be tested on.
+        kinds: of negatives to take; none means all.
 
     Raises:
-        InputError: too few triplets, or none of a kind; a model without vectors for half of the texts.
+        InputError: too few triplets, or none of a kind; an unknown kind; a model without vectors for half of the texts.
         BlindspotError: a dataset cannot be read, or the model failed.
     """
     entry = find_dataset(dataset)
@@ -152,21 +159,21 @@ def examples_of(
     has = vectors.has(found)
     others = evaluated(entry.id, test_on, (), settings, repository)
     cancel.check()
-    data = made(
-        [one for one, is_there in zip(found, has, strict=True) if is_there], others.texts, held_out=HELD_OUT, seed=seed
-    )
+    there = [one for one, is_there in zip(found, has, strict=True) if is_there]
+    data = made(there, others.texts, kinds=kinds, held_out=HELD_OUT, seed=seed)
     cancel.check()
-    if len(data.train) < FEWEST:
-        raise InputError(
-            f"{counted(len(data.train), 'triplet')} to train on",
-            expected=f"{FEWEST} or more",
-            remedy="take a larger dataset",
-        )
+    for part, least, why in ((data.train, FEWEST, "to train on"), (data.held_out, 1, "to test on")):
+        if len(part) < least:
+            raise InputError(
+                f"{counted(len(part), 'triplet')} {why}", expected=f"{least} or more", remedy="take a larger dataset"
+            )
     sides = split([one.texts for one in data.train], TO_STOP, seed)
     parts = list(zip(data.train, sides.is_held_out, sides.crossing, strict=True))
     train = tuple(one for one, out, crosses in parts if not out and not crosses)
     stop = tuple(one for one, out, crosses in parts if out and not crosses)
-    left_out = dict(data.left_out)
+    trained = (*train, *stop)
+    elsewhere = tuple(_apart([one for one in there if kinds and one.kind not in kinds], trained))
+    left_out = {reason: count for reason, count in data.left_out.items() if reason != KIND}
     if without := int(np.count_nonzero(~has)):
         left_out[WITHOUT] = without
     return Examples(
@@ -174,9 +181,11 @@ def examples_of(
         vectors.triplets(train),
         vectors.triplets(stop),
         vectors.triplets(data.held_out),
-        (*train, *stop),
+        trained,
         data.held_out,
         components_of([one.texts for one in data.held_out], whole=data.whole),
+        elsewhere,
+        components_of([one.texts for one in elsewhere], whole=data.whole),
         data.components,
         left_out,
         others.warning,
@@ -184,6 +193,18 @@ def examples_of(
             [*(text for one in train for text in one.texts), "", *(t for one in stop for t in one.texts)]
         ),
     )
+
+
+def _apart(triplets: Sequence[Triplet], trained: Sequence[Triplet]) -> Iterator[Triplet]:
+    """Triplets of three texts, each once, none of which is a near-duplicate of a text that is trained on."""
+    texts = list(dict.fromkeys(text for one in triplets for text in one.texts))
+    is_near = dict(zip(texts, near(texts, {text for one in trained for text in one.texts}), strict=True))
+    seen = set[tuple[str, ...]]()
+    for one in triplets:
+        keys = tuple(map(key_of, one.texts))
+        if len(set(keys)) == len(keys) and keys not in seen and not any(is_near[text] for text in one.texts):
+            yield one
+        seen.add(keys)
 
 
 def _triplets(

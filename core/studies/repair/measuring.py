@@ -7,9 +7,10 @@ own, which is deleted: random maps are nobody's results.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -37,10 +38,11 @@ from blindspot.studies.repair.results import Ends, Measure, Part
 from blindspot.studies.size.grid import entry_of
 from blindspot.transforms import repairs
 from blindspot.transforms.repairs import Repair
-from blindspot.types import CancelToken, Float64, Int64, Progress
+from blindspot.types import Bool, CancelToken, Float64, Int64, Progress
 
 # One of each is tested on unless somebody chooses: the first that is on this machine.
 DAMAGE = (("evalrank-sent", "demo-pairs"), ("stsb-test", "demo-scored"), ("cranfield", "demo-retrieval"))
+FIRST = "positive nearer than all negatives"
 NEIGHBOURS = 10
 ASKED = 1_000  # texts whose neighbors are compared
 DRAWN_SEED = 28_010
@@ -91,61 +93,103 @@ def checked_tests(given: Sequence[str], dataset: str, settings: Settings) -> tup
 # --- triplets
 
 
-def outcomes(found: Map, vectors: Vectors, triplets: Triplets) -> Float64:
+@dataclass(frozen=True, eq=False)
+class Tested:
+    """Triplets to compare under maps.
+
+    Attributes:
+        rows: ``[m]`` triplets of ``vectors``.
+        group: ``[m]``, a number that those that depend on each other share; ``unit``: what it numbers.
+    """
+
+    part: Part
+    maps: Maps
+    vectors: Vectors
+    rows: Triplets
+    group: Int64
+    unit: Unit
+
+    def in_order(self, kind: str, inside: Bool) -> Measure:
+        """The share of triplets, of those ``inside [m]``, whose positive is nearer; a tie counts half."""
+        leads = partial(self._leads, inside=inside)
+        return self._measure(kind, "triplets", lambda found: in_order(leads(found)), self.group[inside])
+
+    def first(self, inside: Bool, item: Int64) -> Measure:
+        """The share of items whose positive is nearer than all their negatives, of those of the triplets ``inside``.
+
+        Args:
+            item: ``[m]``, a number for anchor and positive of each triplet.
+        """
+        leads, (_, rows, place) = partial(self._leads, inside=inside), np.unique(item[inside], True, True)
+        return self._measure(FIRST, "items", lambda found: is_first(leads(found), place), self.group[inside][rows])
+
+    def _leads(self, found: Map, inside: Bool) -> Float64:
+        anchor, positive, negative = (one[inside] for one in (self.rows.anchor, self.rows.positive, self.rows.negative))
+        return found.leads(self.vectors.matrix, Triplets(anchor, positive, negative))
+
+    def _measure(self, kind: str, items: str, scores: Callable[[Map], Float64], group: Int64) -> Measure:
+        known = Dependence.of_groups(group, self.unit)
+        before, after = scores(self.maps.nothing), scores(self.maps.repair)
+        random, shuffled = (
+            np.mean([scores(one) for one in several], axis=0) for several in (self.maps.random, self.maps.shuffled)
+        )
+        p = float(p_values((after - before)[:, np.newaxis], known)[0])
+        return Measure(
+            self.part,
+            self.vectors.dataset.id,
+            kind,
+            len(before),
+            items,
+            float(before.mean()),
+            float(after.mean()),
+            _ends(difference(after, before, known)),
+            float(random.mean()),
+            float(shuffled.mean()),
+            _ends(difference(after, random, known)),
+            _ends(difference(after, shuffled, known)),
+            None if np.isnan(p) else p,
+        )
+
+
+def in_order(leads: Float64) -> Float64:
     """Per triplet ``[m]``: 1 where the positive is nearer, 0 where the negative is, 0.5 where they are within TAU."""
-    leads = found.leads(vectors.matrix, triplets)
     return np.where(np.abs(leads) <= TAU, 0.5, leads > 0)
 
 
-def of_triplets(
-    part: Part, kind: str, maps: Maps, vectors: Vectors, triplets: Triplets, group: Int64, unit: Unit
-) -> Measure:
-    """The share of triplets in order; ``group [m]`` numbers those that depend on each other."""
-    known = Dependence.of_groups(group, unit)
-    before, after = (outcomes(one, vectors, triplets) for one in (maps.nothing, maps.repair))
-    random, shuffled = (
-        np.mean([outcomes(one, vectors, triplets) for one in several], axis=0)
-        for several in (maps.random, maps.shuffled)
-    )
-    p = float(p_values((after - before)[:, np.newaxis], known)[0])
-    return Measure(
-        part,
-        vectors.dataset.id,
-        kind,
-        len(triplets),
-        "triplets",
-        float(before.mean()),
-        float(after.mean()),
-        _ends(difference(after, before, known)),
-        float(random.mean()),
-        float(shuffled.mean()),
-        _ends(difference(after, random, known)),
-        _ends(difference(after, shuffled, known)),
-        None if np.isnan(p) else p,
-    )
+def is_first(leads: Float64, item: Int64) -> Float64:
+    """Per item, from leads ``[m]`` and the number of each one's item, from 0: 0 where a negative is nearer than the
+    positive, else a share of the point, as many as there are negatives within TAU of it and the positive itself."""
+    lost = np.bincount(item, leads < -TAU) > 0
+    return np.where(lost, 0.0, 1 / (1 + np.bincount(item, np.abs(leads) <= TAU)))
 
 
 def held_out(examples: Examples, maps: Maps) -> Iterator[Measure]:
-    """All held-out triplets, then those of each kind of negative if there are several."""
-    kinds = list(dict.fromkeys(one.kind for one in examples.tested))
-    for kind in ("", *(kinds if len(kinds) > 1 else ())):
-        inside = np.array([not kind or one.kind == kind for one in examples.tested])
-        triplets = _some(examples.test, inside)
-        yield of_triplets(
-            Part.HELD_OUT,
-            subset_in_words(kind),
-            maps,
-            examples.vectors,
-            triplets,
-            examples.component[inside],
-            Unit.COMPONENTS,
-        )
+    """All held-out triplets, then items with several negatives, then the triplets of each kind if there are several."""
+    given = examples.tested
+    tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, examples.component, Unit.COMPONENTS)
+    yield tested.in_order("", np.ones(len(given), dtype=np.bool_))
+    number = {pair: place for place, pair in enumerate(dict.fromkeys((one.anchor, one.positive) for one in given))}
+    item = np.array([number[one.anchor, one.positive] for one in given], dtype=np.int64)
+    several = np.bincount(item)[item] > 1
+    if several.any():
+        yield tested.first(several, item)
+    for kind, inside in _kinds(given):
+        yield tested.in_order(kind, inside)
+
+
+def other_kinds_of_the_same(examples: Examples, maps: Maps) -> Iterator[Measure]:
+    """The triplets of the same dataset's other kinds that share no text with what was trained on, by kind."""
+    given = examples.elsewhere
+    rows = examples.vectors.triplets(given)
+    tested = Tested(Part.KINDS, maps, examples.vectors, rows, examples.elsewhere_component, Unit.COMPONENTS)
+    for kind, inside in _kinds(given, even_one=True):
+        yield tested.in_order(kind, inside)
 
 
 def other_kinds(
     reference: str, encoder: Encoder, maps: Maps, settings: Settings, progress: Progress, cancel: CancelToken
 ) -> Iterator[Measure]:
-    """The triplets of another set of minimal pairs, by kind of negative.
+    """The triplets of another set of minimal pairs, by kind.
 
     Raises:
         InputError: it has no triplets, or the model lacks a vector.
@@ -153,20 +197,25 @@ def other_kinds(
     vectors = vectors_of(find_dataset(reference), encoder, settings, progress, cancel)
     if not isinstance(vectors.dataset, MinimalPairSet):
         raise TypeError(f"{reference} is no set of minimal pairs")
-    every = list(all_triplets(vectors.dataset))
+    given = [one for one in all_triplets(vectors.dataset) if len(set(one.texts)) == len(one.texts)]
     if not vectors.covered.all():
         raise InputError("the model lacks a vector for some of its texts", expected="one for every text")
-    by_kind: dict[str, list[Triplet]] = {}
-    for one in every:
-        if len(set(one.texts)) == len(one.texts):
-            by_kind.setdefault(one.kind, []).append(one)
-    for kind, given in by_kind.items():
-        triplets = vectors.triplets(given)
-        yield of_triplets(Part.KINDS, subset_in_words(kind), maps, vectors, triplets, triplets.anchor, Unit.SENTENCES)
+    rows = vectors.triplets(given)
+    tested = Tested(Part.KINDS, maps, vectors, rows, rows.anchor, Unit.SENTENCES)
+    for kind, inside in _kinds(given, even_one=True):
+        yield tested.in_order(kind, inside)
 
 
-def _some(triplets: Triplets, inside: np.ndarray) -> Triplets:
-    return Triplets(triplets.anchor[inside], triplets.positive[inside], triplets.negative[inside])
+def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tuple[str, Bool]]:
+    """Kinds of negatives, and of positives if there are several, in words, with the triplets ``[m]`` of each."""
+    for kinds, said, least in (
+        ([one.kind for one in given], "{}", 1 if even_one else 2),
+        ([one.positive_kind for one in given], "{} as positive", 2),
+    ):
+        distinct = list(dict.fromkeys(kinds))
+        if len(distinct) >= least:
+            for kind in distinct:
+                yield said.format(subset_in_words(kind)), np.array([one == kind for one in kinds], dtype=np.bool_)
 
 
 def _ends(found: Estimate) -> Ends:

@@ -10,7 +10,7 @@ from typing import Any
 from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.intervals import ALPHA
 
-VERSION = 1  # of the file
+VERSION = 2  # of the file
 TOLERATED = 0.02  # loss of a score
 CHANCE = 0.5  # of an order of two
 
@@ -100,6 +100,7 @@ class Report:
     """A repair and what it does.
 
     Attributes:
+        kinds: of negatives that it was trained on; all if empty.
         chain: the transform that applies it, ``repair:ID``.
         steps: of training, after which it was kept; ``moved``: how far it is from doing nothing.
         trained, stopped, tested: numbers of triplets.
@@ -114,6 +115,7 @@ class Report:
     rank: int
     keep: float
     seed: int
+    kinds: tuple[str, ...]
     chain: str
     dimension: int
     steps: int
@@ -174,8 +176,8 @@ class Report:
         if content.pop("version") != VERSION:
             raise ValueError("another version")
         measures = tuple(_measure(one) for one in content.pop("measures"))
-        tested_on = tuple(content.pop("tested_on"))
-        return cls(**content, measures=measures, tested_on=tested_on)
+        kinds, tested_on = (tuple(content.pop(name)) for name in ("kinds", "tested_on"))
+        return cls(**content, measures=measures, kinds=kinds, tested_on=tested_on)
 
 
 def _measure(found: Mapping[str, Any]) -> Measure:

@@ -31,7 +31,7 @@ from blindspot.transforms import repairs
 from blindspot.transforms.repairs import KINDS, Repair
 from blindspot.types import CancelToken, Progress, Variant, digest_of_strings
 
-VERSION = 1  # raised when the same request gives another repair or other measures
+VERSION = 2  # raised when the same request gives another repair or other measures
 RANDOM = 5  # seeds of random maps
 SHUFFLED = 3  # trainings on shuffled labels
 
@@ -42,6 +42,7 @@ class RepairTask:
 
     Attributes:
         tests: references of datasets to test on; the usual ones that are on this machine if empty.
+        kinds: of negatives to train on; all if empty.
     """
 
     encoder: str
@@ -51,6 +52,7 @@ class RepairTask:
     keep: float = fitting.KEEP
     seed: int = fitting.SEED
     tests: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -64,6 +66,7 @@ class RepairTask:
         keep: float = fitting.KEEP,
         seed: int = fitting.SEED,
         tests: Sequence[str] = (),
+        kinds: Sequence[str] = (),
     ) -> RepairTask:
         """A request, checked as far as possible without work.
 
@@ -100,7 +103,7 @@ class RepairTask:
         if not 0 <= keep <= fitting.MOST_KEEP:
             raise InputError(f"a weight of {keep:g}", expected=f"0 to {fitting.MOST_KEEP:,.0f}")
         chosen = measuring.checked_tests(tests, found.id, settings) if tests else ()
-        return cls(reference, found.id, form, rank, float(keep), seed, chosen)
+        return cls(reference, found.id, form, rank, float(keep), seed, chosen, tuple(sorted(set(kinds))))
 
     @property
     def label(self) -> str:
@@ -143,7 +146,9 @@ def make(
     began = perf_counter()
     encoder = resolve_encoder(asked.encoder, settings)
     tests = asked.tests or measuring.usual_tests(asked.dataset, settings)
-    examples = examples_of(encoder, asked.dataset, tests, asked.seed, settings, repository, progress, cancel)
+    examples = examples_of(
+        encoder, asked.dataset, tests, asked.kinds, asked.seed, settings, repository, progress, cancel
+    )
     maps = _maps(asked, examples, progress, cancel)
     digest = digest_of_strings(
         [str(VERSION), examples.digest, asked.method, str(asked.rank), str(asked.keep), str(asked.seed)]
@@ -164,6 +169,7 @@ def make(
     report = Report(
         encoder=asked.encoder,
         dataset=asked.dataset,
+        kinds=asked.kinds,
         method=asked.method.value,
         rank=asked.rank,
         keep=asked.keep,
@@ -238,7 +244,8 @@ def _measures(
     cancel: CancelToken,
 ) -> tuple[tuple[Measure, ...], dict[str, str]]:
     """All measures, and why a dataset has none."""
-    found, not_tested, has_neighbours = list(measuring.held_out(examples, maps)), dict[str, str](), False
+    found = [*measuring.held_out(examples, maps), *measuring.other_kinds_of_the_same(examples, maps)]
+    not_tested, has_neighbours = dict[str, str](), False
     with measuring.scratch(random, settings) as scratch:
         for done, reference in enumerate(tests):
             cancel.check()
@@ -270,8 +277,11 @@ def path_of(asked: RepairTask, settings: Settings) -> Path:
         str(asked.rank),
         str(asked.keep),
         str(asked.seed),
+        *asked.tests,
+        "",
+        *asked.kinds,
     ]
-    return settings.repairs / f"{digest_of_strings([*parts, *asked.tests])[:32]}.json"
+    return settings.repairs / f"{digest_of_strings(parts)[:32]}.json"
 
 
 def find(asked: RepairTask, settings: Settings) -> Report | None:

@@ -16,11 +16,12 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.numerics.statistics.estimate import Unit
 from blindspot.runs.training_data.evaluated import evaluated
 from blindspot.runs.training_data.near_duplicates import key_of
 from blindspot.studies.repair import fitting, measuring, task
-from blindspot.studies.repair.examples import examples_of, vectors_of
-from blindspot.studies.repair.fitting import Map, Method
+from blindspot.studies.repair.examples import Vectors, examples_of, vectors_of
+from blindspot.studies.repair.fitting import Map, Method, Triplets
 from blindspot.studies.repair.measuring import Maps
 from blindspot.studies.repair.results import Ends, Measure, Part, Report, Verdict, answer
 from blindspot.studies.repair.task import RepairTask
@@ -86,7 +87,7 @@ def test_held_out_scores_by_a_loop(made: tuple[World, RepairTask, Report]) -> No
     world, asked, report = made
     encoder = resolve_encoder(ENCODER, world.settings)
     examples = examples_of(
-        encoder, LEARNABLE, TESTS, asked.seed, world.settings, world.repository, no_progress, CancelToken()
+        encoder, LEARNABLE, TESTS, (), asked.seed, world.settings, world.repository, no_progress, CancelToken()
     )
     matrix = task.repair_of(report, world.settings).matrix.astype(np.float64)
     dataset = fetch.load(find_dataset(LEARNABLE), world.settings)
@@ -131,6 +132,138 @@ def test_labels_by_chance_give_no_gain(made: tuple[World, RepairTask, Report], m
     assert not report.held_out.change.is_gain
     assert report.verdict() is Verdict.NOT_WORTH
     assert ("demo-scored" in report.not_tested) is method.is_of_queries, "its texts do not ask"
+
+
+def of_kinds(name: str, n: int, seed: int) -> MinimalPairSet:
+    """``pairs`` with a second negative, which has another marker, and a second positive, which has a letter less."""
+    first = pairs(name, n, seed)
+
+    def column(numbers: np.ndarray) -> list[str]:
+        return [first.items[int(number)] for number in numbers]
+
+    originals, same, opposite = map(column, (first.originals, *first.rewrites.values()))
+    more = {"antonym": [f"{text} qvaz" for text in originals], "typo": [text[:2] + text[3:] for text in originals]}
+    return minimal_pair_set(name, originals, {"paraphrase": same, "negation": opposite, **more})
+
+
+def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple[World, RepairTask, Report]) -> None:
+    world, *_ = made
+    world.add(of_kinds("kinds", 240, 8))
+    encoder = resolve_encoder(ENCODER, world.settings)
+    examples = examples_of(
+        encoder,
+        "kinds",
+        ["demo-scored"],
+        ["negation"],
+        1,
+        world.settings,
+        world.repository,
+        no_progress,
+        CancelToken(),
+    )
+    assert {one.kind for one in (*examples.trained, *examples.tested)} == {"negation"}
+    assert {one.kind for one in examples.elsewhere} == {"antonym"}
+    trained = {key_of(text) for one in examples.trained for text in one.texts}
+    assert not trained & {key_of(text) for one in examples.elsewhere for text in one.texts}
+    # An original brings one triplet with either positive; whatever is trained on takes its originals along.
+    assert len(examples.elsewhere) == 2 * 240 - len(examples.trained)
+    asked = RepairTask.of(ENCODER, "kinds", world.settings, kinds=["negation"], rank=4, tests=["demo-scored"])
+    report = done(asked, world)
+    assert report.kinds == ("negation",)
+    assert [(one.part, one.kind) for one in report.measures if one.dataset == "kinds"] == [
+        (Part.HELD_OUT, ""),
+        (Part.HELD_OUT, "paraphrase as positive"),
+        (Part.HELD_OUT, "typo as positive"),
+        (Part.KINDS, "antonym"),
+        (Part.KINDS, "paraphrase as positive"),
+        (Part.KINDS, "typo as positive"),
+    ]
+    with pytest.raises(InputError, match="of the kind 'role_swap'"):
+        done(RepairTask.of(ENCODER, "kinds", world.settings, kinds=["role_swap"], tests=["demo-scored"]), world)
+
+
+def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
+    world, *_ = made
+    world.add(of_kinds("items", 240, 9))
+    encoder = resolve_encoder(ENCODER, world.settings)
+    report = done(RepairTask.of(ENCODER, "items", world.settings, rank=4, tests=["demo-scored"]), world)
+    found = next(one for one in report.measures if one.kind == measuring.FIRST)
+    examples = examples_of(
+        encoder,
+        "items",
+        ["demo-scored"],
+        (),
+        fitting.SEED,
+        world.settings,
+        world.repository,
+        no_progress,
+        CancelToken(),
+    )
+    dataset = examples.vectors.dataset
+    matrix = task.repair_of(report, world.settings).matrix.astype(np.float64)
+    for score, mapped in ((found.before, examples.vectors.matrix), (found.after, examples.vectors.matrix @ matrix)):
+        units = mapped / np.linalg.norm(mapped, axis=1, keepdims=True)
+        points = list[float]()
+        for anchor, positive in dict.fromkeys((one.anchor, one.positive) for one in examples.tested):
+            negatives = [one.negative for one in examples.tested if (one.anchor, one.positive) == (anchor, positive)]
+            own, *others = (
+                float(units[dataset.items.index(anchor)] @ units[dataset.items.index(text)])
+                for text in (positive, *negatives)
+            )
+            assert len(others) == 2
+            tied = sum(abs(own - other) <= 1e-6 for other in others)
+            points.append(0.0 if any(other > own + 1e-6 for other in others) else 1 / (1 + tied))
+        assert found.items == len(points)
+        assert score == pytest.approx(np.mean(points))
+
+
+def test_ties_share_the_point() -> None:
+    leads = np.array([0.1, 0.2, 0.0, 0.3, 0.0, 0.0, 0.1, -0.1])
+    item = np.array([0, 0, 1, 1, 2, 2, 3, 3])
+    assert measuring.is_first(leads, item).tolist() == pytest.approx([1, 1 / 2, 1 / 3, 0])
+    assert measuring.in_order(leads).tolist() == [1, 1, 0.5, 1, 0.5, 0.5, 1, 0]
+
+
+def test_a_model_below_chance_gains_from_shuffled_labels_and_that_is_no_gain(
+    made: tuple[World, RepairTask, Report], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Positives with more noise than negatives: nothing can be learned, and whatever scrambles vectors gains."""
+    monkeypatch.setattr(fitting, "STEPS", 600)
+    rng = np.random.default_rng(0)
+    m, d = 900, 12
+    anchors = rng.standard_normal((m, d))
+    noise = [0.9 * rng.standard_normal((m, d)), 0.5 * rng.standard_normal((m, d))]
+    matrix = np.concatenate([anchors, *(anchors + one for one in noise)]).astype(np.float32)
+    dataset = fetch.load(find_dataset(LEARNABLE), made[0].settings)
+    vectors = Vectors(dataset, matrix, np.ones(3 * m, dtype=np.bool_))
+    rows = np.arange(m, dtype=np.int64)
+    every = Triplets(rows, rows + m, rows + 2 * m)
+    train, stop, test = (
+        Triplets(rows[a:b], rows[a:b] + m, rows[a:b] + 2 * m) for a, b in ((0, 500), (500, 600), (600, m))
+    )
+    assert measuring.in_order(fitting.nothing(d).leads(matrix, every)).mean() < 0.2
+
+    def of_shuffled(seed: int) -> Map:
+        return fitting.fit(
+            matrix,
+            train.shuffled(seed),
+            stop.shuffled(seed + 10),
+            Method.QUERIES,
+            no_progress,
+            CancelToken(),
+            keep=0.0,
+            seed=seed,
+        )
+
+    repair, *others = map(of_shuffled, (5, 6, 7))
+    random = tuple(fitting.random_map(repair, Method.QUERIES, seed) for seed in range(5))
+    maps = Maps(fitting.nothing(d), repair, random, tuple(others))
+    tested = measuring.Tested(Part.HELD_OUT, maps, vectors, test, test.anchor, Unit.SENTENCES)
+    found = tested.in_order("", np.ones(len(test), dtype=np.bool_))
+    assert found.change.is_gain, "over doing nothing"
+    report = replace(made[2], measures=(found,))
+    assert not report.gains
+    assert report.verdict() is Verdict.NOT_WORTH
 
 
 def test_damage_is_that_of_ordinary_runs(made: tuple[World, RepairTask, Report]) -> None:
@@ -191,6 +324,7 @@ def test_no_evaluated_text_is_trained_on_in_another_case_or_spacing(made: tuple[
         resolve_encoder(ENCODER, world.settings),
         PLANTED,
         TESTS,
+        (),
         1,
         world.settings,
         world.repository,
