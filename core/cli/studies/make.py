@@ -20,7 +20,7 @@ from blindspot.files.writing import read_limited, write_atomically
 
 app = typer.Typer(no_args_is_help=True, help="Datasets made from your own texts.")
 MOST_REJECTED = 4 * 2**20  # bytes of a file of rejected rewrites
-SHOWN = 60  # characters of a text in a table
+SHOWN = 240  # characters of a rewrite in a preview
 
 
 @app.callback()
@@ -136,8 +136,14 @@ def _why(made: Made, rules: Sequence[Rule]) -> str:
         reasons.update(dict(made.reasons(rule)))
     if not reasons:
         return ""
-    why, _ = reasons.most_common(1)[0]
-    return f"{reasons.total():,}: {why}"
+    why, n = reasons.most_common(1)[0]
+    return f"{reasons.total():,}, of which {n:,}: {why}" if n < reasons.total() else f"{n:,}: {why}"
+
+
+def _cut(text: str) -> str:
+    """A text in one line, its line ends and tabs to be seen."""
+    line = text.replace("\n", "⏎").replace("\t", "⇥")
+    return line if len(line) <= SHOWN else f"{line[:SHOWN]}…"
 
 
 def _print_preview(made: Made, left_out: frozenset[str], most: int, as_json: bool) -> None:
@@ -164,9 +170,10 @@ def _print_preview(made: Made, left_out: frozenset[str], most: int, as_json: boo
         ]
         output.print_json({**_counts(made, left_out), "preview": rows})
         return
-    cells = [
-        (p.id, p.rule.name, p.rule.meaning.value, p.original, p.said, "rejected" * (p.id in left_out)) for p in shown
-    ]
-    output.print_table("Preview", ["id", "kind", "meaning", "original", "change", ""], cells)
+    for p in shown:
+        rejected = ", rejected" if p.id in left_out else ""
+        output.print_text(f"{p.id} {p.rule.name}, meaning {p.rule.meaning}{rejected}: {_cut(p.said)}")
+        output.print_text(f"  - {_cut(p.original)}")
+        output.print_text(f"  + {_cut(p.rewrite)}")
     _print_counts(made, left_out)
     output.print_text("Nothing was written. Leave rewrites out with --rejected FILE, an id per line.")

@@ -69,7 +69,8 @@ _NO_COMPARISON = re.compile(
     r"\b(?:no (?:longer|more|better|later|sooner|less)|once more|any ?more|any longer|more and more|more or less|"
     r"less and less|at least (?:I|you|he|she|it|we|they|the|that|this|there|for|in|on)|had better|all the best|"
     r"most (?:certainly|definitely|probably)|best[- ](?:man|seller|selling|known|of)|at best|"
-    r"at the (?:latest|earliest)|sooner or later|see you later|later on|the more|the less|harder and harder|do my best|better off)\b"
+    r"at the (?:latest|earliest)|sooner or later|see you later|later on|the more|the less|harder and harder|do my best|"
+    r"better off)\b"
     r"|\b(?:my|your|his|her|our|their) best\b|\b(?:later|longer|older|elder)-",
     re.IGNORECASE,
 )

@@ -151,10 +151,11 @@ def rows(made: Made, rejected: Collection[str] = (), form: Form | None = None) -
     if len(found) < FEWEST_ROWS:
         counts = Counter(proposal.rule.kind for proposal in accepted)
         fewest = min(dict.fromkeys(rule.kind for rule in made.rules), key=lambda kind: counts[kind])
+        pairs = " or --form pairs" if form is Form.COLUMNS and form_of(made.rules) is Form.PAIRS else ""
         raise InputError(
             f"only {counted(len(found), 'row')} would be made",
             expected=f"at least {FEWEST_ROWS}",
-            remedy=f"take more texts, other kinds (fewest rewrites: {fewest}, {counts[fewest]:,}) or --form pairs",
+            remedy=f"take more texts, or other kinds (fewest rewrites: {fewest}, {counts[fewest]:,}){pairs}",
         )
     if len(found) > MAX_ROWS:
         raise InputError(f"{len(found):,} rows", expected=f"at most {MAX_ROWS:,}", remedy="take fewer kinds or texts")
