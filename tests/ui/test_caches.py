@@ -231,6 +231,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             RunsOf(evalrank, (run,), (), ()),
             RunsOf(evalrank, (other,), (), ()),
             RunsOf(evalrank, (run,), (other,), ()),
+            RunsOf(evalrank, (run,), pooled=True),
             RunsOf(replace(evalrank, version=99), (run,), (), ()),
         ],
         ItemSet: [items, intruder_set(5)],

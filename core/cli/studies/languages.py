@@ -149,7 +149,7 @@ def _bias_row(bias: Bias) -> list[str]:
         f"{bias.queries:,}",
         *(f"{bias.shares[kind]:.1%}" for kind in Nearest),
         f"{bias.own.low:.1%} to {bias.own.high:.1%}",
-        f"{bias.own_among_wrong:.0%}",
+        "–" if bias.own_among_wrong is None else f"{bias.own_among_wrong:.0%}",
         f"{bias.expected:.0%}",
     ]
 

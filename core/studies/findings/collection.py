@@ -10,6 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, named_function
+from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
+from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
 from blindspot.runs.findings import Finding, FindingsOf, Level, Material
@@ -18,6 +20,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import among, general
+from blindspot.studies.languages import findings as languages
 from blindspot.types import Variant
 
 LEVELS = tuple(Level)  # worst first
@@ -51,12 +54,14 @@ class RunsOf:
         chosen: one per variant and dataset, on a dataset all with the same items.
         baselines: those of baselines, on the same items.
         apart: the newest runs of variants that were tested on other items than most.
+        pooled: whether these are runs of one model on several languages, whose texts are candidates of each other.
     """
 
     entry: DiagnosticEntry
     chosen: tuple[RunRecord, ...]
-    baselines: tuple[RunRecord, ...]
-    apart: tuple[RunRecord, ...]
+    baselines: tuple[RunRecord, ...] = ()
+    apart: tuple[RunRecord, ...] = ()
+    pooled: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,8 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
     """
     if not runs.chosen:
         return []
+    if runs.pooled:
+        return languages.of_pool(runs.chosen, repository, settings)
     own: list[Finding] = []
     if runs.entry.findings:
         function: FindingsOf = named_function(runs.entry.findings)
@@ -142,12 +149,16 @@ def collect(
     for runs in every:
         add(runs.entry.title, lambda runs=runs: (making or make)(runs, repository, settings))  # type: ignore[misc]
         add(runs.entry.title, lambda runs=runs: general.not_comparable(runs.chosen, runs.apart))  # type: ignore[misc]
+    pooled = pools(repository, selection)
+    for runs in pooled:
+        add("Languages", lambda runs=runs: (making or make)(runs, repository, settings))  # type: ignore[misc]
     chosen = [run for runs in every for run in runs.chosen]
     add("Texts cut off", lambda: general.cut_off(chosen, repository, settings))
     add("Post-processing", lambda: general.fitted_on_tested(chosen))
     add("Older versions", lambda: general.of_older_versions(old))
+    chosen += [run for runs in pooled for run in runs.chosen]
     variants = tuple(dict.fromkeys(run.plan.variant for run in chosen))
-    ids = tuple(run.run_id for run in chosen)
+    ids = tuple(dict.fromkeys(run.run_id for run in chosen))
     tested = sum(finding.p is not None for finding in found)
     return Collected(tuple(discoveries(found)), tested, tuple(failures), ids, variants)
 
@@ -201,6 +212,25 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
     ]
     now = {(r.plan.diagnostic, r.plan.dataset, r.plan.variant) for runs in fitting.values() for r in runs}
     return out, [run for key, run in old.items() if key not in now]
+
+
+def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
+    """The selected runs on parallel sentences, a model's on all its languages together; of the chosen datasets only
+    pools with one of them."""
+    metric = {"metric": selection.metric} if selection.metric else {}
+    params = EVALRANK.check_params({**metric, CANDIDATES.name: MATES})
+    runs = [
+        run
+        for run in repository.finished(EVALRANK, metrics=["hits@1"])
+        if (run.plan.params.get(CANDIDATES.name) == MATES if selection.runs else run.plan.params == params)
+    ]
+    is_named = bool(selection.variants or selection.runs)
+    wanted = [run for run in runs if selection.keeps(run) and (is_named or not knows_no_meaning(run.plan.variant))]
+    return [
+        RunsOf(EVALRANK, pool, pooled=True)
+        for pool in languages.pools_of(wanted)
+        if not selection.datasets or any(run.plan.dataset in selection.datasets for run in pool)
+    ]
 
 
 def knows_no_meaning(variant: Variant) -> bool:

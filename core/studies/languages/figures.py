@@ -131,4 +131,5 @@ def nearest_bars(found: Sequence[Bias], scheme: Scheme) -> go.Figure:
     figure.update_xaxes(title="share of the queries", tickformat=".0%", range=[0, 1])
     figure.update_yaxes(type="category")
     figure.update_layout(barmode="stack", bargap=0.25, legend_traceorder="normal")
-    return apply_layout(figure, scheme, height=120 + 24 * len(shown))
+    apply_layout(figure, scheme, height=120 + 24 * len(shown))
+    return figure.update_layout(margin_r=28)  # of half a label: 100%

@@ -1,14 +1,21 @@
-"""Finding of language bias: a query's nearest sentence is in its own language rather than a translation."""
+"""Findings of language bias: a query's nearest sentence is in its own language rather than a translation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from blindspot.datasets.published.tatoeba import place_of
 from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
+from blindspot.names import is_ranking
+from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.findings import Example, Finding, Level
-from blindspot.studies.languages.pooled import Bias, Nearest
-from blindspot.studies.languages.scores import FROM, TO, Score
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.languages.pooled import PRODUCTS, Bias, Nearest, best_of, biases, pool_of
+from blindspot.studies.languages.scores import FROM, TO, Score, scores_of_runs
 from blindspot.texts import counted
 
 LEAST = 8  # wrong nearest candidates that a test takes
@@ -26,7 +33,7 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
         runs = [s.run for s in scores if s.direction == way and bias.language in (ENGLISH, s.language.code)]
         if bias.wrong < LEAST or not runs:
             continue
-        name = "English" if bias.language == ENGLISH else languages()[bias.language].name
+        name = _name(bias.language)
         value = bias.shares[Nearest.OWN]
         is_bias = bias.p < ALPHA
         out.append(
@@ -34,8 +41,8 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
                 kind=f"own-language-first-{bias.language}",
                 level=Level.BLIND_SPOT if is_bias else Level.CAUTION,
                 sentence=f"{{A}} puts another {name} sentence nearest for {value:.1%} of {name} queries, rather than a "
-                f"translation: {bias.own_among_wrong:.0%} of its mistakes, where {bias.expected:.0%} of the wrong "
-                "candidates are in that language.",
+                f"translation: {value * bias.queries / bias.wrong:.0%} of its mistakes, where {bias.expected:.0%} of "
+                "the wrong candidates are in that language.",
                 diagnostic="evalrank",
                 dataset=runs[0].plan.dataset,
                 runs=(runs[0],),
@@ -47,7 +54,7 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
                 n=bias.wrong,
                 severity=value,
                 page="languages",
-                address={"lang_pool_on": "true"},
+                address=_address(runs[0]),
                 examples=tuple(
                     Example((("query", query), ("ranked above", nearest), ("match", match)))
                     for query, nearest, match in bias.examples
@@ -55,3 +62,66 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
             )
         )
     return out
+
+
+def _name(code: str) -> str:
+    return "English" if code == ENGLISH else languages()[code].name
+
+
+def _address(run: RunRecord) -> Mapping[str, str]:
+    place = place_of(run.plan.dataset)
+    sets = {"lang_set": place[0].family.id} if place else {}
+    return {**sets, "lang_enc": run.plan.variant.encoder, "lang_pool_on": "true"}
+
+
+# --- one finding per model, for the page of all findings
+
+
+def pools_of(runs: Iterable[RunRecord]) -> list[tuple[RunRecord, ...]]:
+    """Runs on parallel sentences that make a pool, those of the languages that the page takes at first: per model
+    without post-processing, family of datasets and similarity.
+
+    Args:
+        runs: with their Hits@1, the newest first; of other datasets too.
+    """
+    newest: dict[tuple[str, ...], dict[str, RunRecord]] = {}
+    for run in runs:
+        variant, place = run.plan.variant, place_of(run.plan.dataset)
+        if place and variant.transform == "none" and not is_ranking(variant.encoder):
+            key = (str(variant), place[0].family.id, *(f"{k}={v}" for k, v in sorted(run.plan.params.items())))
+            newest.setdefault(key, {}).setdefault(run.plan.dataset, run)
+    found = []
+    for own in newest.values():
+        codes = best_of(list(own.values()))
+        found.append(tuple(run for name, run in own.items() if (at := place_of(name)) and at[1].code in codes))
+    return [pool for pool in found if pool]
+
+
+def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Settings) -> list[Finding]:
+    """The worst of a pool's languages as one finding, with the number of queries that the page looks at.
+
+    Raises:
+        EmbeddingsGone: the cache no longer has the embeddings of a run.
+    """
+    scores = scores_of_runs(runs, repository)
+    metric = Similarity(runs[0].plan.params["metric"])
+    found = biases(pool_of(scores, settings, repository), metric, most_products=PRODUCTS)
+    tested = [one for one in findings(found, scores) if one.p is not None]
+    if not tested:
+        return []
+    least, worst = min(tested, key=lambda one: one.value), max(tested, key=lambda one: one.value)
+    p = min(1.0, len(tested) * min(one.p for one in tested if one.p is not None))
+    names = {f"own-language-first-{bias.language}": _name(bias.language) for bias in found}
+    span = f" ({least.value:.1%} in {names[least.kind]}, the least)" if len(tested) > 1 else ""
+    return [
+        replace(
+            worst,
+            kind="own-language-first",
+            level=Level.BLIND_SPOT if p < ALPHA else Level.CAUTION,
+            sentence=f"In a pool of {counted(len(found), 'language')}, {{A}} puts another {names[worst.kind]} sentence "
+            f"nearest for {worst.value:.1%} of {names[worst.kind]} queries, rather than a translation{span}.",
+            test=f"exact binomial test over {counted(worst.n, 'mistake')}, the smallest p of "
+            f"{counted(len(tested), 'language')}, corrected for their number",
+            p=p,
+        )
+    ]

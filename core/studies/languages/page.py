@@ -24,7 +24,7 @@ from blindspot.studies.lab.grid import stored_runs
 from blindspot.studies.lab.page.progress import offer
 from blindspot.studies.languages import figures
 from blindspot.studies.languages.findings import findings
-from blindspot.studies.languages.pooled import Bias, biases, pool_of
+from blindspot.studies.languages.pooled import PRODUCTS, Bias, best_of, biases, pool_of
 from blindspot.studies.languages.scores import (
     DEFAULT,
     FROM,
@@ -46,9 +46,7 @@ from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named, some_named, tab_named
 
 DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
-POOLED = 6  # languages at first: where a model finds little, it has no bias to show
 MOST_POOLED = 12
-PRODUCTS = 15_000_000_000  # of numbers, that a pool may take on the page: some seconds on two cores
 TITLE = "Languages"
 
 HOW = r"""
@@ -179,7 +177,8 @@ def _dots(scores: Sequence[Score]) -> None:
     n = len({score.language.code for score in shown})
     st.caption(
         f"{counted(n, 'language')}, sorted by the mean of both directions. Bars: 95% intervals. Candidates are all "
-        "sentences of the match's language, fewer in small languages."
+        "sentences of the match's language, fewer in small languages: chance is an accuracy of 0.001 where there are "
+        "1,000, and 0.01 where there are 100."
     )
     with st.expander("All numbers", icon=":material/table:"):
         _table(shown)
@@ -284,13 +283,11 @@ def _pool(scores: Sequence[Score]) -> None:
     )
     if not on:
         return
-    best = [language.code for group in grouped(scores, By.NONE) for language in group.languages]
-    usual = [code for code in best if code in whole][:POOLED]
     codes = some_named(
         "Languages in the pool",
         whole,
         key="lang_pool",
-        default=usual,
+        default=best_of([score.run for score in scores]),
         name=lambda code: languages()[code].name,
         max_selections=MOST_POOLED,
     )

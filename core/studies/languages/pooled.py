@@ -15,7 +15,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from blindspot.datasets.published.tatoeba import BOTH
+from blindspot.datasets.published.tatoeba import BOTH, place_of
 from blindspot.datasets.published.tatoeba.languages import ENGLISH
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.errors import InputError
@@ -29,6 +29,8 @@ from blindspot.store.repository import Repository
 from blindspot.studies.languages.scores import FROM, TO, Score
 from blindspot.types import CancelToken, Float32, Int64, Progress, no_progress
 
+POOLED = 6  # languages at first: where a model finds little, it has no bias to show
+PRODUCTS = 15_000_000_000  # of numbers, that a pool may take where somebody waits: some seconds on two cores
 FEWEST = 20  # queries of a language, however large the pool is
 AT_ONCE = 2_000  # queries between two looks at whether it is cancelled
 
@@ -89,9 +91,19 @@ class Bias:
         return round(self.queries * (1 - self.shares[Nearest.TRANSLATION]))
 
     @property
-    def own_among_wrong(self) -> float:
-        """Share of the wrong nearest candidates that are in the query's language; 0 of none."""
-        return self.shares[Nearest.OWN] * self.queries / self.wrong if self.wrong else 0.0
+    def own_among_wrong(self) -> float | None:
+        """Share of the wrong nearest candidates that are in the query's language; None of none."""
+        return self.shares[Nearest.OWN] * self.queries / self.wrong if self.wrong else None
+
+
+def best_of(runs: Sequence[RunRecord], most: int = POOLED) -> tuple[str, ...]:
+    """Codes of the languages with the highest accuracy on the mean of both directions, of those that have both."""
+    accuracy: dict[str, list[float]] = defaultdict(list)
+    for run in runs:
+        if place := place_of(run.plan.dataset):
+            accuracy[place[1].code].append(float(run.metrics["hits@1"]))
+    whole = {code: sum(values) for code, values in sorted(accuracy.items()) if len(values) == len(BOTH)}
+    return tuple(sorted(whole, key=lambda code: -whole[code])[:most])
 
 
 def pool_of(scores: Sequence[Score], settings: Settings, repository: Repository) -> Pool:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets
+from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, ParallelSets, place_of
 from blindspot.datasets.published.tatoeba.languages import Language
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
 from blindspot.errors import unknown
@@ -115,21 +115,26 @@ def cells_of(
 
 def scores_of(cells: Sequence[Cell], runs: Mapping[RunRequest, RunRecord], repository: Repository) -> list[Score]:
     """Scores of the cells that have a run, in their order; one query for all rows."""
-    found = [(cell, runs[cell.request]) for cell in cells if cell.request in runs]
+    return scores_of_runs([runs[cell.request] for cell in cells if cell.request in runs], repository)
+
+
+def scores_of_runs(runs: Sequence[RunRecord], repository: Repository) -> list[Score]:
+    """Scores of runs on parallel sentences, in their order; one query for all rows."""
+    found = [(place, run) for run in runs if (place := place_of(run.plan.dataset))]
     rows = repository.items(ENTRY, [run.run_id for _, run in found], texts=False)
     if not found or rows.empty:
         return []
     places = rows.groupby("run_id", sort=False).indices
     greater, ties = (rows[name].to_numpy(dtype=np.float64) for name in ("greater", "ties"))
     out = []
-    for cell, run in found:
+    for (_, language, direction), run in found:
         own = places[run.run_id]
         independent = Dependence.of_groups(np.arange(len(own), dtype=np.int64), Unit.COMPONENTS)
         hit, reciprocal = expected_hit(greater[own], ties[own], 1), expected_reciprocal_rank(greater[own], ties[own])
         out.append(
             Score(
-                cell.language,
-                cell.direction,
+                language,
+                direction,
                 run,
                 statistics.share(hit, independent),
                 statistics.share(reciprocal, independent),

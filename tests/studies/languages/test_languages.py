@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,12 @@ from blindspot.runs.embeddings import vectors_of
 from blindspot.runs.findings import Level
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
+from blindspot.studies.findings.collection import Selection, collect, pools
 from blindspot.studies.languages import figures
-from blindspot.studies.languages.findings import findings
-from blindspot.studies.languages.pooled import Nearest, Pool, biases, nearest_in, pool_of
+from blindspot.studies.languages.findings import findings, of_pool, pools_of
+from blindspot.studies.languages.pooled import Nearest, Pool, best_of, biases, nearest_in, pool_of
 from blindspot.studies.languages.scores import USUAL, By, Score, answer, cells_of, grouped, scores_of
+from blindspot.types import Variant
 from tests.conftest import make_settings
 from tests.support.commands import Command
 from tests.support.pages import OpenApp, chart_named, table, written
@@ -188,6 +191,7 @@ def test_kinds_of_nearest_sentences_by_hand() -> None:
     found = {bias.language: bias for bias in biases(pool, Similarity.COS)}
     assert found["a"].shares[Nearest.OWN] == 1
     assert found["b"].shares[Nearest.TRANSLATION] == 1
+    assert (found["a"].own_among_wrong, found["b"].own_among_wrong) == (1, None), "no mistake has no share of anything"
     assert found[ENGLISH].shares[Nearest.TRANSLATION] == 1
     assert found["a"].expected == pytest.approx(np.mean([1 / (4 - 2), 1 / (4 - 1)]))
     assert [example[:2] for example in found["a"].examples] == [("a1", "a2"), ("a2", "a1")]
@@ -213,6 +217,49 @@ def test_language_bias_is_a_finding(made: tuple[World, list[Score]]) -> None:
     assert russian.runs[0].plan.dataset == "demo-rus-eng"
     assert "Russian" in russian.said()
     assert kinds["own-language-first-eng"].runs[0].plan.dataset.startswith("demo-eng-")
+
+
+def test_the_languages_that_are_pooled_at_first_have_both_directions_and_the_best_scores(
+    made: tuple[World, list[Score]],
+) -> None:
+    _, scores = made
+    runs = [score.run for score in scores]
+    mean = {c: np.mean([s.accuracy.value for s in scores if s.language.code == c]) for c in CODES}
+    assert best_of(runs, 2) == tuple(sorted(CODES, key=lambda code: -mean[code])[:2])
+    assert best_of(runs[1:]) == tuple(sorted(CODES[1:], key=lambda code: -mean[code])), "German has one direction left"
+    assert best_of([]) == ()
+
+
+def test_a_pool_has_the_newest_runs_of_one_model(made: tuple[World, list[Score]]) -> None:
+    world, scores = made
+    runs = [score.run for score in scores]
+    other = run_of(world, "demo-deu-eng", "lsa")
+    centered = world.run("evalrank", f"{ENCODER}~center", "demo-deu-eng", candidates="mates")
+    usual = world.run("evalrank", ENCODER, "demo-pairs")
+    (pool,) = pools_of([*runs, *runs, other, centered, usual])
+    assert sorted(run.run_id for run in pool) == sorted(run.run_id for run in runs)
+    assert pools_of([other]) == [], "no language in both directions"
+
+
+def test_the_worst_language_of_a_pool_is_one_of_all_findings(made: tuple[World, list[Score]]) -> None:
+    world, scores = made
+    every = findings(biases(pool_of(scores, world.settings, world.repository), Similarity.COS), scores)
+    (one,) = of_pool([score.run for score in scores], world.repository, world.settings)
+    assert one.value == max(each.value for each in every)
+    assert one.p == pytest.approx(min(1, len(every) * min(each.p for each in every if each.p is not None)))
+    assert one.address == {"lang_set": "demo-languages", "lang_enc": ENCODER, "lang_pool_on": "true"}
+    chosen = Selection((Variant(ENCODER, "none"),))
+    collected = collect(world.repository, world.settings, chosen)
+    (shown,) = [each.finding for each in collected.discoveries if each.finding.kind == one.kind]
+    assert shown.said() == one.said()
+    assert {score.run.run_id for score in scores} <= set(collected.runs)
+    there = replace(chosen, datasets=("demo-rus-eng",))
+    elsewhere = replace(chosen, datasets=("demo-pairs",))
+    assert [len(pools(world.repository, each)) for each in (chosen, there, elsewhere)] == [1, 1, 0]
+    assert pools(world.repository, Selection()) == [], "it knows no meaning"
+    named = Selection(runs=tuple(score.run.run_id for score in scores[:2]))
+    ((own,),) = ([runs.chosen for runs in pools(world.repository, named)],)
+    assert {run.plan.dataset for run in own} == {"demo-deu-eng", "demo-eng-deu"}
 
 
 def test_post_processing_is_not_pooled(made: tuple[World, list[Score]]) -> None:

@@ -44,7 +44,7 @@ def _making(store: str, runs: RunsOf, repository: Repository, settings: Settings
 
 def _identity(runs: RunsOf) -> object:
     of_runs = ([run.run_id for run in kind] for kind in (runs.chosen, runs.baselines))
-    return runs.entry.id, runs.entry.version, *of_runs
+    return runs.entry.id, runs.entry.version, runs.pooled, *of_runs
 
 
 # Runs do not change: where others are added, as during a demo, only their diagnostics are looked at anew.
