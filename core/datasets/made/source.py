@@ -106,9 +106,11 @@ def _only_parquet_column(path: Path, data: bytes) -> tuple[str, list[object]] | 
         return None  # its reader says so
     with tables.parquet_errors(path):
         schema = parquet.ParquetFile(pa.BufferReader(data)).schema_arrow
-        if len(schema) != 1 or not tables.is_text(schema.field(0).type):
+        if len(schema) != 1:
             return None
         (name,) = schema.names
+        if not tables.is_text(schema.field(0).type):
+            raise InputError(f"{path} has one column, '{name[:40]}', without texts", expected="a column of texts")
         cells = [batch.column(0).to_pylist() for batch in tables.parquet_batches(data, str(path), [name], MAX_BYTES)]
     return name, [cell for some in cells for cell in some]
 
