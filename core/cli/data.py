@@ -56,7 +56,7 @@ def list_datasets(
     for one in [] if family else FAMILIES.values():
         output.print_text(f"{one.id}: {len(one.members)} more, {one.naming} (blindspot data list {one.id}).")
     if not family:
-        output.print_text(published.ABOUT)
+        output.print_text(f"{published.ABOUT}: page Retrieval, view 'published'")
 
 
 SHOWN_ROWS = 5
