@@ -243,12 +243,16 @@ class Preparation:
 
 @dataclass(frozen=True)
 class Work:
-    """Amount of work: ``pairs`` (rows, for other kinds) and distinct ``texts``; ``is_split`` into train and test."""
+    """Amount of work: ``pairs`` (rows, for other kinds) and distinct ``texts``; ``is_split`` into train and test.
+
+    ``classes`` is 0 where their number is not known, or does not matter.
+    """
 
     pairs: int
     texts: int
     dimension: int
     is_split: bool = False
+    classes: int = 0
 
 
 @dataclass(frozen=True)
@@ -549,6 +553,7 @@ MODULES = (
     "geometry.definition",
     "frequency.definition",
     "transfer.definition",
+    "probing.definition",
     "retrieval.definition",
 )
 

@@ -170,7 +170,7 @@ LOCAL = Policy(
     orders_queue=True,
     error_details=True,
     raters_names=True,
-    uploads=UploadLimits(("csv", "tsv", "jsonl", "parquet")),
+    uploads=UploadLimits(("csv", "tsv", "jsonl", "parquet", "txt")),
     text=20_000,  # no encoder here reads more than a few thousand
 )
 DEMO = Policy(
@@ -182,7 +182,7 @@ DEMO = Policy(
     error_details=False,
     raters_names=False,
     # No Parquet: what a small file unpacks to is only known afterwards.
-    uploads=UploadLimits(("csv", "tsv", "jsonl"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
+    uploads=UploadLimits(("csv", "tsv", "jsonl", "txt"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
     text=2_000,
     steps=4,
     dimensions=1_024,

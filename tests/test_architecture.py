@@ -27,8 +27,9 @@ LAYERS = (
     "testing / benchmarks / cli / documentation"
 ).split(" / ")
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.split()}
-# A diagnostic knows no other, but the view *bands* shows EvalRank's rows by the frequency of their words.
-BETWEEN_DIAGNOSTICS = {("frequency", "evalrank")}
+# A diagnostic knows no other, but the view *bands* shows EvalRank's rows by the frequency of their words, and Probing
+# is Transfer on other tasks.
+BETWEEN_DIAGNOSTICS = {("frequency", "evalrank"), ("probing", "transfer")}
 # Library: what a module's path below core contains, one of these, where it may be imported.
 HOMES = {
     "streamlit": "ui page workspace server app",

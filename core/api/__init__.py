@@ -71,6 +71,7 @@ __all__ = [
     "heros",
     "neighbours",
     "outliers",
+    "probing",
     "record",
     "report",
     "retrieval",
@@ -112,6 +113,7 @@ if TYPE_CHECKING:
     geometry: Diagnose
     heros: Diagnose
     outliers: Diagnose
+    probing: Diagnose
     retrieval: Diagnose
     similarity: Diagnose
     thematic_fit: Diagnose

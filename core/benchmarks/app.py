@@ -35,6 +35,7 @@ PAGES = (
         "words",
         "lab",
         "transfer",
+        "probing",
         "evidence",
     ),
     *(

@@ -26,6 +26,7 @@ from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published.chunked import CHUNKED
 from blindspot.datasets.published.evalrank_sources import SOURCES
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
+from blindspot.datasets.published.probing_tasks import PROBING
 from blindspot.datasets.published.similarity_sets import SIMILARITY
 from blindspot.datasets.published.tatoeba import PARALLEL
 from blindspot.datasets.published.transfer_tasks import INTENTS, LABELLED
@@ -360,6 +361,7 @@ DATASETS = {
         *CHUNKED.values(),
         *LABELLED.values(),
         *INTENTS.values(),
+        *PROBING.values(),
     )
 }
 
@@ -448,4 +450,5 @@ def _own_entry(file: OwnSource, reference: str) -> DatasetEntry:
         pairs=file.rows,
         texts=file.distinct_texts,
         is_split=file.is_split,
+        classes=file.number_of_classes,
     )

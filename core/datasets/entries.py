@@ -59,6 +59,7 @@ class DatasetEntry:
         pairs, texts: the counts as numbers, for estimates (pairs: originals of a user's minimal pairs); 0 if unknown
             before loading.
         is_split: whether labeled texts have a split of their own, for estimates; else folds are made.
+        classes: of a probing task, for estimates.
         sources: id of the scored pairs in ``SOURCES`` that its pairs were taken from, or "".
         core_texts: number of its first texts that belong to these; the rest are frequent words, added so that matches
             have more competitors. 0 if none were added.
@@ -82,6 +83,7 @@ class DatasetEntry:
     pairs: int = 0
     texts: int = 0
     is_split: bool = False
+    classes: int = 0
     sources: str = ""
     core_texts: int = 0
     rewrites: str = ""

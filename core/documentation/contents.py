@@ -56,6 +56,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Geometry": "diagnostics/geometry.md",
         "Frequency": "diagnostics/frequency.md",
         "Transfer": "diagnostics/transfer.md",
+        "Probing": "diagnostics/probing.md",
         "Retrieval": "diagnostics/retrieval.md",
     },
     "Reference": {

@@ -48,6 +48,10 @@ class FileFormat(StrEnum):
     PARQUET = "parquet"
 
 
+TEXT_FILE = "txt"  # with tabs between its columns
+ENDINGS = (*(f.value for f in FileFormat), TEXT_FILE)
+
+
 class ColumnKind(StrEnum):
     """Type of a column. Text columns have at least one text and, if all cells are text, no number."""
 
@@ -107,10 +111,10 @@ class FileTable:
 def format_of(path: Path) -> FileFormat:
     """The format that a file's ending tells."""
     ending = path.suffix.lower().removeprefix(".")
-    if ending not in list(FileFormat):
-        endings = ", ".join(f".{f}" for f in FileFormat)
+    if ending not in ENDINGS:
+        endings = ", ".join(f".{e}" for e in ENDINGS)
         raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {endings}")
-    return FileFormat(ending)
+    return FileFormat.TSV if ending == TEXT_FILE else FileFormat(ending)
 
 
 def read_bytes(path: Path) -> bytes:

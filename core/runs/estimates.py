@@ -250,7 +250,7 @@ def _way(cost: Cost, params: Mapping[str, str]) -> str:
 
 
 def _work(entry: DatasetEntry, dimension: int) -> Work:
-    return Work(entry.pairs, entry.texts, dimension, entry.is_split)
+    return Work(entry.pairs, entry.texts, dimension, entry.is_split, entry.classes)
 
 
 def _units_of(run: RunRecord) -> float:

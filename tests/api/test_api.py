@@ -39,10 +39,11 @@ def store(environment: Settings) -> Path:
 
 
 @pytest.mark.parametrize(
-    "diagnostic", ["evalrank", "heros", "similarity", "transfer", "retrieval", "geometry", "analogy"]
+    "diagnostic", ["evalrank", "heros", "similarity", "transfer", "probing", "retrieval", "geometry", "analogy"]
 )
 def test_every_diagnostic_gives_what_the_command_line_does(diagnostic: str, store: Path, blindspot: Command) -> None:
     datasets = {"heros": "demo-minimal", "similarity": "demo-scored", "transfer": "demo-negation"}
+    datasets |= {"probing": "demo-bigram-shift"}
     datasets |= {"retrieval": "demo-retrieval", "analogy": "demo-analogies"}
     dataset = datasets.get(diagnostic, "demo-pairs")
     found = getattr(bs, diagnostic)("random-projection", dataset, store=store)

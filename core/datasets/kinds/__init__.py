@@ -10,6 +10,7 @@ from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
@@ -25,6 +26,7 @@ _CLASSES: tuple[type[Dataset], ...] = (
     Outliers,
     Events,
     LabelledTexts,
+    ProbingTask,
     RetrievalDataset,
     ChunkedSentences,
 )

@@ -34,6 +34,7 @@ SCORE = "score"
 TEXT = "text"
 LABEL = "label"
 SPLIT = "split"
+TASK = "probing task"
 DOCUMENT = "document"
 TITLE = "title"
 RELEVANCE = "relevance"
@@ -41,7 +42,7 @@ NEGATIVES = "negatives"
 GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
 NO_ROLE = (GROUPS, UNUSED)
-_SHOWN_FIRST = (QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, ORIGINAL, *SUBSETS)
+_SHOWN_FIRST = (QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, TASK, ORIGINAL, *SUBSETS)
 
 
 class UnclearColumns(InputError):
@@ -129,6 +130,11 @@ class OwnSource(ABC):
     def is_split(self) -> bool:
         """Whether a column says what is trained and tested on."""
         return False
+
+    @property
+    def number_of_classes(self) -> int:
+        """Of labeled texts; else 0."""
+        return 0
 
     @property
     @abstractmethod

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import labelled_texts, retrieval_folder
+from blindspot.datasets.own import probing, retrieval_folder
 from blindspot.datasets.own.columns import OwnFile, OwnSource
 from blindspot.datasets.own.kinds import OWN_KINDS
 from blindspot.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
@@ -58,10 +58,8 @@ def parse(path: Path, data: bytes) -> OwnFile:
 
 def tabulate(path: Path, data: bytes, header: bool = True) -> OwnTable:
     """The columns in a file's bytes: see ``tables.tabulate``. SentEval's files of probing tasks have no header."""
-    if header and tables.format_of(path) is FileFormat.TSV and labelled_texts.is_senteval(data):
-        table = tables.tabulate(path, data, header=False)
-        if len(table.names) == len(labelled_texts.SENTEVAL):
-            return OwnTable(replace(table, names=labelled_texts.SENTEVAL))
+    if tables.format_of(path) is FileFormat.TSV and probing.is_senteval(data):
+        return OwnTable(probing.of_senteval(tables.tabulate(path, data, header=False)))
     return OwnTable(tables.tabulate(path, data, header))
 
 

@@ -10,6 +10,7 @@ from blindspot.datasets.own.columns import OwnFile
 from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
 from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs
 from blindspot.datasets.own.pairs import OwnPairs
+from blindspot.datasets.own.probing import OwnProbingTask
 from blindspot.datasets.own.retrieval import OwnRetrieval
 from blindspot.datasets.own.scored_pairs import OwnScoredPairs
 from blindspot.datasets.own.vocabulary import OwnVocabulary
@@ -19,6 +20,7 @@ _CLASSES: tuple[type[OwnFile], ...] = (
     OwnPairs,
     OwnMinimalPairs,
     OwnRetrieval,
+    OwnProbingTask,
     OwnLabelledTexts,
     OwnScoredPairs,
     OwnVocabulary,

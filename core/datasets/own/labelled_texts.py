@@ -9,12 +9,11 @@ pairs, one with ``query`` and ``mate`` positive pairs.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.labelled_texts import (
@@ -82,8 +81,6 @@ _SPLITS = {
     DEV: ("dev", "development", "validation", "valid", "val", "va"),
     TEST: ("test", "testing", "te"),
 }
-SENTEVAL = ("split", "label", "text")  # columns of SentEval's probing tasks (Conneau et al. 2018), which have no header
-_SENTEVAL_LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:tr|va|te)\t[^\t\n]*\t[^\t\n]*(?:\n|$)")
 _SPLIT_OF = {word: split for split, words in _SPLITS.items() for word in words}
 
 
@@ -97,6 +94,8 @@ class OwnLabelledTexts(OwnFile):
 
     examples: tuple[Example, ...]
 
+    too_many_classes: ClassVar[int]
+
     kind = DatasetKind.LABELLED_TEXTS
     title = "labeled texts"
     form = "labeled texts (text and label, or text1, text2 and label; perhaps split)"
@@ -109,15 +108,15 @@ class OwnLabelledTexts(OwnFile):
         "`label` of numbers beside two texts is taken for a score unless there is a `split`"
     )
     counted = "labeled examples"
-    roles = (
+    roles: ClassVar[tuple[Role, ...]] = (
         Role("text", TEXT, "the text, where an example has one"),
         Role("text1", FIRST, "the first of two texts"),
         Role("text2", SECOND, "the second of them"),
         Role("label", LABEL, "the class"),
         Role("split", SPLIT, "train, dev or test, where the file says it"),
     )
-    forms = (("text", "label"), ("text1", "text2", "label"))
-    optional = ("split",)
+    forms: ClassVar[tuple[tuple[str, ...], ...]] = (("text", "label"), ("text1", "text2", "label"))
+    optional: ClassVar[tuple[str, ...]] = ("split",)
     pickers = (
         (Picker(TEXT), Picker(LABEL, "The class of each example.")),
         (
@@ -132,6 +131,7 @@ class OwnLabelledTexts(OwnFile):
     )
     has_groups = True
     choose = "Choose the column of the texts and that of their labels, each column once."
+    too_many_classes = TOO_MANY_CLASSES
 
     @classmethod
     def matches_header(cls, table: FileTable) -> bool:
@@ -178,7 +178,7 @@ class OwnLabelledTexts(OwnFile):
         labels = _class_names(table, numbers[LABEL])
         splits = _split_numbers(table, numbers[SPLIT]) if SPLIT in numbers else [UNSPLIT] * len(firsts)
         examples = tuple(Example(*row) for row in zip(labels, firsts, seconds, splits, strict=True))
-        _check_classes(table, numbers[LABEL], labels)
+        _check_classes(table, numbers[LABEL], labels, cls.too_many_classes)
         if SPLIT in numbers:
             _check_split(table, numbers[SPLIT], examples)
         else:  # in folds equal texts stay together, so a class needs different ones
@@ -211,6 +211,10 @@ class OwnLabelledTexts(OwnFile):
             return tuple(sorted(names, key=lambda name: (int(name), name)))
         return tuple(sorted(names, key=lambda name: (name.casefold(), name)))
 
+    @property
+    def number_of_classes(self) -> int:
+        return len(self.classes)
+
     @cached_property
     def counts(self) -> LabelledCounts:
         return self.dataset(self.path.name).counts
@@ -228,11 +232,11 @@ class OwnLabelledTexts(OwnFile):
         if (more := len(counts.classes) - CLASSES_SHOWN) > 0:
             classes.append(f"and {more} more")
         holds = (
-            f"{counts.examples:,} examples of {len(counts.classes)} classes ({', '.join(classes)}), "
+            f"{counts.examples:,} examples of {len(counts.classes):,} classes ({', '.join(classes)}), "
             f"{counts.texts:,} texts"
         )
         columns = self._columns_in_words(", ")
-        return f"{self.path.name}: labeled texts: {columns}; {'; '.join([holds, *counts.caution])}"
+        return f"{self.path.name}: {self.title}: {columns}; {'; '.join([holds, *counts.caution])}"
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -266,11 +270,6 @@ class OwnLabelledTexts(OwnFile):
 
 def _text_use(use: str, found: Mapping[str, int]) -> str:
     return FIRST if use == TEXT and SECOND in found else use
-
-
-def is_senteval(data: bytes) -> bool:
-    """Whether a file begins as SentEval's probing tasks do: ``tr TAB label TAB sentence``."""
-    return bool(_SENTEVAL_LINE.match(data))
 
 
 # --- which columns
@@ -401,7 +400,7 @@ def _not_a(table: FileTable, row: int, column: int, wanted: str) -> str:
 # --- enough of each
 
 
-def _check_classes(table: FileTable, column: int, labels: Sequence[str]) -> None:
+def _check_classes(table: FileTable, column: int, labels: Sequence[str], too_many: int) -> None:
     if len(labels) < MIN_ROWS:
         raise InputError(
             f"{table.path} has {len(labels)} labeled text{'s' * (len(labels) > 1)}",
@@ -416,10 +415,10 @@ def _check_classes(table: FileTable, column: int, labels: Sequence[str]) -> None
             expected="at least two classes",
             remedy="add examples of another class, or choose another column",
         )
-    if len(found) >= TOO_MANY_CLASSES:
+    if len(found) >= too_many:
         raise InputError(
             f"{place}: {len(found):,} classes in {len(labels):,} rows",
-            expected=f"fewer than {TOO_MANY_CLASSES} classes, each with examples to learn from",
+            expected=f"fewer than {too_many:,} classes, each with examples to learn from",
             remedy="merge rare ones, or choose the column of the classes if this one holds ids, scores or texts",
         )
 

@@ -1,4 +1,4 @@
-"""Transfer tasks: ten of the EvalRank paper (Wang 2022, section 5.1), intents, and a probing task of our own."""
+"""Transfer tasks: ten of the EvalRank paper (Wang 2022, section 5.1), intents, and negation in our own."""
 
 from __future__ import annotations
 
@@ -194,8 +194,7 @@ LABELLED = {
         DatasetEntry(
             id="demo-negation",
             title="Demo negation",
-            description="The built-in sentences and their rewrites: is a sentence negated? A probing task. "
-            f"{_OWN_SPLITS}",
+            description=f"The built-in sentences and their rewrites: is a sentence negated? {_OWN_SPLITS}",
             kind=DatasetKind.LABELLED_TEXTS,
             unit="sentence",
             size="1,400 examples of 2 classes",

@@ -1,4 +1,4 @@
-"""Test of whether two transfer runs differ by more than chance, on the examples that both predicted."""
+"""Test of whether two runs of Transfer or Probing differ by more than chance, on the examples that both predicted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
-from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import Outcomes, outcomes
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
@@ -72,18 +72,19 @@ class Paired:
 
 def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
     """See ``blindspot.runs.comparison.Compare``."""
+    entry = find_diagnostic(first.plan.diagnostic)
     if filtered:
-        raise InputError("transfer has no filtered ranks", expected="--ranks only with runs of evalrank")
+        raise InputError(f"{entry.id} has no filtered ranks", expected="--ranks only with runs of evalrank")
     one, other = first.plan.variant.label, second.plan.variant.label
     if (kinds := [run.plan.params["classifier"] for run in (first, second)])[0] != kinds[1]:
         one, other = f"{one} ({kinds[0]})", f"{other} ({kinds[1]})"
-    found = outcomes(ENTRY, [first.run_id, second.run_id], repository)
+    found = outcomes(entry, [first.run_id, second.run_id], repository)
     rows = [Paired.of(found, first.run_id, second.run_id, "all")]
     if found.repeated.any() and not found.repeated.all():
         rows.append(Paired.of(found.without_overlap(), first.run_id, second.run_id, "without overlap"))
     said = [row.in_words(one, other) for row in rows]
     return Comparison(
-        f"Transfer on {first.plan.dataset}: A is {one}, B is {other}",
+        f"{entry.title} on {first.plan.dataset}: A is {one}, B is {other}",
         ["examples", "tested", "A", "B", "A - B", "95% interval", "only A right", "only B right", "p (McNemar)"],
         [
             [

@@ -69,12 +69,12 @@ def compute(
         shared = _shares_text(dataset, plan)[tested] & ~overlaps
         if not overlaps.all():
             metrics |= _scores_of(outcome, dataset, tested[~overlaps], CLEAN)
-    counts = tables.confusion(dataset.labels[tested], outcome.predicted[tested], len(dataset.classes))
-    f1 = tables.class_scores(counts).f1
-    metrics |= {f"f1@{name}": float(f) for name, f in zip(dataset.classes, f1, strict=True) if not np.isnan(f)}
-    by_epochs = params["classifier"].startswith("mlp")
+    if len(dataset.classes) < classifiers.MANY_CLASSES:  # of more, the rows tell
+        counts = tables.confusion(dataset.labels[tested], outcome.predicted[tested], len(dataset.classes))
+        f1 = tables.class_scores(counts).f1
+        metrics |= {f"f1@{name}": float(f) for name, f in zip(dataset.classes, f1, strict=True) if not np.isnan(f)}
     metrics |= {
-        "epochs" if by_epochs else "c": float(np.median(outcome.chosen)),
+        "epochs" if outcome.by_epochs else "c": float(np.median(outcome.chosen)),
         "tested": float(len(tested)),
         "trained": float(len(plan[0].training) if dataset.is_split else len(dataset.labels)),
         "overlap": float(overlaps.sum()),
@@ -97,7 +97,7 @@ def compute(
         coverage={"examples": len(dataset.labels), "examples_covered": len(dataset.labels)},
         item_numbers=tested,
         seeds={"folds and weights": seed},
-        chosen={f"{'epochs' if by_epochs else 'C'}, fold {i}": value for i, value in enumerate(outcome.chosen)},
+        chosen={f"{'epochs' if outcome.by_epochs else 'C'}, fold {i}": value for i, value in enumerate(outcome.chosen)},
     )
 
 
@@ -215,6 +215,7 @@ class _Outcome:
     probability: Float64
     fold: Int32
     chosen: list[float] = field(default_factory=list)  # per fold, C or the number of epochs
+    by_epochs: bool = False
     unconverged: int = 0
 
 
@@ -236,10 +237,12 @@ def _outcome(
             progress("training", number, len(plan), (number + share) / len(plan))
 
         report(0.0)
-        answers = _answers(features, dataset.labels, split, classifier, seed, report, cancel)
+        many = len(dataset.classes) >= classifiers.MANY_CLASSES
+        answers = _answers(features, dataset.labels, split, classifier, many, seed, report, cancel)
         out.predicted[split.test], out.probability[split.test] = answers.predicted, answers.probability
         out.fold[split.test] = number
         out.chosen.append(answers.chosen)
+        out.by_epochs = answers.by_epochs
         out.unconverged += answers.unconverged
     progress("training", len(plan), len(plan))
     return out
@@ -250,6 +253,7 @@ def _answers(
     labels: Int32,
     split: Split,
     classifier: str,
+    many: bool,
     seed: int,
     report: Callable[[float], None],
     cancel: CancelToken,
@@ -259,6 +263,8 @@ def _answers(
     test = scaling.apply(features, split.test)
     if classifier.startswith("mlp"):
         return classifiers.perceptron(fit, dev, test, seed=seed, report=report, cancel=cancel)
+    if many:
+        return classifiers.perceptron(fit, dev, test, seed=seed, report=report, cancel=cancel, hidden=())
     with_dev = not split.is_prescribed
     return classifiers.logistic_regression(fit, dev, test, with_dev=with_dev, report=report, cancel=cancel)
 
@@ -333,7 +339,8 @@ $$C \sum_i -\log p(y_i \mid x_i) + \tfrac12 \lVert W \rVert^2$$
 
 (the intercept goes free) by L-BFGS, with $C$ of
 {", ".join(f"{c:g}" for c in classifiers.STRENGTHS[: classifiers.ALWAYS])}, and as long as the largest is the best of
-{" and ".join(f"{c:g}" for c in classifiers.STRENGTHS[classifiers.ALWAYS :])} too. The **MLP** has one hidden layer of
+{" and ".join(f"{c:g}" for c in classifiers.STRENGTHS[classifiers.ALWAYS :])} too. Of {classifiers.MANY_CLASSES} classes
+or more it is trained like the MLP, without a hidden layer. The **MLP** has one hidden layer of
 {classifiers.HIDDEN} rectified units, learned by Adam (rate 0.001, batches of {classifiers.BATCH},
 $\alpha = 10^{{-4}}$). After every epoch, in small tasks after as many as make some {classifiers.STEPS_PER_LOOK} steps,
 its accuracy on dev is checked, at most {classifiers.LOOKS} times; training stops after {classifiers.PATIENCE} checks

@@ -16,6 +16,7 @@ from blindspot.figures.theme import SEQUENTIAL, Scheme, Style, apply_layout, ink
 from blindspot.types import Int64, Variant
 
 BASELINE = "always the most frequent class"
+MOST_DRAWN = 100  # classes: a larger matrix is a gray square that takes seconds
 MOST_PRINTED = 12  # classes: cells of a larger matrix have no room for numbers
 _CELL = 46  # pixels, of a matrix whose cells are printed
 _NAME_WIDTH = 12  # characters of a class in one line

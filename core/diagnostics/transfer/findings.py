@@ -1,4 +1,4 @@
-"""Findings on transfer: what can a classifier not learn from a model's vectors?
+"""Findings of Transfer and Probing: what can a classifier not learn from a model's vectors?
 
 A task is learned where the accuracy is more than a tenth of the way from the majority to all right. The negation probe
 asks for more: whether a sentence is negated decides what it means, so that halfway is the least.
@@ -12,10 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labelled_texts import same_examples
-from blindspot.diagnostics.transfer.definition import CLEAN, ENTRY
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostics.transfer.classifiers import MANY_CLASSES
+from blindspot.diagnostics.transfer.definition import CLEAN
 from blindspot.diagnostics.transfer.outcomes import Order
-from blindspot.diagnostics.transfer.tasks import DEMO
+from blindspot.diagnostics.transfer.tasks import DEMO, probe_asked
 from blindspot.numerics.statistics.against import share_against, stored_against
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
@@ -49,14 +52,32 @@ FEWEST = 10  # examples of a class
 
 def findings(material: Material) -> list[Finding]:
     """See ``blindspot.runs.findings.FindingsOf``."""
-    out = coverage(ENTRY, material.runs)
+    if not material.runs:
+        return []
+    entry = _entry(material.runs[0])
+    out = coverage(entry, material.runs)
     for found in together(material):
-        rows = rows_of(ENTRY, found.every, material.repository)
+        rows = rows_of(entry, found.every, material.repository)
         for run in found.runs:
             out += [*_learned(run), *_lifted(run)]
         if rows.values:
             out += _of_rows(found, rows)
     return out
+
+
+def _entry(run: RunRecord) -> DiagnosticEntry:
+    """Transfer or Probing."""
+    return find_diagnostic(run.plan.diagnostic)
+
+
+def _what(run: RunRecord) -> tuple[str, str]:
+    """What a classifier reads or learns, and which of the two it is called."""
+    if run.plan.dataset == DEMO:
+        return "Negation", "read"
+    if _entry(run).dataset_kind is not DatasetKind.PROBING:
+        return "The classes", "learned"
+    probe = probe_asked(run.plan.dataset)
+    return (probe.title if probe else "The property"), "read"
 
 
 # --- from the scores
@@ -68,28 +89,28 @@ def _learned(run: RunRecord) -> list[Finding]:
         return []
     value, majority = m["accuracy"], m["majority"]
     ends = Interval(m["accuracy_low"], m["accuracy_high"])
-    probe = run.plan.dataset == DEMO
-    share = PROBED if probe else LEARNED
+    share = PROBED if run.plan.dataset == DEMO else LEARNED
     least = majority + share * (1 - majority)
     p = stored_against(value, ends, least) if 0 < least < 1 else np.nan
     if np.isnan(p):
         return []
     weak = value < least
-    does = f"can {'hardly ' if weak else ''}be {'read' if probe else 'learned'} from"
+    what, verb = _what(run)
+    does = f"can {'hardly ' if weak else ''}be {verb} from"
     return [
         finding(
-            ENTRY,
+            _entry(run),
             [run],
             address={"transfer_view": "tasks"},
             kind="learned",
             level=Level.BLIND_SPOT if weak else Level.STRENGTH,
-            sentence=f"{'Negation' if probe else 'The classes'} {does} {{A}}: {value:.1%} of the examples are right"
+            sentence=f"{what} {does} {{A}}: {value:.1%} of the examples are right"
             f"{ci(ends, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
             value=value,
             interval=ends,
             p=p,
-            test=f"score test against {least:.1%}, {'half' if probe else 'a tenth'} of the way from the most frequent "
-            f"class to 100%, {counted(int(m['tested']), 'example')}",
+            test=f"score test against {least:.1%}, {'half' if share == PROBED else 'a tenth'} of the way from the most "
+            f"frequent class to 100%, {counted(int(m['tested']), 'example')}",
             n=int(m["tested"]),
             severity=clipped(lacking(value, majority)),
         )
@@ -106,7 +127,7 @@ def _lifted(run: RunRecord) -> list[Finding]:
     where = "are in the training part too" if m["trained"] < every else "repeat"
     return [
         finding(
-            ENTRY,
+            _entry(run),
             [run],
             address={"transfer_view": "tasks", "overlap": "without"},
             kind="lifted-by-overlap",
@@ -152,8 +173,11 @@ def _classes(
     predicted: np.ndarray[Any, Any],
     groups: Int64,
 ) -> list[Finding]:
-    """Classes that are recognized less often than by guessing classes as often as they occur."""
+    """Classes that are recognized less often than by guessing classes as often as they occur; none of many classes,
+    of which each has few examples."""
     here = rows.has(run.run_id)
+    if len(set(label[here])) >= MANY_CLASSES:
+        return []
     tested = int(np.count_nonzero(here))
     out = []
     for name in sorted(set(label[here])):
@@ -173,7 +197,7 @@ def _classes(
         of = f"{int(right.sum()):,} of {counted(examples, 'example')}"
         out.append(
             finding(
-                ENTRY,
+                _entry(run),
                 [run],
                 address=_view(run) | {"gold": str(name)},
                 kind=f"class-missed-{kebab(str(name))}",
@@ -199,7 +223,7 @@ def _against_baseline(
     own, low = found.score, found.reached
     points = number(100 * found.difference.value, "+.1f")
     made = findings_of(
-        ENTRY,
+        _entry(found.run),
         found,
         "at detecting negation" if found.run.plan.dataset == DEMO else "at the task",
         f"a classifier gets {own:.1%} of the examples right against {low:.1%}, {points} points"

@@ -1,9 +1,11 @@
-"""The transfer tasks, and a run's score and baseline as a page shows them."""
+"""The tasks of Transfer and Probing, and a run's score and baseline as a page shows them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from blindspot.datasets.kinds.probing import Probe, probe_of
+from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.published.transfer_tasks import LABELLED
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.numerics.statistics.intervals import Interval
@@ -14,6 +16,11 @@ TEN = tuple(name for name in LABELLED if name != DEMO)
 PAIR_TASKS = ("mrpc", "sick-e")  # their examples are two texts
 QUICK = ("cr", "trec")  # the smallest ones with single texts, without and with a split
 WITHOUT_OVERLAP = "_without_overlap"
+
+
+def probe_asked(dataset: str) -> Probe | None:
+    """The probing task that a dataset's file, or its id, is named after; None for another."""
+    return probe_of(path_of(dataset).stem if is_own(dataset) else dataset.removeprefix("demo-"))
 
 
 @dataclass(frozen=True)

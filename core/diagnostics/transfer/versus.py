@@ -1,4 +1,7 @@
-"""A against B: the paired difference of accuracy, and the examples that only one of two runs classifies right."""
+"""A against B: the paired difference of accuracy, and the examples that only one of two runs classifies right.
+
+The runs are of Transfer or of Probing.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer.comparison import Paired
-from blindspot.diagnostics.transfer.definition import ENTRY
 from blindspot.diagnostics.transfer.outcomes import outcomes
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome
@@ -21,7 +24,8 @@ from blindspot.store.repository import Repository
 def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
     """See ``blindspot.runs.comparison.DifferencesOf``: on the examples that all of the runs tested."""
     ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
-    tested = outcomes(ENTRY, ids, repository)
+    entry = find_diagnostic(pairs[0][0].plan.diagnostic)
+    tested = outcomes(entry, ids, repository)
     known = Dependence.of_groups(tested.groups, Unit.EXAMPLES)
     right = {run_id: tested.right(run_id).astype(np.float64) for run_id in ids}
     found = []
@@ -29,8 +33,8 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
         paired = Paired.of(tested, a.run_id, b.run_id)
         found.append(
             Difference.of(
-                ENTRY,
-                ENTRY.headline,
+                entry,
+                entry.headline,
                 "Accuracy",
                 share(right[a.run_id], known),
                 share(right[b.run_id], known),
@@ -56,7 +60,7 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     An item is a tested example, its score 1 where its class is found. What the loser was surest of comes first.
     """
     a, b = first.run_id, second.run_id
-    tested = outcomes(ENTRY, [a, b], repository)
+    tested = outcomes(find_diagnostic(first.plan.diagnostic), [a, b], repository)
     right = [tested.right(run_id) for run_id in (a, b)]
     gain = right[0].astype(np.float64) - right[1].astype(np.float64)
     sure = np.where(right[0], tested.probability[b], tested.probability[a])  # 0 to 1, of the wrong class
@@ -80,10 +84,11 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
 
 def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a tested example."""
-    tested = outcomes(ENTRY, [run.run_id], repository)
+    entry = find_diagnostic(run.plan.diagnostic)
+    tested = outcomes(entry, [run.run_id], repository)
     right = tested.right(run.run_id).astype(np.float64)
     order = np.argsort(tested.numbers)
     known = Dependence.of_groups(np.asarray(tested.groups)[order], Unit.EXAMPLES)
     texts = [str(tested.first[place]) for place in order.tolist()]
     numbers = np.asarray(tested.numbers, dtype=np.int64)[order]
-    return {ENTRY.headline: ItemScores(float(right.mean()), right[order], numbers, texts, known)}
+    return {entry.headline: ItemScores(float(right.mean()), right[order], numbers, texts, known)}

@@ -40,7 +40,8 @@ SIGNS = {
 WORDS = {DataState.MISSING: "not downloaded", DataState.CORRUPT: "damaged"}  # of others, as they are
 ROWS, ROW = 12, 35  # of the list before it scrolls; pixels of one
 NOT_KNOWN = "recorded on first use"
-OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.RETRIEVAL)  # kinds that need no "of texts" after their name
+# Kinds that need no "of texts" after their name.
+OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.PROBING, DatasetKind.RETRIEVAL)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
+from blindspot.datasets.kinds.labelled_texts import LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
@@ -198,6 +199,10 @@ def _retrieval(data: RetrievalDataset, _unit: str, content: str) -> None:
     pages.turn()
 
 
+def _labelled(data: LabelledTexts, unit: str, content: str) -> None:
+    labelled.show(data, unit, content, ROWS_PER_PAGE)
+
+
 _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.PAIR_SET: _pairs,
     DatasetKind.MINIMAL_PAIR_SET: _minimal_pairs,
@@ -209,7 +214,8 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.CHUNKED: _chunked,
     DatasetKind.EVENTS: _events,
     DatasetKind.RETRIEVAL: _retrieval,
-    DatasetKind.LABELLED_TEXTS: lambda data, unit, content: labelled.show(data, unit, content, ROWS_PER_PAGE),
+    DatasetKind.LABELLED_TEXTS: _labelled,
+    DatasetKind.PROBING: _labelled,
 }
 
 

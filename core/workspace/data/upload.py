@@ -116,7 +116,7 @@ def _read(table: OwnTable, kind: DatasetKind, columns: tuple[tuple[str, int], ..
 def _confirm(file: UploadedFile) -> None:
     """Show how the file is read; the reader can correct that before adding it."""
     header = True
-    if file.name.lower().endswith((".csv", ".tsv")):
+    if file.name.lower().endswith((".csv", ".tsv", ".txt")):
         header = st.checkbox("The first line is a header", value=True, key=f"upload_header_{file.file_id}")
     try:
         contents = _contents(file, header)
@@ -306,6 +306,7 @@ _COLUMNS: Mapping[DatasetKind, Callable[[OwnTable, DatasetKind, str], dict[str, 
 _SHOWN: Mapping[DatasetKind, Callable[[Any], None]] = {
     DatasetKind.MINIMAL_PAIR_SET: upload_minimal.show,
     DatasetKind.LABELLED_TEXTS: _show_labelled,
+    DatasetKind.PROBING: _show_labelled,
 }
 
 

@@ -1,4 +1,4 @@
-"""The page Transfer: its controls, the runs that they select, and its views."""
+"""The page Transfer, and what it shares with other pages of tasks: controls, the runs that they select, views."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import streamlit as st
 
 from blindspot import ui
+from blindspot.datasets.catalog import title_of
 from blindspot.diagnostics.transfer.classifiers import IN_WORDS
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, ENTRY, SEEDS
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import classifiers, offer, one_task, tasks
-from blindspot.diagnostics.transfer.page.runs import TransferView
-from blindspot.diagnostics.transfer.tasks import DEMO, TEN, WITHOUT_OVERLAP
+from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
+from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, QUICK, TEN, WITHOUT_OVERLAP
 from blindspot.store.records import RunRecord
 from blindspot.ui.options import options, runs_asked_for
 from blindspot.ui.pickers import Picks
@@ -22,7 +23,7 @@ from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.views import View, choose_view
 
 SCORES = [f"{m}{part}{end}" for m in Measure for part in ("", WITHOUT_OVERLAP) for end in ("", "_low", "_high")]
-COUNTS = ["majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
+COUNTS = ["chance", "majority", f"majority{WITHOUT_OVERLAP}", "tested", "trained", "overlap", "shared_text", "classes"]
 
 # The keys are also in the address; the first is the default.
 VIEWS: Mapping[str, View[TransferView]] = {
@@ -33,20 +34,48 @@ VIEWS: Mapping[str, View[TransferView]] = {
 }
 
 
+def _title(task: str) -> str:
+    """A task's name, with a note if its examples are pairs."""
+    name = title_of(task)
+    return f"{name} (pairs)" if task in PAIR_TASKS else name
+
+
+PAGE = TaskPage(
+    ENTRY,
+    "A task trains a simple classifier on a model's embeddings of labeled texts and tests it on others.",
+    "has no labeled texts",
+    (DEMO,),
+    (
+        Offered("demo", "Run the demo", (DEMO,), is_primary=True),
+        Offered("quick", "Run two tasks", QUICK),
+        Offered("ten", "Run all ten", TEN),
+    ),
+    QUICK,
+    titled=_title,
+    place=lambda task: (TEN.index(task) if task in TEN else len(TEN) + (task == DEMO), task),
+    asks=lambda task: "",  # noqa: ARG005 - descriptions of datasets tell
+)
+
+
 def show() -> None:
     """The page."""
-    picks = ui.page("Transfer", ENTRY.question)
+    show_tasks(PAGE, VIEWS)
+
+
+def show_tasks(page: TaskPage, views: Mapping[str, View[TransferView]]) -> None:
+    """A page of tasks."""
+    picks = ui.page(page.entry.title, page.entry.question)
     with ui.errors_shown():
-        if shown := _selected(picks):
+        if shown := _selected(page, picks):
             tasks.show_headline(shown)
-            choose_view(shown, VIEWS, "Look closer", key="transfer_view")
-    ui.how_computed(ENTRY)
+            choose_view(shown, views, "Look closer", key="transfer_view")
+    ui.how_computed(page.entry)
 
 
-def _selected(picks: Picks) -> TransferView | None:
-    found = repository().finished(ENTRY, metrics=[*SCORES, *COUNTS])
+def _selected(page: TaskPage, picks: Picks) -> TransferView | None:
+    found = repository().finished(page.entry, metrics=[*SCORES, *COUNTS])
     if not found:
-        offer.nothing_yet(picks)
+        offer.nothing_yet(page, picks)
         return None
     classifier, seed, measure, overlap, own = _controls(any(r.plan.support_digest for r in found))
     every: dict[str, dict[str, list[RunRecord]]] = {}
@@ -58,7 +87,7 @@ def _selected(picks: Picks) -> TransferView | None:
     comparable = {
         kind: {
             task: {run.plan.variant: run for run in tables.on_one_support(by_task[task], own)}
-            for task in sorted(by_task, key=_place)
+            for task in sorted(by_task, key=page.place)
         }
         for kind, by_task in every.items()
     }
@@ -70,6 +99,7 @@ def _selected(picks: Picks) -> TransferView | None:
         if run.plan.variant not in comparable[classifier][task]
     }
     return TransferView(
+        page,
         picks,
         variants,
         comparable,
@@ -79,7 +109,7 @@ def _selected(picks: Picks) -> TransferView | None:
         measure,
         overlap,
         own,
-        missing_runs.fits(ENTRY, picks.dataset),
+        missing_runs.fits(page.entry, picks.dataset),
         scheme(),
     )
 
@@ -124,7 +154,3 @@ def _controls(in_parts: bool) -> tuple[str, str, Measure, bool, bool]:
                 "are comparable. own: for each model the examples that it covers itself.",
             )
     return classifier, str(seed), measure, overlap == "with", support == "own"
-
-
-def _place(task: str) -> tuple[int, str]:
-    return (TEN.index(task) if task in TEN else len(TEN) + (task == DEMO), task)

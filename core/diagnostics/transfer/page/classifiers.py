@@ -13,9 +13,9 @@ from blindspot.diagnostics.transfer import stability
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import offer
-from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
 from blindspot.diagnostics.transfer.stability import Flip
-from blindspot.diagnostics.transfer.tasks import DEMO, score
+from blindspot.diagnostics.transfer.tasks import score
 from blindspot.figures import grids
 from blindspot.numerics.statistics import rankings
 from blindspot.store.records import RunRecord
@@ -45,7 +45,7 @@ def show(shown: TransferView) -> None:
     if not found:
         _offer(shown)
         return
-    mean = _mean(found)
+    mean = _mean(shown, found)
     _agreements(shown, found, mean)
     chosen = _choose(shown, found, mean)
     one = mean if mean and chosen == MEAN else found[chosen]
@@ -70,9 +70,9 @@ def _crossed(shown: TransferView, task: str) -> Crossed | None:
     return None if np.isnan(values).any() else Crossed(task, variants, classifiers, runs, values)
 
 
-def _mean(found: Mapping[str, Crossed]) -> Crossed | None:
+def _mean(shown: TransferView, found: Mapping[str, Crossed]) -> Crossed | None:
     """The mean over two or more tasks, without the demo, of the encoders and classifiers that all of them have."""
-    of = [crossed for task, crossed in found.items() if task != DEMO]
+    of = [crossed for task, crossed in found.items() if task not in shown.page.demos]
     if len(of) < 2:
         return None
     variants = tuple(v for v in of[0].variants if all(v in c.variants for c in of))
@@ -84,8 +84,9 @@ def _mean(found: Mapping[str, Crossed]) -> Crossed | None:
     return Crossed(MEAN, variants, classifiers, [], np.mean(values, 0))
 
 
-def _title(of: str, found: Mapping[str, Crossed]) -> str:
-    return f"mean of {sum(task != DEMO for task in found)} tasks" if of == MEAN else title(of)
+def _title(shown: TransferView, of: str, found: Mapping[str, Crossed]) -> str:
+    counted = sum(task not in shown.page.demos for task in found)
+    return f"mean of {counted} tasks" if of == MEAN else shown.page.titled(of)
 
 
 def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | None) -> None:
@@ -94,7 +95,7 @@ def _agreements(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed
         how = stability.agreement(one.values)
         rows.append(
             {
-                "task": _title(one.task, found),
+                "task": _title(shown, one.task, found),
                 "models": how.encoders,
                 "classifiers": len(one.classifiers),
                 "same ranking": f"{how.same} of {how.pairs}",
@@ -136,7 +137,7 @@ def _choose(shown: TransferView, found: Mapping[str, Crossed], mean: Crossed | N
         index=None,
         key="ranking_of",
         bind="query-params",
-        placeholder=_title(default, found),
+        placeholder=_title(shown, default, found),
         width=280,
         help="A task, or the mean over the tasks that were run, with equal weights.",
     )
@@ -174,7 +175,8 @@ def _flips(shown: TransferView, one: Crossed, tasks: Sequence[Crossed]) -> None:
             icon=":material/check_circle:",
         )
         return
-    found = _tested(one, [t for t in tasks if t.task != DEMO or len(tasks) == 1], shown.measure, overlap=shown.overlap)
+    counted = [t for t in tasks if t.task not in shown.page.demos or len(tasks) == 1]
+    found = _tested(one, counted, shown.measure, overlap=shown.overlap)
     encoders = [f"**{as_text(v.label)}**" for v in one.variants]
     classifiers = [f"`{name}`" for name in one.classifiers]
     clear = [flip for flip in found if flip.is_clear]
@@ -228,4 +230,4 @@ def _offer(shown: TransferView) -> None:
         "A ranking needs two encoders with two classifiers on the same task, and no task has them yet.",
         icon=":material/info:",
     )
-    offer.classifiers(shown, picked or next(iter(shown.runs), DEMO), CLASSIFIERS, variants)
+    offer.classifiers(shown, picked or next(iter(shown.runs), shown.page.demos[0]), CLASSIFIERS, variants)

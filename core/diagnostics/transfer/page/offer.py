@@ -1,4 +1,4 @@
-"""Offers of the page Transfer to run more: on an empty store, for one task, for what is missing."""
+"""Offers of a page of tasks to run more: on an empty store, for one task, for what is missing."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import streamlit as st
 
 from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.datasets.own import files as own_files
-from blindspot.diagnostics.transfer.definition import CLASSIFIERS, ENTRY
-from blindspot.diagnostics.transfer.page.runs import TransferView, title
-from blindspot.diagnostics.transfer.tasks import DEMO, QUICK, TEN
+from blindspot.diagnostics.transfer.definition import CLASSIFIERS
+from blindspot.diagnostics.transfer.page.runs import Offered, TaskPage, TransferView
 from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, pipeline
 from blindspot.runs.encoders_here import known_references
@@ -27,35 +26,26 @@ from blindspot.ui.widgets.missing_runs import cost_in_words, offer_line
 from blindspot.ui.widgets.work import run_button
 
 FIRST = tuple(Variant(encoder, "none") for encoder in ("minilm", "minilm-static", "random-projection"))
-OFFERED = (DEMO, *QUICK)
 MANY_RUNS = 500  # more than a page starts at once; the command line has no limit
 
 
-def nothing_yet(picks: Picks) -> None:
-    """An empty store: the built-in task, two quick ones, all ten, and a form."""
+def nothing_yet(page: TaskPage, picks: Picks) -> None:
+    """An empty store: the reader's own task, the built-in ones, and a form."""
     variants = gone.usable(picks.variants) or FIRST
-    mine = [picks.dataset] if _is_own_task(picks.dataset) else []
+    mine = (picks.dataset,) if _is_own_task(page, picks.dataset) else ()
     with st.container(border=True, key="empty"):
-        st.subheader("No transfer results yet", anchor=False)
-        st.markdown(
-            "A task trains a simple classifier on a model's embeddings of labeled texts and tests it on others. Start "
-            f"with {', '.join(f'`{v.label}`' for v in variants)}:"
-        )
-        for key, label, tasks in (
-            ("mine", "Run it", mine),
-            ("demo", "Run the demo", (DEMO,)),
-            ("quick", "Run two tasks", QUICK),
-            ("ten", "Run all ten", TEN),
-        ):
-            if tasks:
-                _line(key, label, variants, tasks, CLASSIFIERS[:1])
+        st.subheader(f"No {page.entry.title.lower()} results yet", anchor=False)
+        st.markdown(f"{page.about} Start with {', '.join(f'`{v.label}`' for v in variants)}:")
+        for one in (Offered("mine", "Run it", mine, is_primary=True), *page.offered):
+            if one.tasks:
+                _line(page, one, variants, CLASSIFIERS[:1])
     with st.expander("Choose what to run", icon=":material/tune:"):
-        _form(variants, mine or QUICK)
+        _form(page, variants, mine or page.first)
 
 
-def _is_own_task(dataset: str) -> bool:
+def _is_own_task(page: TaskPage, dataset: str) -> bool:
     try:
-        return own_files.is_own(dataset) and find_dataset(dataset).kind is ENTRY.dataset_kind
+        return own_files.is_own(dataset) and find_dataset(dataset).kind is page.entry.dataset_kind
     except BlindspotError:  # gone, or something else by now
         return False
 
@@ -75,19 +65,20 @@ def runs_of_task(shown: TransferView) -> list[RunRecord] | None:
             "models yet."
         )
         variants = gone.usable(shown.variants or FIRST)
-        _line("task", "Run it", variants, (task,), (shown.classifier,), shown.seed, own=shown.own)
+        one = Offered("task", "Run it", (task,), is_primary=True)
+        _line(shown.page, one, variants, (shown.classifier,), shown.seed, own=shown.own)
     return None
 
 
 def _other_kind(shown: TransferView) -> None:
     with st.container(border=True, key="no_labels"):
         st.markdown(
-            f"This view shows one task. {tables.dataset_title(shown.picks.dataset)} has no labeled texts. Pick a task:"
+            f"This view shows one task. {tables.dataset_title(shown.picks.dataset)} {shown.page.not_here}. Pick a task:"
         )
         with st.container(horizontal=True):
-            for i, name in enumerate([*shown.runs] or OFFERED):
+            for i, name in enumerate([*shown.runs] or dict.fromkeys((*shown.page.demos, *shown.page.first))):
                 st.button(
-                    as_text(title(name)),
+                    as_text(shown.page.titled(name)),
                     key=f"pick_task_{i}",
                     on_click=pick_dataset,
                     args=(name,),
@@ -99,18 +90,26 @@ def classifiers(shown: TransferView, task: str, missing: Sequence[str], variants
     """Classifiers that a task was not run with for all of some variants."""
     with st.container(border=True, key="no_classifiers"):
         what = f"{tables.dataset_title(task)} with {', '.join(f'`{name}`' for name in missing)}"
-        _line("classifiers", "Run them", gone.usable(variants), (task,), missing, shown.seed, own=shown.own, what=what)
+        one = Offered("classifiers", "Run them", (task,), is_primary=True)
+        _line(shown.page, one, gone.usable(variants), missing, shown.seed, own=shown.own, what=what)
 
 
 def missing(shown: TransferView) -> None:
     """The form for more runs, of several tasks at once."""
     with st.expander("Run more models, tasks or classifiers", icon=":material/add:"):
-        tasks = [shown.picks.dataset] if _is_own_task(shown.picks.dataset) else QUICK
-        _form(shown.variants or FIRST, tasks, shown.classifier, shown.seed, own=shown.own)
+        page, dataset = shown.page, shown.picks.dataset
+        tasks = [dataset] if _is_own_task(page, dataset) else page.first
+        _form(page, shown.variants or FIRST, tasks, shown.classifier, shown.seed, own=shown.own)
 
 
 def _requests(
-    variants: Sequence[Variant], tasks: Sequence[str], classifiers: Sequence[str], seed: str, *, own: bool
+    page: TaskPage,
+    variants: Sequence[Variant],
+    tasks: Sequence[str],
+    classifiers: Sequence[str],
+    seed: str,
+    *,
+    own: bool,
 ) -> list[RunRequest]:
     """Task by task, so that each encoder's texts are encoded once and classifiers follow each other.
 
@@ -120,7 +119,7 @@ def _requests(
     everybody = () if own else [variant.encoder for variant in variants]
     return [
         pipeline.request(
-            ENTRY.id, v.encoder, v.transform, task, {"classifier": name, "seed": seed}, settings(), everybody
+            page.entry.id, v.encoder, v.transform, task, {"classifier": name, "seed": seed}, settings(), everybody
         )
         for task in tasks
         for v in variants
@@ -129,24 +128,23 @@ def _requests(
 
 
 def _line(
-    key: str,
-    label: str,
+    page: TaskPage,
+    offered: Offered,
     variants: Sequence[Variant],
-    tasks: Sequence[str],
     classifiers: Sequence[str],
     seed: str = "1",
     *,
     own: bool = False,
     what: str = "",
 ) -> None:
-    titles = _titles(tasks)
+    tasks, titles = offered.tasks, _titles(offered.tasks)
     offer_line(
         what or (titles if len(tasks) <= 2 else f"{len(tasks)} tasks: {titles}"),
-        label,
-        f"Transfer, {titles}",
-        partial(_requests, variants, tasks, classifiers, seed, own=own),
-        key=f"transfer_run_{key}",
-        primary=key not in {"quick", "ten"},
+        offered.label,
+        f"{page.entry.title}, {titles}",
+        partial(_requests, page, variants, tasks, classifiers, seed, own=own),
+        key=f"transfer_run_{offered.key}",
+        primary=offered.is_primary,
     )
 
 
@@ -155,6 +153,7 @@ def _titles(tasks: Sequence[str]) -> str:
 
 
 def _form(
+    page: TaskPage,
     shown: Sequence[Variant],
     tasks: Sequence[str],
     classifier: str = CLASSIFIERS[0],
@@ -176,7 +175,7 @@ def _form(
         placeholder=", ".join(v.label for v in shown[:4]) + (" …" if len(shown) > 4 else ""),
         help="A model, or model~post-processing. Choose, or type. Empty means those shown.",
     )
-    known_tasks = [name for name, task in gone.readable_datasets().items() if task.kind is ENTRY.dataset_kind]
+    known_tasks = [name for name, task in gone.readable_datasets().items() if task.kind is page.entry.dataset_kind]
     chosen_tasks = right.multiselect(
         "Tasks",
         known_tasks,
@@ -184,7 +183,7 @@ def _form(
         key="transfer_run_tasks",
         persist_state="session",
         format_func=title_of,
-        help="Add labeled texts of your own on the page *Data*.",
+        help=f"Add a {page.entry.dataset_kind.in_words} of your own on the page *Data*.",
     )
     chosen = left.pills(
         "Classifiers",
@@ -200,7 +199,7 @@ def _form(
         return
     wanted = [name for name in CLASSIFIERS if name in (chosen or [classifier])]
     try:
-        requests = list(dict.fromkeys(_requests(variants, chosen_tasks, wanted, seed, own=own)))
+        requests = list(dict.fromkeys(_requests(page, variants, chosen_tasks, wanted, seed, own=own)))
         cost = estimates.estimate(requests, settings(), repository())
     except BlindspotError as error:
         right.error(as_text(str(error)), icon=":material/error:")
@@ -218,7 +217,7 @@ def _form(
         st.caption(as_text(cost_in_words(cost)) if requests else "Choose a task.")
         run_button(
             f"Run {len(left_over)}" if left_over else "All available" if not under_way else "Running …",
-            f"Transfer, {_titles(chosen_tasks)}",
+            f"{page.entry.title}, {_titles(chosen_tasks)}",
             left_over,
             key="transfer_run_form",
         )

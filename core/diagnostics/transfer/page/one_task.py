@@ -22,7 +22,7 @@ from blindspot.diagnostics.transfer.outcomes import (
     Which,
 )
 from blindspot.diagnostics.transfer.page.offer import runs_of_task
-from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of, title
+from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
 from blindspot.numerics.statistics.confusion import class_scores
 from blindspot.store.records import RunRecord
 from blindspot.texts import with_minus
@@ -69,17 +69,22 @@ def confusion(shown: TransferView) -> None:
         return
     found, sides = compared
     st.caption(
-        f"{title(shown.picks.dataset)}: {len(found):,} tested examples"
+        f"{shown.page.titled(shown.picks.dataset)}: {len(found):,} tested examples"
         + ("" if shown.overlap else " without overlap with training or repeats")
         + (" that both were tested on" if len(sides) > 1 else "")
-        + ". Cells: count and share of the row; correct predictions are framed."
+        + (
+            f". Its {len(found.classes):,} classes are too many for a matrix."
+            if len(found.classes) > figures.MOST_DRAWN
+            else ". Cells: count and share of the row; correct predictions are framed."
+        )
     )
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:
             accuracy = float(found.right(run.run_id).mean())
             st.markdown(f"**{side}: {as_text(run.plan.variant.label)}**, accuracy {accuracy:.4f}")
-            figure = figures.confusion(found.table(run.run_id), found.classes, shown.scheme)
-            st.plotly_chart(figure, key=f"transfer_confusion_{side}")
+            if len(found.classes) <= figures.MOST_DRAWN:
+                figure = figures.confusion(found.table(run.run_id), found.classes, shown.scheme)
+                st.plotly_chart(figure, key=f"transfer_confusion_{side}")
     _per_class(found, sides)
     _mistakes(found, sides)
 
@@ -278,7 +283,7 @@ def _downloads(listed: pd.DataFrame, shown: TransferView, sides: Sides) -> None:
     downloads.tables(
         lambda: outcomes.for_export(listed, variants),
         Holds(shown.picks.dataset, tuple(run.run_id for run in sides.values())),
-        stem=downloads.stem_of("transfer", shown.picks.dataset, shown.classifier),
+        stem=downloads.stem_of(shown.page.entry.id, shown.picks.dataset, shown.classifier),
         key="transfer_download",
         help=f"All {len(listed):,} examples of the table in its order.",
     )

@@ -1,17 +1,16 @@
-"""The runs that the page Transfer shows, and the predictions that they stored."""
+"""The runs that a page of tasks shows, Transfer or Probing, and the predictions that they stored."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.entries import DatasetEntry
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
-from blindspot.diagnostics.transfer.definition import ENTRY
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
-from blindspot.diagnostics.transfer.tasks import PAIR_TASKS
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme
 from blindspot.store.records import RunRecord
@@ -20,6 +19,46 @@ from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, repository, settings
 
 Runs = Mapping[str, Mapping[Variant, RunRecord]]  # by task and variant
+
+
+@dataclass(frozen=True)
+class Offered:
+    """Tasks that an empty page offers to run at once.
+
+    Attributes:
+        key: of its button.
+    """
+
+    key: str
+    label: str
+    tasks: tuple[str, ...]
+    is_primary: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TaskPage:
+    """What is particular to a page of tasks.
+
+    Attributes:
+        about: what a task is and where more come from, for an empty page, as Markdown.
+        not_here: what a dataset of another kind is or lacks.
+        demos: built-in tasks, which no mean counts.
+        offered: on an empty page.
+        first: tasks to pick, and to choose in the form, where none was run.
+        titled: a task's name in figures and tables.
+        place: of a task in their order.
+        asks: what a task asks about a text, or "".
+    """
+
+    entry: DiagnosticEntry
+    about: str
+    not_here: str
+    demos: tuple[str, ...]
+    offered: tuple[Offered, ...]
+    first: tuple[str, ...]
+    titled: Callable[[str], str]
+    place: Callable[[str], tuple[int, str]]
+    asks: Callable[[str], str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,9 +71,10 @@ class TransferView:
         hidden: variants with a run on other examples than the rest, which is not in ``every``.
         overlap: whether examples count that are also in training, or repeat.
         own: whether each encoder is tested on the examples that it covers itself.
-        is_task: whether the sidebar's dataset has labeled texts.
+        is_task: whether the sidebar's dataset is a task.
     """
 
+    page: TaskPage
     picks: Picks
     variants: Sequence[Variant]
     every: Mapping[str, Runs]
@@ -58,21 +98,16 @@ class TransferView:
         return self.measure.in_words + ("" if self.overlap else ", without overlap")
 
 
-def title(task: str) -> str:
-    """A task's name in a figure, with a note if its examples are pairs."""
-    name = title_of(task)
-    return f"{name} (pairs)" if task in PAIR_TASKS else name
-
-
 def outcomes_of(runs: Sequence[RunRecord], *, overlap: bool) -> Outcomes:
     """The examples that all the runs of a task tested, with or without those that overlap."""
-    found = _outcomes(tuple(r.run_id for r in runs), classes_of(runs[0].plan.dataset))
+    plan = runs[0].plan
+    found = _outcomes(plan.diagnostic, tuple(r.run_id for r in runs), classes_of(plan.dataset))
     return found if overlap else found.without_overlap()
 
 
 @cached(24, "Reading predictions …", shared=True)
-def _outcomes(run_ids: tuple[str, ...], order: tuple[str, ...]) -> Outcomes:
-    return outcomes(ENTRY, run_ids, repository(), order)
+def _outcomes(diagnostic: str, run_ids: tuple[str, ...], order: tuple[str, ...]) -> Outcomes:
+    return outcomes(find_diagnostic(diagnostic), run_ids, repository(), order)
 
 
 def classes_of(task: str) -> tuple[str, ...]:

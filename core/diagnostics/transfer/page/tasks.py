@@ -1,4 +1,4 @@
-"""The view *tasks* of the page Transfer: scores of variants over tasks, the baseline, overlap, coverage."""
+"""The view *tasks* of a page of tasks: scores of variants over tasks, the baseline, overlap, coverage."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import streamlit as st
 
 from blindspot.diagnostics.transfer import figures
 from blindspot.diagnostics.transfer.classifiers import IN_WORDS as CLASSIFIERS_IN_WORDS
-from blindspot.diagnostics.transfer.definition import ENTRY
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.diagnostics.transfer.page import offer
-from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of, title
+from blindspot.diagnostics.transfer.page.runs import TransferView, classes_of, outcomes_of
 from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseline, score
 from blindspot.figures import grids
 from blindspot.figures.dots import DOT, dot
@@ -61,7 +60,7 @@ def show(shown: TransferView) -> None:
     _table(shown, tasks, variants, scores)
     _notes(shown, tasks)
     lacking = {task: [v.label for v in shown.variants if v not in shown.runs[task]] for task in tasks}
-    if said := [f"{title(task)} by {', '.join(labels)}" for task, labels in lacking.items() if labels]:
+    if said := [f"{shown.page.titled(task)} by {', '.join(labels)}" for task, labels in lacking.items() if labels]:
         st.caption(as_text(f"Not run yet: {'; '.join(said)}."))
     offer.missing(shown)
 
@@ -77,13 +76,13 @@ def show_headline(shown: TransferView) -> None:
         return
     interval = "" if found.interval is None else f" (95% CI {in_percent(found.interval)})"
     said = (
-        f"{as_text(title(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on embeddings of "
-        f"**{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
+        f"{as_text(shown.page.titled(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on "
+        f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
         f"{runs[0].metrics['tested']:,.0f} examples right{interval}{_in_folds(runs[0])}; always choosing the most "
         f"frequent class would be right on {runs[0].metrics['majority']:.1%}"
     )
-    headline.show(headline.in_words(said, headline.rivals(ENTRY, runs, ".1%"), "better", "worse"))
-    if ahead := _word_counting_ahead(runs):
+    headline.show(headline.in_words(said, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
+    if not shown.page.asks(task) and (ahead := _word_counting_ahead(runs)):
         names = " and ".join(as_text(run.plan.variant.label) for run in ahead)
         know = "knows" if len(ahead) == 1 else "know"
         word = ", here “not”," if task == DEMO else ""
@@ -168,7 +167,9 @@ def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Varian
         drawn_as = one_of("Drawn as", ["dots", "grid"], "transfer_figure", about)
     if drawn_as == "grid":
         values = np.array([[_value(scores, task, v) for v in variants] for task in tasks])
-        figure = grids.score_grid(values, [title(t) for t in tasks], [v.label for v in variants], 1.0, shown.scheme)
+        figure = grids.score_grid(
+            values, [shown.page.titled(t) for t in tasks], [v.label for v in variants], 1.0, shown.scheme
+        )
         st.plotly_chart(figure, key="transfer_grid")
         return
     drawn = variants[:MOST_DOTS]
@@ -178,9 +179,12 @@ def _figure(shown: TransferView, tasks: Sequence[str], variants: Sequence[Varian
         )
     # In the order of the tasks: a variant may lack the first one.
     rows = [
-        dot(v, title(t), found.value, found.interval) for t in tasks for v in drawn if (found := scores.get((t, v)))
+        dot(v, shown.page.titled(t), found.value, found.interval)
+        for t in tasks
+        for v in drawn
+        if (found := scores.get((t, v)))
     ]
-    baselines = {title(task): value for task in tasks if (value := _baseline(shown, task)) is not None}
+    baselines = {shown.page.titled(task): value for task in tasks if (value := _baseline(shown, task)) is not None}
     looks, axis = variant_styles(drawn), shown.axis
     figure = figures.task_dots(pd.DataFrame(rows, columns=DOT), baselines, looks, shown.scheme, axis=axis)
     st.plotly_chart(figure, key="transfer_dots")
@@ -201,7 +205,8 @@ def _baseline(shown: TransferView, task: str) -> float | None:
 
 
 def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant], scores: Scores) -> None:
-    shared = [task for task in tasks if task != DEMO and all((task, v) in scores for v in variants)]
+    demos = [task for task in tasks if task in shown.page.demos]
+    shared = [task for task in tasks if task not in demos and all((task, v) in scores for v in variants)]
     frame = pd.DataFrame({"model": [*(v.label for v in variants), figures.BASELINE]})
     by_task = {
         task: np.array([*(_value(scores, task, v) for v in variants), _baseline(shown, task)], dtype=np.float64)
@@ -210,7 +215,7 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
     if len(shared) > 1:
         frame[f"mean of {len(shared)}"] = 100 * np.mean([by_task[task] for task in shared], axis=0)
     for task, values in by_task.items():
-        frame[title(task)] = 100 * values
+        frame[shown.page.titled(task)] = 100 * values
     st.dataframe(tables.mark_highest(frame, len(variants)), hide_index=True, placeholder="–", key="transfer_table")
     said = f"{shown.axis[0].upper()}{shown.axis[1:]}, in %. {tables.HIGHEST} highest in its column, whether or not the "
     said += "difference is significant. Bars in the figure: 95% CI over the tested examples, those with the same text "
@@ -218,7 +223,7 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
     if len(shared) > 1:
         said += f" The mean is over the {len(shared)} tasks that all these models were run on"
         said += ", including pair tasks" if set(shared) & set(PAIR_TASKS) else ""
-        said += ", without the demo." if DEMO in tasks else "."
+        said += ", without the demo." if len(demos) == 1 else ", without the demos." if demos else "."
     st.caption(said)
 
 
@@ -232,9 +237,11 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         is_split = _is_split(run)
         rows.append(
             {
-                "task": title(task),
+                "task": shown.page.titled(task),
+                **({"asks": asks} if (asks := shown.page.asks(task)) else {}),
                 "tested": int(m["tested"]),
                 "classes": int(m["classes"]),
+                **({"chance": f"{m['chance']:.1%}"} if "chance" in m else {}),
                 "baseline": f"{m['majority']:.1%}",
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
@@ -245,8 +252,11 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         pd.DataFrame(rows),
         hide_index=True,
         key="transfer_counts",
+        placeholder="–",
         column_config={
+            "asks": st.column_config.TextColumn(width="medium"),
             "tested": st.column_config.NumberColumn("tested examples", format="localized"),
+            "chance": st.column_config.TextColumn(help="Accuracy of guessing: 1 over the number of classes"),
             "baseline": st.column_config.TextColumn(
                 "most frequent class", help="Accuracy of always predicting the training part's most frequent class"
             ),
