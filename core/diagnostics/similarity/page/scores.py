@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
+from blindspot.datasets.published.meaning_changes import CEILINGS
 from blindspot.diagnostics.similarity import figures, intervals, words_alone
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
 from blindspot.diagnostics.similarity.intervals import ALL, MEAN, Disagreement, Row
@@ -65,7 +66,8 @@ def show(shown: SimilarityView) -> None:
             _order(shown, rows)
     if len(shown.runs) > 1:
         _say_whether_they_agree(shown)
-    st.caption(f"{len(shown.table.frame):,} pairs. {_independent(shown.table)}{_near_zero(rows)}{_how_words(shown)}")
+    about = f"{_independent(shown.table)}{_ceiling(shown)}{_near_zero(rows)}{_how_words(shown)}"
+    st.caption(f"{len(shown.table.frame):,} pairs. {about}")
     if shown.own or len(shown.table.sets) > 1:
         with_alone = _grouped(shown)
         _per_group(shown, with_alone)
@@ -109,6 +111,13 @@ def _against_words(table: ScoredTable, run_id: str) -> Against | None:
 
 def _styles(shown: SimilarityView) -> Mapping[Variant, Style]:
     return {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
+
+
+def _ceiling(shown: SimilarityView) -> str:
+    """The correlation of raters with each other, where it is published."""
+    found = CEILINGS.get(shown.runs[0].plan.dataset, {})
+    said = ", ".join(f"{value:.2f} over {pairs}" for pairs, value in found.items())
+    return f" Ceiling: two halves of the raters agree at Pearson's r = {said}." if said else ""
 
 
 def _near_zero(rows: Rows) -> str:
