@@ -27,6 +27,7 @@ from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 
 SECONDS_BETWEEN_LOOKS = 1.0
+MOST_REFUSALS = 3  # of a piece, by nodes that may not work, where nobody knows how many others there are
 Watch = Callable[[int, float | None], object]  # number of requests done, seconds left
 
 
@@ -47,13 +48,15 @@ class Note:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Requests for one worker; ``failed`` says why those are tried once more, ``avoid`` where not."""
+    """Requests for one worker; ``failed`` says why those are tried once more, ``avoid`` where not; ``refusals`` counts
+    nodes that were not able to work on them."""
 
     requests: tuple[RunRequest, ...]
     needs: Needs
     avoid: frozenset[str] = frozenset()
     failed: dict[RunRequest, BlindspotError] = field(default_factory=dict)
     was_lost: bool = False
+    refusals: int = 0
 
 
 def run(
@@ -95,7 +98,9 @@ class _Driver:
         )
         self._at_work: dict[int, _Piece] = {}
         self._number, self._done = 0, 0
-        self._seconds, self._seconds_done = sum(piece.needs.seconds for piece in self._todo), 0.0
+        seconds = [piece.needs.seconds for piece in self._todo]
+        self._seconds, self._seconds_done = sum(seconds), 0.0
+        self._expected = groups.makespan(seconds, max(engine.workers, 1))
 
     def run(self) -> Iterator[Stored | Failed | Note]:
         if not self._todo:
@@ -105,7 +110,7 @@ class _Driver:
         try:
             for ended in self._engine.check(self._pickled(())):
                 yield from self._of_check(ended)
-            self._watch(0, None)
+            self._watch(0, self._left(0.0))
             while self._todo or self._at_work:
                 self._hand_out()
                 for ended in self._engine.wait(SECONDS_BETWEEN_LOOKS):
@@ -130,8 +135,10 @@ class _Driver:
             self._engine.submit(self._number, self._pickled(piece.requests), piece.needs, avoid)
 
     def _left(self, seconds: float) -> float | None:
-        """Seconds that the rest takes, by what the first part took; None before there is one."""
-        return seconds * (self._seconds / self._seconds_done - 1) if self._seconds_done else None
+        """Seconds that the rest takes, by what the first part took; before there is one, as estimated."""
+        if self._seconds_done:
+            return seconds * (self._seconds / self._seconds_done - 1)
+        return self._expected - seconds if seconds < self._expected else None
 
     # --- what comes back
 
@@ -163,8 +170,19 @@ class _Driver:
             if answer["node"] not in self._refused:
                 yield self._refuse(answer)
             if rest := piece.requests[len(answer["results"]) :]:
-                share = piece.needs.seconds * len(rest) / len(piece.requests)
-                self._todo.appendleft(replace(piece, requests=rest, needs=replace(piece.needs, seconds=share)))
+                yield from self._of_rest(piece, rest, answer)
+
+    def _of_rest(self, piece: _Piece, rest: tuple[RunRequest, ...], answer: Answer) -> Iterator[Failed]:
+        """Hand out anew what a node that may not work has left, or give it up."""
+        share = piece.needs.seconds * len(rest) / len(piece.requests)
+        if self._engine.nodes() is None and piece.refusals + 1 >= MOST_REFUSALS:
+            self._seconds_done += share
+            self._done += len(rest)
+            error = BlindspotError(f"{MOST_REFUSALS} nodes may not work; {_named(answer)}: {answer['refused']}")
+            yield from (Failed(request, error) for request in rest)
+            return
+        needs = replace(piece.needs, seconds=share)
+        self._todo.appendleft(replace(piece, requests=rest, needs=needs, refusals=piece.refusals + 1))
 
     def _of_loss(self, piece: _Piece, ended: Ended) -> Iterator[Failed]:
         """Of several requests each goes alone, so that the one that kills its worker takes no other with it."""
@@ -204,8 +222,8 @@ class _Driver:
         if not nodes - self._refused.keys():
             first = next(iter(self._refused.values()))
             raise BlindspotError(
-                f"none of the {len(self._refused)} nodes may work; {first}",
-                remedy="correct that, then run the same command to continue",
+                f"no node can work for this sweep; {first}",
+                remedy="correct that (restart the app if its code was changed since), then start the same sweep again",
             )
         for number, piece in list(self._at_work.items()):
             if piece.failed and not nodes - self._refused.keys() - piece.avoid:

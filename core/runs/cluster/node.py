@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import logging
 import os
 import pickle
 import platform
@@ -18,12 +19,13 @@ from typing import TypedDict
 
 import blindspot
 from blindspot.encoders.base import versions_here
-from blindspot.errors import BlindspotError, InputError
+from blindspot.errors import BlindspotError, InputError, visible
 from blindspot.runs.packs import computing
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.requests import RunRequest
-from blindspot.settings import PACKAGE, Settings
+from blindspot.settings import PACKAGE, Settings, prepare_runtime
 
+log = logging.getLogger(__name__)
 # A full disk, a quota that is used up, a disk that cannot be written to or is broken: no other run can succeed here.
 OF_THE_NODE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO})
 TOKEN, TOKEN_BYTES = "driver", 64
@@ -91,20 +93,13 @@ def variables_of(settings: Settings) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def limit_threads() -> None:
-    """Numba's threads, as the engine limits those of OpenMP.
-
-    For a process of the engine alone, before it compiles: numba refuses to change the number of threads that run.
-    """
-    os.environ.setdefault("NUMBA_NUM_THREADS", os.environ.get("OMP_NUM_THREADS") or str(os.cpu_count() or 1))
-
-
-def work(drivers: Mapping[str, str], task: bytes, node: str) -> Answer:
+def work(drivers: Mapping[str, str], task: bytes, node: str, *, process_is_ours: bool = False) -> Answer:
     """Do a pickled ``Task``; raises nothing that a node can be blamed for.
 
     Args:
         drivers: ``software`` of the driver.
         node: the id under which the engine knows this node.
+        process_is_ours: whether this process does nothing else, so that variables of its libraries may be set.
     """
     answer = Answer(node=node, name=socket.gethostname(), results=[], refused=_differs(drivers))
     if answer["refused"]:
@@ -113,11 +108,23 @@ def work(drivers: Mapping[str, str], task: bytes, node: str) -> Answer:
     try:
         _check_folder(wanted)
         settings = Settings.from_environment({**wanted.variables, **os.environ})
+        if process_is_ours and wanted.requests:
+            _prepare_process(settings)
         for result in _results(wanted, settings):
             answer["results"].append(result)
     except (BlindspotError, OSError) as error:
         answer["refused"] = str(error)
     return answer
+
+
+def _prepare_process(settings: Settings) -> None:
+    """Folder of kernels, and as many threads of numba as the engine allows OpenMP for this task.
+
+    Later tasks of the process keep that number: numba refuses to change it once threads run.
+    """
+    prepare_runtime(settings)
+    if threads := os.environ.get("OMP_NUM_THREADS"):
+        os.environ.setdefault("NUMBA_NUM_THREADS", threads)
 
 
 def _differs(drivers: Mapping[str, str]) -> str:
@@ -132,22 +139,42 @@ def _check_folder(task: Task) -> None:
     if not folder.has(TOKEN) or folder.read(TOKEN, TOKEN_BYTES).decode("ascii", "replace") != task.token:
         raise BlindspotError(
             f"does not see what the driver wrote into {task.folder}: that folder is not shared",
-            remedy="give --out a folder that all nodes share, or an address such as s3://bucket/sweep",
+            remedy="name one that all nodes share, or an address such as s3://bucket/sweep (--out, or "
+            "BLINDSPOT_RAY_FOLDER for the app)",
         )
 
 
 def _results(task: Task, settings: Settings) -> Iterator[Result]:
-    """Raises ``BlindspotError`` or ``OSError`` where the node itself is at fault."""
-    numbers = {request: number for number, request in enumerate(task.requests)}
-    for done in computing.compute(task.requests, settings, folder_at(task.folder)):
-        number = numbers[done.request]
-        if isinstance(done, computing.Packed):
-            yield Result(number=number, run_id=done.run_id, computed=done.computed, error="", is_input=False)
-            continue
-        if is_of_node(done.error):
-            raise done.error
-        is_input = isinstance(done.error, InputError)
-        yield Result(number=number, run_id="", computed=False, error=str(done.error), is_input=is_input)
+    """Raises ``BlindspotError`` where the node itself is at fault; any other error is one request's."""
+    folder, number = folder_at(task.folder), 0
+    while True:
+        try:
+            for done in computing.compute(task.requests[number:], settings, folder):
+                yield _result(number, done)
+                number += 1
+            return
+        except BlindspotError:
+            raise
+        except Exception as error:  # a model's library may raise anything, on this node alone
+            log.exception("%s failed", task.requests[number].label)
+            failed = BlindspotError(in_one_line(error))
+            failed.__cause__ = error
+            yield _result(number, computing.Failed(task.requests[number], failed))
+            number += 1
+
+
+def _result(number: int, done: computing.Packed | computing.Failed) -> Result:
+    if isinstance(done, computing.Packed):
+        return Result(number=number, run_id=done.run_id, computed=done.computed, error="", is_input=False)
+    if is_of_node(done.error):
+        raise done.error
+    is_input = isinstance(done.error, InputError)
+    return Result(number=number, run_id="", computed=False, error=str(done.error), is_input=is_input)
+
+
+def in_one_line(error: BaseException) -> str:
+    first = next(iter(str(error).strip().splitlines()), "")
+    return visible(f"{type(error).__name__}: {first}" if first else type(error).__name__)[:300]
 
 
 def is_of_node(error: BaseException | None) -> bool:

@@ -10,9 +10,10 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-from blindspot.errors import BlindspotError, InputError, naming_extras, visible
+from blindspot.errors import BlindspotError, InputError, naming_extras
 from blindspot.runs.cluster import node
 from blindspot.runs.cluster.engine import Ended, Needs
+from blindspot.texts import counted
 
 SCHEME, AUTO, LOCAL = "ray", "auto", "local"
 CLIENT_PORT = 10001
@@ -26,8 +27,7 @@ NODE_ID = "ray.io/node-id"  # a label that every node has
 def _on_node(software: dict[str, str], task: bytes) -> node.Answer:
     import ray
 
-    node.limit_threads()
-    return node.work(software, task, ray.get_runtime_context().get_node_id())
+    return node.work(software, task, ray.get_runtime_context().get_node_id(), process_is_ours=True)
 
 
 class RayEngine:
@@ -66,7 +66,7 @@ class RayEngine:
             ray.shutdown()
             raise
         self._work = ray.remote(_on_node)
-        self.title = f"{address}: {len(self._alive())} nodes, {self.workers} tasks at a time"
+        self.title = f"{address}: {counted(len(self._alive()), 'node')}, {counted(self.workers, 'task')} at a time"
 
     def _fit(self, workers: int | None, gpus: float | None, device: str) -> None:
         resources = [alive["Resources"] for alive in self._alive()]
@@ -139,9 +139,9 @@ class RayEngine:
             return Ended(number, self._ray.get(ref))
         except errors.RayTaskError as error:
             cause = error.cause if isinstance(error, errors.RayTaskError) else error
-            return Ended(number, None, _line(cause))
+            return Ended(number, None, node.in_one_line(cause))
         except errors.RayError as error:
-            return Ended(number, None, f"its worker died {RETRIES + 1} times: {_line(error)}")
+            return Ended(number, None, f"its worker died {RETRIES + 1} times: {node.in_one_line(error)}")
 
     def cancel(self, number: int) -> None:
         for ref in [ref for ref, of in self._refs.items() if of == number]:
@@ -209,17 +209,12 @@ def _in_one_line(address: str) -> Iterator[None]:
             raise BlindspotError(
                 f"{address} runs other versions: {why}", remedy="install the same here and there"
             ) from error
-        raise _unreachable(address, _line(error)) from error
+        raise _unreachable(address, node.in_one_line(error)) from error
 
 
 def _unreachable(address: str, why: str) -> BlindspotError:
     return BlindspotError(
         f"cannot reach {address}: {why}",
-        remedy=f"is it running (ray status), is Ray Client's port, usually {CLIENT_PORT}, open, does it want a token "
-        "(RAY_AUTH_MODE=token)?",
+        remedy=f"check that it runs (ray status), that Ray Client's port, usually {CLIENT_PORT}, is open, and that "
+        "RAY_AUTH_MODE=token is set if it wants a token",
     )
-
-
-def _line(error: BaseException) -> str:
-    first = next(iter(str(error).strip().splitlines()), "")
-    return visible(f"{type(error).__name__}: {first}" if first else type(error).__name__)[:300]

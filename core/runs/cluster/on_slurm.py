@@ -96,8 +96,7 @@ class SlurmEngine:
 def _on_host(software: dict[str, str], task: bytes) -> node.Answer:
     import socket
 
-    node.limit_threads()
-    return node.work(software, task, socket.gethostname())
+    return node.work(software, task, socket.gethostname(), process_is_ours=True)
 
 
 def _line(error: BaseException) -> str:

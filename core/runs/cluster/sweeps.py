@@ -65,7 +65,7 @@ def compute(
     folder = folder_at(out or str(own))
     came = _taken_in(folder, repository)
     if came:
-        yield Note(f"{counted(came, 'run')} of {folder.address} came into the store")
+        yield Note(f"imported {counted(came, 'run')} that an earlier attempt finished, from {folder.address}")
     found = _found(requests, settings, repository)
     yield from found
     stored = {one.request for one in found}
@@ -135,20 +135,21 @@ class ClusterSweep:
         """Compute what the store lacks; returns what happened on nodes, or "".
 
         Raises:
-            Cancelled: within a second; what is done is stored.
+            Cancelled: within a second once nodes compute; what is done is stored.
             BlindspotError: the cluster or the folder cannot be used, or, when all is done, some runs failed.
         """
         progress(CONNECTING, 0, 1, 0.0)
-        began, there, total = 0.0, 0, len(self.requests)
+        began, there, share, total = 0.0, 0, 0.0, len(self.requests)
 
         def watch(done: int, left: float | None) -> None:
-            nonlocal began, there
+            nonlocal began, there, share
             cancel.check()
             if not began:
                 began, there = monotonic(), done
             spent = monotonic() - began
             by_count = (done - there) / max(total - there, 1)
-            progress(ON_NODES, done, total, by_count if left is None or not spent else spent / (spent + left))
+            share = max(share, by_count if left is None or not spent else spent / (spent + left))
+            progress(ON_NODES, done, total, share)
 
         out = f"{settings.ray_folder.rstrip('/')}/{_name_of(self.requests)}" if settings.ray_folder else ""
         events = []

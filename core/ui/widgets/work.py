@@ -266,8 +266,10 @@ def tell_ends() -> None:
         kept = ""
         if any(job.requests for job in cancelled):
             kept = f"{'Finished runs' if cancelled[0].on_cluster else 'Computed embeddings'} are kept. "
-        what = f"{cancelled[0].title} was" if len(cancelled) == 1 else f"{len(cancelled)} runs were"
-        st.info(f"{as_text(what)} cancelled. {kept}Start it again to continue.")
+        runs = sum(len(job.requests) if job.on_cluster else 1 for job in cancelled)
+        what = f"{cancelled[0].title} {'was' if runs == 1 else 'were'}" if len(cancelled) == 1 else f"{runs} runs were"
+        again = "it" if runs == 1 else "them"
+        st.info(f"{as_text(what)} cancelled. {kept}Start {again} again to continue.")
     done = [job for job in ended if job.state is JobState.DONE]
     for job in done:
         if job.note:

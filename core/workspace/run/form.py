@@ -288,10 +288,10 @@ def _summary(cost: Estimate, under_way: int) -> str:
     if not wanted:
         return f"**{counted(stored, 'result')} already available.** Add a model or dataset above to run more."
     runs = f"**{wanted} run{'s' if wanted != 1 else ''}** to compute"
+    if under_way:
+        runs += f" ({under_way} of them running or waiting)"
     if stored:
         runs += f", {stored} already available"
-    if under_way:
-        runs += f", {under_way} of them running or waiting"
     parts = [
         f"about **{duration(cost.seconds)}**",
         f"{cost.memory_bytes / 1e9:.1f} GB of memory",

@@ -17,6 +17,7 @@ from blindspot.files import writing
 from blindspot.runs import pipeline, sweeps
 from blindspot.runs.cluster import driver, node
 from blindspot.runs.cluster.driver import Note, Stored
+from blindspot.runs.cluster.engine import Ended
 from blindspot.runs.packs.computing import Failed
 from blindspot.runs.packs.folders import folder_at
 from blindspot.runs.requests import RunRequest
@@ -75,6 +76,8 @@ def test_the_store_is_that_of_a_single_process(
     ran = Ran(Calls(limit=limit), requests, world)
     assert (ran.notes, ran.failed, set(ran.stored)) == ([], {}, set(requests))
     assert everything(world.repository) == everything(alone)
+    assert ran.watched[0][1] is not None, "as estimated"
+    assert ran.watched[0][1] > 0
     assert ran.watched[-1][0] == len(requests)
     assert ran.watched[-1][1] == pytest.approx(0.0, abs=1e-6)
 
@@ -101,10 +104,34 @@ def test_a_node_with_another_version_is_left_out(
 
 def test_where_no_node_may_work_one_line_says_so(requests: Sequence[RunRequest], world: World) -> None:
     other = {**node.software(), "blindspot": "0.1"}
-    with pytest.raises(BlindspotError, match=r"none of the 2 nodes may work.*0\.1") as caught:
+    with pytest.raises(BlindspotError, match=r"no node .*0\.1") as caught:
         Ran(Calls(software={"a": other, "b": other}), requests, world)
     assert "\n" not in str(caught.value)
     assert world.repository.runs() == []
+
+
+class Blind(Calls):
+    """As on Slurm, the nodes are not known."""
+
+    def nodes(self) -> None:  # type: ignore[override]
+        return None
+
+    def check(self, task: bytes) -> list[Ended]:
+        return []
+
+
+@pytest.mark.parametrize("bad", ["ab", "abcde"])
+def test_where_nodes_are_not_known_a_run_is_given_up_after_three(
+    bad: str, requests: Sequence[RunRequest], world: World
+) -> None:
+    other = {**node.software(), "blindspot": "0.1"}
+    ran = Ran(Blind(tuple("abcde"), software=dict.fromkeys(bad, other)), requests, world)
+    if bad == "ab":
+        assert (ran.failed, set(ran.stored)) == ({}, set(requests))
+    else:
+        assert (set(ran.failed), ran.stored) == (set(requests), {})
+        assert all("0.1" in error for error in ran.failed.values())
+        assert driver.MOST_REFUSALS <= len(ran.notes) <= len(bad)
 
 
 def test_a_folder_that_is_not_shared_is_named_with_the_node(
@@ -140,15 +167,17 @@ def test_a_full_disk_of_one_node_leaves_it_out(
     assert not list((world.cache / "packs").rglob("*.tmp"))
 
 
+@pytest.mark.parametrize("error", [BlindspotError, RuntimeError, FileNotFoundError])
 @pytest.mark.parametrize("ids", [("a", "b"), ("a",)])
 def test_a_model_that_fails_on_one_node_is_tried_on_another(
-    ids: tuple[str, ...], requests: Sequence[RunRequest], world: World
+    ids: tuple[str, ...], error: type[Exception], requests: Sequence[RunRequest], world: World
 ) -> None:
+    """Whatever its library raises."""
     there: list[str] = []
 
     def fail(_: object) -> None:
         if there[-1] == "a":
-            raise BlindspotError("its weights are damaged here")
+            raise error("its weights are damaged here")
 
     world.add(GramEncoder("trigrams", 3, before=fail))
     ran = Ran(Calls(ids, before=there.append), requests, world)
@@ -200,6 +229,27 @@ def test_an_interrupted_driver_stops_the_nodes_and_goes_on_later(
     assert engine.closed == 1
     Ran(Calls(), requests, world)
     assert everything(world.repository) == everything(alone)
+
+
+def test_variables_of_libraries_are_set_in_processes_of_the_engine_only(
+    requests: Sequence[RunRequest], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numba refuses another number of threads in the process of an app, or of tests, whose threads run already."""
+    variables = {"OMP_NUM_THREADS": "3"}
+    monkeypatch.setattr(os, "environ", variables)
+    monkeypatch.setattr(node.computing, "compute", lambda *_: iter(()))
+    folder = folder_at(str(world.cache / "packs"))
+    folder.write(node.TOKEN, b"token")
+    task, check = (
+        pickle.dumps(node.Task(some, folder.address, "token", node.variables_of(world.settings)))
+        for some in (tuple(requests), ())
+    )
+    for given, process_is_ours in ((task, False), (check, True)):
+        assert node.work(node.software(), given, "a", process_is_ours=process_is_ours)["refused"] == ""
+        assert variables == {"OMP_NUM_THREADS": "3"}
+    assert node.work(node.software(), task, "a", process_is_ours=True)["refused"] == ""
+    assert variables["NUMBA_NUM_THREADS"] == "3"
+    assert Path(variables["NUMBA_CACHE_DIR"]).is_relative_to(world.cache)
 
 
 def test_settings_of_the_node_go_before_those_of_the_driver(settings: Settings) -> None:
