@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from blindspot.datasets.published.tatoeba import place_of
 from blindspot.diagnostic import DiagnosticEntry, Parameter, named_function
 from blindspot.store.records import Leaderboard, RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -70,6 +71,8 @@ def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.is_added]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
     st.info(f"No {entry.title} results{asked} for these models. Change the selection in the sidebar.")
+    if any(count.diagnostic == entry.id and place_of(count.dataset) for count in repository().counts()):
+        st.page_link("pages/languages.py", label="Translations are on Languages", icon=":material/arrow_forward:")
 
 
 def best_of(entry: DiagnosticEntry, board: Leaderboard) -> Best | None:

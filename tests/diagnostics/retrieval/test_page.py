@@ -164,3 +164,6 @@ def test_published_tables_are_downloaded_and_shown(
     shown = table(app, "bias")
     assert shown[["bias", "model", "difference", "in SDs"]].to_numpy().tolist() == [["brevity", "<b>A", 0.5, 0.25]]
     assert values(chart_named(app, "retrieval_published")["data"][0]["x"]) == pytest.approx([0.25])
+    cold = open_app(tmp_path / "empty", "retrieval", retrieval_view="published")
+    assert not cold.error
+    assert any(button.key == "fetch_colder" for button in cold.button), "published results take no run"

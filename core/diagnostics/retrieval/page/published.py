@@ -10,7 +10,7 @@ from blindspot.diagnostics.retrieval.page.shown import RetrievalView
 from blindspot.diagnostics.retrieval.published import BIASES, Preference
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
-from blindspot.figures.theme import ink, looks
+from blindspot.figures.theme import Scheme, ink, looks
 from blindspot.texts import p_in_words
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
@@ -20,6 +20,11 @@ _FAILED = "_colder_failed"
 
 
 def show(shown: RetrievalView) -> None:
+    """The view, beside one's own runs."""
+    show_tables(shown.scheme)
+
+
+def show_tables(scheme: Scheme) -> None:
     """The six tables as effects with intervals, and as published."""
     st.caption(
         f"{published.SOURCE} ([repository]({published.URL}), license: {published.LICENCE}). Published results only: "
@@ -34,10 +39,10 @@ def show(shown: RetrievalView) -> None:
         st.error(as_text(str(error)), icon=":material/report:")
         return
     models = [Variant(model, "none") for model in dict.fromkeys(row.model for row in rows)]
-    styles = dict(zip(models, looks(len(models), shown.scheme), strict=True))
+    styles = dict(zip(models, looks(len(models), scheme), strict=True))
     lines = [dot(Variant(row.model, "none"), row.bias, row.effect, row.interval) for row in rows]
-    figure = dots(pd.DataFrame(lines, columns=DOT), styles, shown.scheme, axis="preference, in standard deviations")
-    figure.add_vline(x=0, line={"color": ink(shown.scheme), "width": 1, "dash": "dot"})
+    figure = dots(pd.DataFrame(lines, columns=DOT), styles, scheme, axis="preference, in standard deviations")
+    figure.add_vline(x=0, line={"color": ink(scheme), "width": 1, "dash": "dot"})
     st.plotly_chart(figure, key="retrieval_published")
     st.markdown("\n".join(f"- **{bias}**: {what}" for bias, what in BIASES.items()))
     st.caption(
