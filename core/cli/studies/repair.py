@@ -118,13 +118,13 @@ def _row(one: Measure) -> list[str]:
 
     return [
         f"{one.part}: {one.title}",
-        f"{one.items:,}",
+        f"{one.items:,} {one.unit}",
         share(one.before),
         share(one.after),
         share(one.random),
         share(one.shuffled),
         one.change.in_words,
-        "–" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p = "),
+        "–" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p ").lstrip("= "),
     ]
 
 

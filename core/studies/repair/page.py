@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets.catalog import title_of
+from blindspot.datasets.catalog import DatasetEntry, find_dataset, title_of
+from blindspot.datasets.fetch import DataState, dataset_state
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
+from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.repair import figures, task
-from blindspot.studies.repair.fitting import IN_WORDS, Method
-from blindspot.studies.repair.results import TOLERATED, Part, Report, answer
+from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
+from blindspot.studies.repair.results import TOLERATED, Ends, Part, Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.texts import counted, p_in_words
 from blindspot.ui import headline
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import repository, scheme, settings
+from blindspot.ui.resources import cached, load, repository, scheme, settings
 from blindspot.ui.widgets import tables
-from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.addressed import one_named, some_named
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import task_button
 
@@ -32,8 +39,8 @@ KEEPS = (100, 0, 10, 1_000)
 HOW = r"""
 - The map $M$ makes $xM$ of a vector. It is a weight per dimension; the identity plus a change of low rank; or, of
   queries alone, any linear map. The model itself is not trained.
-- It is trained on **triplets**: an anchor, a text that says the same, and one that does not. Of minimal pairs these are
-  all; of pairs and retrieval sets the negatives are what the model puts nearest to the query. The loss is
+- It is trained on **triplets**: an anchor, a positive that says the same, a negative that does not. Of minimal pairs
+  these are all; of pairs and retrieval sets the negatives are what the model puts nearest to the query. The loss is
   $\log(1 + e^{-(\cos(a,p) - \cos(a,n))/0.05})$, plus *keep* times the mean squared change of the cosines of random
   pairs.
 - **Held out** are triplets that share no text with what it is trained on, near-duplicates included; others decide when
@@ -78,13 +85,47 @@ def _form(picks: Picks) -> RepairTask | None:
     if picks.dataset not in readable_datasets(warn=True):
         st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
         return None
+    kinds = _kinds(picks)
     try:
         return RepairTask.of(
-            str(encoder or DEFAULT_ENCODER), picks.dataset, settings(), method=method, rank=int(rank), keep=float(keep)
+            str(encoder or DEFAULT_ENCODER),
+            picks.dataset,
+            settings(),
+            method=method,
+            rank=int(rank),
+            keep=float(keep),
+            kinds=kinds,
         )
     except InputError as error:
         st.info(as_text(str(error)), icon=":material/info:")
         return None
+
+
+def _kinds(picks: Picks) -> Sequence[str]:
+    """The kinds of negatives to train on; none for all, and where the dataset has no several kinds, or is not here."""
+    entry = find_dataset(picks.dataset)
+    try:
+        is_here = entry.kind is DatasetKind.MINIMAL_PAIR_SET and _state(entry) is not DataState.MISSING
+        found = load(entry) if is_here else None
+        kinds = sides(found.subsets)[1] if isinstance(found, MinimalPairSet) else []
+    except BlindspotError:  # training says what is wrong
+        return ()
+    if len(kinds) < 2:
+        return ()
+    return some_named(
+        "Train on",
+        kinds,
+        key="repair_kind",
+        name=subset_in_words,
+        width=420,
+        placeholder="All kinds of change",
+        help="Kinds of negatives. The dataset's other kinds are tested on, with texts that were not trained on.",
+    )
+
+
+@cached(8)
+def _state(entry: DatasetEntry) -> DataState:
+    return dataset_state(entry, settings())
 
 
 def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
@@ -107,8 +148,9 @@ def _study(asked: RepairTask, top: st.delta_generator.DeltaGenerator) -> None:
         figures.changes(shown, _tolerated(), scheme()), key="repair_changes", config={"displayModeBar": False}
     )
     st.caption(
-        "Change of each score against the model alone, with 95% intervals; number of items in parentheses. Open marks: "
-        "random maps of the same size, and training on shuffled labels. Dotted: the tolerated loss."
+        "Change of each score against the model alone, with 95% intervals; n in parentheses, see the table. After the "
+        "colon is the kind of negative, or of positive, or the score. Open marks: random maps of the same size, and "
+        "training on shuffled labels. Dotted: the tolerated loss."
     )
     _table(report)
     _use(report)
@@ -140,35 +182,35 @@ def _drop_of_address() -> float:
 def _table(report: Report) -> None:
     rows = [
         {
-            "part": one.part.value,
             "measured on": one.title,
-            "n": one.items,
+            "n": f"{one.items:,} {one.unit}",
             "before": one.before,
             "after": one.after,
+            "change (95% CI)": one.change.in_words,
+            "p (Holm)": "" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p ").lstrip("= "),
+            "over random": _over(one.over_random),
+            "over shuffled": _over(one.over_shuffled),
             "random": one.random,
             "shuffled": one.shuffled,
-            "change": one.change.value,
-            "95% CI": "–"
-            if one.change.low is None or one.change.high is None
-            else f"{one.change.low:+.3f} to {one.change.high:+.3f}",
-            "p (Holm)": "" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p = "),
         }
         for part in Part
         for one in report.of(part)
     ]
-    number = st.column_config.NumberColumn
-    shares = {name: number(format="%.3f") for name in ("before", "after")}
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     tables.draw(
         pd.DataFrame(rows),
         hide_index=True,
         key="repair_table",
         placeholder="–",
+        height="content",
         column_config={
-            **shares,
-            "n": number(format="localized"),
+            **{name: number(format="%.3f") for name in ("before", "after")},
+            "measured on": text(width=265),
+            "n": text(width=150),
+            "over random": text(help="The repair less random maps, with its 95% interval."),
+            "over shuffled": text(help="The repair less training on shuffled labels, with its 95% interval."),
             "random": number(format="%.3f", help="Random maps of the same form and size, the mean of several."),
             "shuffled": number(format="%.3f", help="Trained on shuffled labels, the mean of several."),
-            "change": number(format="%+.3f"),
         },
     )
     st.number_input(
@@ -185,6 +227,10 @@ def _table(report: Report) -> None:
     )
 
 
+def _over(found: Ends | None) -> str:
+    return "–" if found is None else found.in_words
+
+
 def _use(report: Report) -> None:
     """What it was trained on, and how to use it."""
     said = [
@@ -197,6 +243,19 @@ def _use(report: Report) -> None:
     st.caption(as_text(" ".join([*said, report.warning]).strip()))
     st.markdown("Apply it in any diagnostic as this post-processing of the model:")
     st.code(report.chain, language=None)
+    st.caption(
+        as_text(f"It was trained on texts of {title_of(report.dataset)}: there, only the scores above are held out.")
+    )
     if Method(report.method).is_of_queries:
         st.caption("It works where a diagnostic tells queries from documents, and is exported as two models.")
-    st.caption("For sentence-transformers, export it with `blindspot repair` and `--output`.")
+    st.markdown("Write it as a folder that sentence-transformers loads:")
+    st.code(command(report), language="sh")
+
+
+def command(report: Report) -> str:
+    """The command that exports a report's repair."""
+    words = ["blindspot", "repair", "--encoder", report.encoder, "--data", report.dataset]
+    usual = (("--method", report.method, Method.LOW_RANK), ("--rank", report.rank, RANK), ("--keep", report.keep, KEEP))
+    words += [word for name, value, default in usual if value != default for word in (name, f"{value}")]
+    words += [word for kind in report.kinds for word in ("--kind", kind)]
+    return shlex.join([*words, "--output", "repaired"])

@@ -9,6 +9,7 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.findings.parts import number
 
 VERSION = 2  # of the file
 TOLERATED = 0.02  # loss of a score
@@ -45,9 +46,10 @@ class Ends:
 
     @property
     def in_words(self) -> str:
+        value = number(self.value, "+.3f")
         if self.low is None or self.high is None:
-            return f"{self.value:+.3f}"
-        return f"{self.value:+.3f} ({self.low:+.3f} to {self.high:+.3f})"
+            return value
+        return f"{value} ({number(self.low, '+.3f')} to {number(self.high, '+.3f')})"
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Measure:
 
     Attributes:
         kind: of negatives, or "" for all; of damage the score's title.
-        items: that it is the score of; ``unit``: what these are, in the plural.
+        items: that the interval is over; ``unit``: what these are, in the plural.
         before, after: of the model alone, and of the repair.
         random, shuffled: means over the seeds; None where not measured.
         change: after less before.
@@ -84,6 +86,8 @@ class Measure:
     @property
     def title(self) -> str:
         name = title_of(self.dataset)
+        if self.part is Part.HELD_OUT:
+            name = f"{name}, held out"
         return f"{name}: {self.kind}" if self.kind else name
 
     def loses(self, tolerated: float) -> bool:
@@ -223,9 +227,10 @@ def _gain(report: Report) -> list[str]:
             f"{first.shuffled:.1%}."
         )
         if first.before < CHANCE:
+            both = ", and so is the repair" if first.after < CHANCE else ""
             out.append(
-                "The model alone is below chance (50%), so that anything that scrambles its vectors gains: only the "
-                "gain over these two counts."
+                f"The model alone is below chance (50%){both}. Anything that scrambles its vectors gains there, so "
+                "only the gain over these two counts."
             )
     compared = (("random maps", first.over_random), ("shuffled labels", first.over_shuffled))
     said = [f"{one.in_words} over {name}" for name, one in compared if one is not None]
@@ -233,11 +238,16 @@ def _gain(report: Report) -> list[str]:
 
 
 def _losses(report: Report, tolerated: float) -> list[str]:
+    kept = [
+        f"{one.title}, {one.after:.0%} ({one.random:.0%} under random maps)."
+        for one in report.measures
+        if not one.counts and one.random is not None
+    ]
     losing = report.losing(tolerated)
     if not losing:
         unsure = report.unsure(tolerated)
-        return [f"Not ruled out: {_listed(unsure)}."] if unsure else []
-    return [f"Significant losses of more than {tolerated:g}: {_listed(losing)}."]
+        return [f"Not ruled out: {_listed(unsure)}.", *kept] if unsure else kept
+    return [f"Significant losses of more than {tolerated:g}: {_listed(losing)}.", *kept]
 
 
 def _listed(measures: Sequence[Measure], most: int = 4) -> str:

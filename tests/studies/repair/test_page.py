@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
-from blindspot.studies.repair import fitting, task
+from blindspot.studies.repair import fitting, page, task
 from blindspot.studies.repair.results import Report, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.types import CancelToken, no_progress
@@ -47,6 +48,38 @@ def test_the_tolerance_decides_the_verdict(made: tuple[World, Report], open_app:
     world, report = made
     app = open_app(world.cache, "repair", **WHERE, repair_drop="1.0")
     assert answer(report, 1.0)[0] in written(app)
+
+
+def test_the_command_on_screen_asks_for_the_same_repair(made: tuple[World, Report]) -> None:
+    world, report = made
+    words = page.command(report).split()
+    assert words[-2:] == ["--output", "repaired"]
+    other = replace(report, method="queries", keep=10.0, kinds=("antonym", "negation_main"))
+    words = page.command(other).split()
+    options = dict(zip(words[2::2], words[3::2], strict=True))
+    kinds = [word for name, word in zip(words[2::2], words[3::2], strict=True) if name == "--kind"]
+    asked = RepairTask.of(
+        options["--encoder"],
+        options["--data"],
+        world.settings,
+        method=options["--method"],
+        keep=float(options["--keep"]),
+        kinds=kinds,
+    )
+    assert (asked.method, asked.keep, asked.kinds) == ("queries", 10.0, ("antonym", "negation_main"))
+
+
+def test_one_kind_is_another_repair(made: tuple[World, Report], open_app: OpenApp) -> None:
+    world, _ = made
+    app = open_app(world.cache, "repair", **WHERE, repair_kind="negation_main")
+    assert app.multiselect(key="repair_kind").value == ["negation_main"]
+    assert set(app.multiselect(key="repair_kind").options) == {
+        "antonym",
+        "negated clause",
+        "negated word",
+        "random word",
+    }
+    assert app.button(key="repair_train").disabled is False
 
 
 def test_what_is_not_trained_yet_is_offered(made: tuple[World, Report], open_app: OpenApp) -> None:
