@@ -22,7 +22,12 @@ STATIC = Variant("minilm-static", "none")
 UNTRANSFORMED = (FIRST, *(Variant(encoder, "none") for encoder in ("random-projection", "lsa")), STATIC)
 VARIANTS = (*UNTRANSFORMED, CENTERED)
 OF_PAIRS = (("evalrank", "demo-pairs"), ("heros", "demo-minimal"))
-OF_TEXTS = (("similarity", "demo-scored"), ("geometry", "demo-pairs"), ("transfer", "demo-negation"))
+OF_TEXTS = (
+    ("similarity", "demo-scored"),
+    ("geometry", "demo-pairs"),
+    ("transfer", "demo-negation"),
+    ("probing", "demo-bigram-shift"),
+)
 OF_WORDS = (
     ("analogy", "demo-analogies"),
     ("categorization", "demo-categories"),

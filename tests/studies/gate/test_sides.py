@@ -24,6 +24,7 @@ RUNS = {
     "similarity": "demo-scored",
     "heros": "demo-minimal",
     "transfer": "demo-negation",
+    "probing": "demo-bigram-shift",
 }
 
 
