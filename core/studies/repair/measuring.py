@@ -42,7 +42,7 @@ from blindspot.types import Bool, CancelToken, Float64, Int64, Progress
 
 # One of each is tested on unless somebody chooses: the first that is on this machine.
 DAMAGE = (("evalrank-sent", "demo-pairs"), ("stsb-test", "demo-scored"), ("cranfield", "demo-retrieval"))
-FIRST = "positive nearer than all negatives"
+FIRST = "before all negatives"
 NEIGHBOURS = 10
 ASKED = 1_000  # texts whose neighbors are compared
 DRAWN_SEED = 28_010

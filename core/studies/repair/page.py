@@ -33,8 +33,8 @@ from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import task_button
 
 DEFAULT_ENCODER = "minilm"  # never in the address, so it must never change
-RANKS = (16, 4, 8, 32, 64)
-KEEPS = (100, 0, 10, 1_000)
+RANKS = (4, 8, 16, 32, 64)
+KEEPS = (0, 10, 100, 1_000)
 
 HOW = r"""
 - The map $M$ makes $xM$ of a vector. It is a weight per dimension; the identity plus a change of low rank; or, of
@@ -75,12 +75,13 @@ def _form(picks: Picks) -> RepairTask | None:
     about = "\n".join(f"- {name}: {IN_WORDS[Method(name)]}" for name in usual)
     method = one_of("Map", usual, "repair_method", about, place=right)
     with ui.options():
-        rank = one_of("Rank", RANKS, "repair_rank", "Of the low-rank map.")
+        rank = one_of("Rank", RANKS, "repair_rank", "Of the low-rank map.", default=RANK)
         keep = one_of(
             "Keep",
             KEEPS,
             "repair_keep",
             "How much other cosines should stay as they are: more is less damage, and less gain.",
+            default=int(KEEP),
         )
     if picks.dataset not in readable_datasets(warn=True):
         st.info("The picked dataset cannot be read. Choose another one.", icon=":material/info:")
