@@ -39,6 +39,11 @@ class WithTransfer:
     rho: Float64
     models: Float64
 
+    def of(self, kept: Sequence[bool]) -> WithTransfer:
+        """Some of the probing tasks, ``kept [p]``."""
+        rows = np.flatnonzero(np.array(kept, dtype=np.bool_))
+        return WithTransfer(tuple(self.probes[i] for i in rows), self.tasks, self.rho[rows], self.models[rows])
+
     @property
     def means(self) -> Float64:
         """Over the transfer tasks of each probing task, ``[p]``; NaN where there is none."""

@@ -30,6 +30,7 @@ def test_it_is_spearmans_over_the_models_that_have_both() -> None:
     assert np.isnan(found.rho[:, 2]).all(), "too few models"
     assert found.means == pytest.approx(found.rho[:, :2].mean(axis=1))
     assert found.mean == pytest.approx(found.rho[:, :2].mean())
+    assert found.of([False, True]).mean == pytest.approx(found.rho[1, :2].mean())
 
 
 def test_equal_orders_and_opposite_ones_and_none() -> None:

@@ -76,7 +76,8 @@ def _table(shown: TransferView, found: WithTransfer) -> None:
     rows += [
         (PROBES[name].title, 0, float("nan"), one) for name, one in printed.items() if name in PROBES.keys() - there
     ]
-    rows.append(("mean", int(np.count_nonzero(~np.isnan(found.rho))), found.mean, printed.get(OF_ALL)))
+    counted = found.of([task not in shown.page.demos for task in found.probes])
+    rows.append(("mean", int(np.count_nonzero(~np.isnan(counted.rho))), counted.mean, printed.get(OF_ALL)))
     frame = pd.DataFrame(
         {
             "probing task": [name for name, *_ in rows],
@@ -100,6 +101,6 @@ def _table(shown: TransferView, found: WithTransfer) -> None:
     one = printed[OF_ALL]
     st.caption(
         f"Published: {one.source}, over {one.encoders} encoders and {one.transfer_tasks} transfer tasks; its text "
-        f"prints these three numbers. Measured: over the models shown, by {shown.axis}. Correlations over few models "
-        "are uncertain, and models of one family are not independent: *Evidence* has intervals."
+        f"prints these three numbers. Measured: over the models shown, by {shown.axis}; the mean leaves out the demos. "
+        "Correlations over few models are uncertain, and models of one family are not independent: *Evidence* has intervals."
     )

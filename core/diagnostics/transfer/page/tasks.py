@@ -238,7 +238,6 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         rows.append(
             {
                 "task": shown.page.titled(task),
-                **({"asks": asks} if (asks := shown.page.asks(task)) else {}),
                 "tested": int(m["tested"]),
                 "classes": int(m["classes"]),
                 **({"chance": f"{m['chance']:.1%}"} if "chance" in m else {}),
@@ -246,6 +245,7 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
                 "in part": _coverage_in_words(runs) or "–",
+                **({"asks": asks} if (asks := shown.page.asks(task)) else {}),
             }
         )
     st.dataframe(
@@ -254,7 +254,8 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         key="transfer_counts",
         placeholder="–",
         column_config={
-            "asks": st.column_config.TextColumn(width="medium"),
+            "asks": st.column_config.TextColumn(width=420),
+            "classes": st.column_config.NumberColumn(format="localized"),
             "tested": st.column_config.NumberColumn("tested examples", format="localized"),
             "chance": st.column_config.TextColumn(help="Accuracy of guessing: 1 over the number of classes"),
             "baseline": st.column_config.TextColumn(

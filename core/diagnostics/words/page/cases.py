@@ -53,7 +53,7 @@ def outliers(shown: WordsView) -> None:
         + f" Groups: {int(run.metrics['groups']):,}. Guessing finds {run.metrics['chance']:.1%}. Outlier position: 100 "
         "if the outlier stands out most, 50 on average for guessing. Intervals are over groups."
     )
-    st.page_link("pages/intruder.py", label="The same test with people: Intruder", icon=":material/how_to_vote:")
+    st.page_link("pages/intruder.py", label="Beside people's precision: Intruder", icon=":material/how_to_vote:")
     run = choose_variant(runs, "outliers_by")
     _groups(_by_group(run.run_id, "outliers"), "outliers found")
     frame = _chosen(run, OUTLIERS, ["outlier", "words"], "; ")

@@ -159,7 +159,9 @@ def _published() -> None:
             column_config={
                 "dev": st.column_config.NumberColumn("F1 × 100, dev", format="%.2f"),
                 "test": st.column_config.NumberColumn("F1 × 100, test", format="%.2f"),
-                "p": st.column_config.NumberColumn(help="Against the best row, by randomization over sentences"),
+                "p": st.column_config.NumberColumn(
+                    format="%.3f", help="Against the best row, by randomization over sentences"
+                ),
             },
         )
         st.caption(

@@ -13,7 +13,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
 from blindspot.studies.judgement import figures, scoring, verdict
 from blindspot.studies.judgement.automatic import Automatic
-from blindspot.studies.judgement.page import missed, reference, training
+from blindspot.studies.judgement.page import missed, reference, training, without_people
 from blindspot.studies.judgement.page import votes as judgement_votes
 from blindspot.studies.judgement.page.shown import Judged
 from blindspot.studies.judgement.page.votes import Findings, Votes
@@ -86,6 +86,8 @@ def _results(judged: Judged) -> None:
         st.caption(f"{verdict.intervals(found.scores)} Dotted: guessing.")
         with st.expander("The numbers", icon=":material/table:"):
             _table(rows, judged.task, key="judged_numbers")
+        if judged.task is Task.INTRUDER:
+            without_people.show(found.scores, names)
     if len(tally.variants) > 1:
         st.subheader("Do the models differ?", anchor=False)
         _tests(found.tests, judged.task, names)

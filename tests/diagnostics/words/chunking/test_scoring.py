@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blindspot.datasets.kinds.chunked import bracketed, chunks_of
+from blindspot.diagnostics.words.chunking.published import table_4
 from blindspot.diagnostics.words.chunking.scoring import Counts, difference_of, estimate_of, f1, of_sentences
 
 TAGS = ("O", "B-NP", "I-NP", "B-VP", "I-VP")
@@ -142,3 +143,10 @@ def test_p_is_that_of_all_swaps(seed: int) -> None:
         a, b = np.where(turned, second, first).sum(axis=0), np.where(turned, first, second).sum(axis=0)
         far += abs(float(f1(a) - f1(b))) >= observed - 1e-10
     assert difference_of(first, second)[1] == pytest.approx(far / 256, abs=0.03)
+
+
+def test_table_4_as_printed() -> None:
+    rows = {row.model: row for row in table_4()}
+    assert list(rows) == ["Baseline", "Rand. Proj.", "GloVe", "H-PCA", "C&W", "CBOW", "TSCCA"]
+    assert (rows["C&W"].dev, rows["C&W"].test, rows["C&W"].p) == (pytest.approx(0.9453), pytest.approx(0.9412), None)
+    assert (rows["Baseline"].test, rows["Baseline"].p, rows["TSCCA"].p) == (pytest.approx(0.9378), 0.0, 0.357)

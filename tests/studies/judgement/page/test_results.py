@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -14,7 +15,7 @@ from blindspot.studies.judgement.store import Judgements
 from blindspot.studies.judgement.types import Ballot, Item, ItemSet, Query, Task, Vote
 from blindspot.types import Variant
 from tests.support.judgement_samples import A, comparative_set, intruder_set, votes
-from tests.support.pages import TIMEOUT_SECONDS, OpenApp, written
+from tests.support.pages import TIMEOUT_SECONDS, OpenApp, table, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
@@ -290,3 +291,20 @@ def test_nobody_is_in_doubt_who_reads(store: Judgements) -> None:
     app = opened(items)
     assert "in doubt" not in written(app)
     assert not [toggle for toggle in app.toggle if toggle.key != "judged_training"]
+
+
+def test_outlier_detection_of_the_judged_models_is_beside_peoples_precision(
+    open_app: OpenApp, world: World, store: Judgements
+) -> None:
+    world.add(GramEncoder(), GramEncoder("bigrams", size=2))
+    items = replace(intruder_set(6), variants=(Variant("trigrams", "none"), Variant("bigrams", "none")))
+    cast(store, items, everybody(items))
+    before = open_app(world.cache, "intruder", judge="results")
+    assert not [frame for frame in before.dataframe if "people" in frame.value]
+    run = world.run("outliers", "trigrams", "demo-outliers")
+    world.repository.database.close()
+    shown = table(open_app(world.cache, "intruder", judge="results"), "model", "people", "demo-outliers")
+    assert shown["model"].tolist() == ["trigrams", "bigrams"]
+    assert shown["people"].tolist() == pytest.approx([100, 100 / 6]), "the second model's only where both agree"
+    assert shown["demo-outliers"][0] == pytest.approx(100 * run.metrics["accuracy"])
+    assert np.isnan(shown["demo-outliers"][1]), "not run, not zero"
