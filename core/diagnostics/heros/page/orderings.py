@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostics.heros import comparison, orderings
-from blindspot.diagnostics.heros.definition import MEANINGS, Meaning
+from blindspot.diagnostics.heros.definition import MEANINGS, Meaning, meaning_of
 from blindspot.diagnostics.heros.figures import orderings as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering
@@ -70,7 +70,11 @@ def show(shown: HerosView) -> None:
 def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
     """A line for each model but the headline's, or why there is no headline."""
     found = [(run, orderings.worst(tables[run.run_id])) for run in runs]
-    if not any(worst for _, worst in found):
+    meanings = {meaning_of(subset) for subset in next(iter(tables.values())).subsets}
+    if meanings in ({Meaning.KEPT}, {Meaning.CHANGED}):
+        (meaning,) = meanings
+        st.caption(f"No headline: the meaning is {meaning} in all rewrites, so no order of them is right or wrong.")
+    elif not any(worst for _, worst in found):
         kept, changed = (", ".join(f"`{p}`" for p in MEANINGS[m]) for m in (Meaning.KEPT, Meaning.CHANGED))
         st.caption(
             "No headline: the names of the columns do not say which rewrites keep the meaning. Names "

@@ -20,6 +20,8 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached
 
+EXAMPLES, LONGEST_EXAMPLE = 6, 200  # rewrites, and characters of a text
+
 
 def show(shown: HerosView) -> None:
     """The headline, the heat map with intervals on demand, and the accuracy where runs have one."""
@@ -59,8 +61,13 @@ def _example(shown: HerosView) -> None:
     shortest = complete["original"].str.len().to_numpy().argmin()
     rows = complete[complete["item_no"] == complete["item_no"].iloc[shortest]]
     rewrites = dict(zip(rows["subset"], rows["rewrite"], strict=True))
-    said = "; ".join(f"{subset_in_words(subset)}: “{as_text(rewrites[subset])}”" for subset in shown.subsets)
-    st.caption(f"**Example** “{as_text(rows['original'].iloc[0])}” – {said}")
+    said = [f"{subset_in_words(subset)}: “{as_text(_cut(rewrites[subset]))}”" for subset in shown.subsets[:EXAMPLES]]
+    more = f"; and {len(shown.subsets) - EXAMPLES} more" if len(shown.subsets) > EXAMPLES else ""
+    st.caption(f"**Example** “{as_text(_cut(rows['original'].iloc[0]))}” – {'; '.join(said)}{more}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}…"
 
 
 def _headline(shown: HerosView) -> None:
