@@ -18,10 +18,10 @@ from blindspot.settings import ASSETS
 
 SCHNABEL = ASSETS / "reference" / "schnabel.csv"
 SOURCE = "Schnabel et al. 2015, table 1"
-RELATEDNESS, CATEGORISATION, ANALOGY, BUILT_IN = "relatedness", "categorisation", "analogy", "built in"
+RELATEDNESS, CATEGORIZATION, ANALOGY, BUILT_IN = "relatedness", "categorization", "analogy", "built in"
 OUTLIERS, FIT = "outlier detection", "thematic fit"  # not in the paper; fit stands in for selectional preference
 CHUNKING = "chunking"  # table 4 of the paper, with other features
-GROUPS = (RELATEDNESS, CATEGORISATION, ANALOGY, OUTLIERS, FIT, CHUNKING, BUILT_IN)
+GROUPS = (RELATEDNESS, CATEGORIZATION, ANALOGY, OUTLIERS, FIT, CHUNKING, BUILT_IN)
 # Published columns that do not compare with computed ones, and why.
 NOT_COMPARABLE = {
     "esslli": "the available file (45 verbs in 9 classes) is not the one of the paper",
@@ -46,10 +46,10 @@ TASKS = (
     Task("wss", RELATEDNESS, "similarity", "ws353-sim", "spearman"),
     Task("wsr", RELATEDNESS, "similarity", "ws353-rel", "spearman"),
     Task("men", RELATEDNESS, "similarity", "men", "spearman"),
-    Task("ap", CATEGORISATION, "categorization", "categories-ap", "purity"),
-    Task("esslli", CATEGORISATION, "categorization", "categories-esslli", "purity"),
-    Task("batt", CATEGORISATION, "categorization", "categories-battig", "purity"),
-    Task("bless", CATEGORISATION, "categorization", "categories-bless", "purity"),
+    Task("ap", CATEGORIZATION, "categorization", "categories-ap", "purity"),
+    Task("esslli", CATEGORIZATION, "categorization", "categories-esslli", "purity"),
+    Task("batt", CATEGORIZATION, "categorization", "categories-battig", "purity"),
+    Task("bless", CATEGORIZATION, "categorization", "categories-bless", "purity"),
     Task("an", ANALOGY, "analogy", "analogy-google", "accuracy"),
     Task("ansyn", ANALOGY, "analogy", "analogy-google", "accuracy_syntactic"),
     Task("ansem", ANALOGY, "analogy", "analogy-google", "accuracy_semantic"),
@@ -65,7 +65,7 @@ TASKS = (
     Task("demo fit", BUILT_IN, "thematic_fit", "demo-events", "accuracy"),
     Task("demo chunks", BUILT_IN, "chunking", "demo-chunks", "f1"),
 )
-IN_PAPER = frozenset({RELATEDNESS, CATEGORISATION, ANALOGY})  # groups
+IN_PAPER = frozenset({RELATEDNESS, CATEGORIZATION, ANALOGY})  # groups
 
 
 @lru_cache(maxsize=1)

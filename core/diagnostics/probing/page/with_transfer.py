@@ -102,5 +102,6 @@ def _table(shown: TransferView, found: WithTransfer) -> None:
     st.caption(
         f"Published: {one.source}, over {one.encoders} encoders and {one.transfer_tasks} transfer tasks; its text "
         f"prints these three numbers. Measured: over the models shown, by {shown.axis}; the mean leaves out the demos. "
-        "Correlations over few models are uncertain, and models of one family are not independent: *Evidence* has intervals."
+        "Correlations over few models are uncertain, and models of one family are not independent: *Evidence* has "
+        "intervals."
     )

@@ -37,7 +37,8 @@ def show(scores: Scores, names: Mapping[Variant, str]) -> None:
     st.markdown("**Without people: outlier detection**")
     frame = pd.DataFrame({"model": list(names.values()), "people": _people(scores, list(names))})
     for dataset in sorted(runs, key=_place):
-        accuracies = [100 * run.metrics["accuracy"] if (run := runs[dataset].get(v)) else float("nan") for v in names]
+        of_set = runs[dataset]
+        accuracies = [100 * of_set[v].metrics["accuracy"] if v in of_set else float("nan") for v in names]
         frame[dataset] = pd.Series(accuracies, dtype=float)
     percent = {dataset: st.column_config.NumberColumn(title_of(dataset), format="%.1f%%") for dataset in runs}
     people = st.column_config.NumberColumn("precision of people", format="%.1f%%", help="Guessing: 25%")
