@@ -25,7 +25,7 @@ from blindspot.encoders.base import Encoder
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import holm
+from blindspot.numerics.statistics.intervals import ALPHA, holm
 from blindspot.numerics.statistics.pairs import Dependence, difference, p_values
 from blindspot.runs import pipeline
 from blindspot.runs.comparison import Difference
@@ -142,11 +142,11 @@ class Tested:
             items,
             float(before.mean()),
             float(after.mean()),
-            _ends(difference(after, before, known)),
+            _less(after, before, known),
             float(random.mean()),
             float(shuffled.mean()),
-            _ends(difference(after, random, known)),
-            _ends(difference(after, shuffled, known)),
+            _less(after, random, known),
+            _less(after, shuffled, known),
             None if np.isnan(p) else p,
         )
 
@@ -216,6 +216,18 @@ def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tupl
         if len(distinct) >= least:
             for kind in distinct:
                 yield said.format(subset_in_words(kind)), np.array([one == kind for one in kinds], dtype=np.bool_)
+
+
+def _less(first: Float64, second: Float64, known: Dependence) -> Ends:
+    """``first [m]`` less ``second``, both from 0 to 1, with the interval of ``difference``.
+
+    Where all are equal, the interval is that of the share of units that can differ, none of n having done so
+    (Clopper and Pearson 1934): their mean difference is no larger.
+    """
+    if known.refusal or not np.array_equal(first, second):
+        return _ends(difference(first, second, known))
+    most = 1 - (ALPHA / 2) ** (1 / known.effective)
+    return Ends(0.0, -most, most)
 
 
 def _ends(found: Estimate) -> Ends:

@@ -197,6 +197,12 @@ def _measure(found: Mapping[str, Any]) -> Measure:
 def answer(report: Report, tolerated: float = TOLERATED) -> tuple[str, ...]:
     """Sentences: the verdict and why, the gain against what it is compared with, and the damage."""
     verdict = report.verdict(tolerated)
+    if not report.moved:
+        return (
+            f"{verdict.value.capitalize()}: nothing was learned that holds for other texts. Training only raised the "
+            "loss on the triplets that decide when to stop, so the map leaves vectors as they are.",
+            f"Of {report.held_out.items:,} held-out triplets {report.held_out.before:.1%} are right.",
+        )
     return (_verdict(report, verdict, tolerated), *_gain(report), *_losses(report, tolerated))
 
 
@@ -219,7 +225,7 @@ def _gain(report: Report) -> list[str]:
     first = report.held_out
     out = [
         f"Of {first.items:,} held-out triplets {first.after:.1%} are right, {first.before:.1%} before: "
-        f"{first.change.in_words}, 95% interval."
+        f"{first.change.in_words}{', 95% interval' if first.change.low is not None else ''}."
     ]
     if first.random is not None and first.shuffled is not None:
         out.append(

@@ -217,6 +217,34 @@ def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask
         assert score == pytest.approx(np.mean(points))
 
 
+def test_a_map_that_changes_nothing_rules_out_what_so_many_units_can(made: tuple[World, RepairTask, Report]) -> None:
+    """With a share p of units that differ, none of n does in (1 - p)^n of the samples: 2.5% at the interval's end."""
+    world, *_ = made
+    dataset = fetch.load(find_dataset(LEARNABLE), world.settings)
+    matrix = np.random.default_rng(0).standard_normal((len(dataset.items), 8)).astype(np.float32)
+    vectors = Vectors(dataset, matrix, np.ones(len(matrix), dtype=np.bool_))
+    rows = np.arange(200, dtype=np.int64)
+    still = fitting.nothing(8)
+    tested = measuring.Tested(
+        Part.HELD_OUT,
+        Maps(still, still, (still,), (still,)),
+        vectors,
+        Triplets(rows, rows + 200, rows + 400),
+        rows,
+        Unit.SENTENCES,
+    )
+    found = tested.in_order("", np.ones(200, dtype=np.bool_))
+    assert found.change.value == 0
+    assert found.change.high is not None
+    assert (1 - found.change.high) ** 200 == pytest.approx(0.025)
+    assert found.change.low == -found.change.high
+    assert not found.may_lose(0.02)
+    assert found.may_lose(0.01)
+    report = replace(made[2], measures=(found, replace(found, part=Part.KINDS)), moved=0.0, steps=0)
+    assert report.verdict() is Verdict.NOT_WORTH
+    assert answer(report)[0].lower().startswith(Verdict.NOT_WORTH.value)
+
+
 def test_ties_share_the_point() -> None:
     leads = np.array([0.1, 0.2, 0.0, 0.3, 0.0, 0.0, 0.1, -0.1])
     item = np.array([0, 0, 1, 1, 2, 2, 3, 3])
