@@ -109,7 +109,8 @@ def _print(found: Report, tolerated: float) -> None:
         output.print_text(f"Left out: {count:,}, {reason}.")
     for reference, why in found.not_tested.items():
         output.print_text(f"Not tested on {title_of(reference)}: {why}.")
-    output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {found.encoder} --transform {found.chain}")
+    if found.moved:
+        output.print_text(f"Use it: blindspot run DIAGNOSTIC --encoder {found.encoder} --transform {found.chain}")
 
 
 def _row(one: Measure) -> list[str]:

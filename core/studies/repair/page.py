@@ -242,6 +242,8 @@ def _use(report: Report) -> None:
     said += [f"Left out: {count:,}, {reason}." for reason, count in report.left_out.items()]
     said += [f"Not tested on {title_of(reference)}: {why}." for reference, why in report.not_tested.items()]
     st.caption(as_text(" ".join([*said, report.warning]).strip()))
+    if not report.moved:
+        return
     st.markdown("Apply it in any diagnostic as this post-processing of the model:")
     st.code(report.chain, language=None)
     st.caption(
