@@ -10,11 +10,11 @@ from blindspot.texts import is_negated
 
 _TIMES = "day|week|month|year|morning|evening|night|spring|summer|autumn|winter|season|" + "|".join(lexicon.WEEKDAYS)
 _OF_ALL = r"(?= (?:the|these|those|my|your|his|her|its|our|their)\b)"
-_PLURAL = r"(?= (?:\w+ )?\w+[^s\W]s\b)"
+_PLURAL = r"(?= (?!of\b)(?:\w+ )?\w+[^s\W]s\b)"
 # A pattern and what replaces it, the first that fits; groups are kept.
 _QUANTIFIERS = (
     (r"(?<!only )(?<!quite )a few|several", "hardly any", rf"(?! (?:{_TIMES}|second|minute|hour|time)s\b)"),
-    (r"all of|most of|many of", "none of", ""),
+    (r"all of|most of|many of", "none of", r"(?= (?:the|these|those|my|your|his|her|its|our|their|us|them|it|you)\b)"),
     (r"some of|few of", "all of", ""),
     (r"(?<!at )(?<!after )(?<!above )(?<!of )(?<!in )all", "only some of", _OF_ALL),
     (r"(?<!at )(?<!after )(?<!above )(?<!of )(?<!in )(?<!is )(?<!was )(?<!are )(?<!were )all", "few", _PLURAL),

@@ -49,7 +49,7 @@ def _name(text: str, match: re.Match[str], starts: frozenset[int]) -> Name | Non
         words = words[1:]
     if (
         not words
-        or len(words[0]) == 1
+        or len(re.split("['’]", words[0])[0]) == 1  # "I'd"
         or words[-1] in _NOT_NAMES
         or any(word.lower() in lexicon.CLOSED - {"of"} for word in words)
     ):

@@ -130,7 +130,8 @@ def test_a_change_by_hand(kind: str, text: str, changed: str) -> None:
         ("role_swap", "We had this problem."),
         ("role_swap", "A guide knows the difference between the two."),
         ("role_swap", "The tour took two hours."),
-        ("entity", "She rides a Segway."),
+        ("entity", "She rides a tandem to Initech."),
+        ("quantifier", "Most of times it works."),
         ("negation_inserted", "A view of several traffic signs on a pole."),
         ("unit", "It was a second attempt."),
         ("date", "May I sit here?"),
@@ -153,6 +154,18 @@ def test_a_text_is_passed_over_with_a_reason(kind: str, text: str) -> None:
 def test_other_scripts_and_languages_are_named() -> None:
     assert "Cyrillic" in RULES["hedge"].apply(TEXTS[-1]).why  # type: ignore[union-attr]
     assert "German" in RULES["hedge"].apply(TEXTS[-2]).why  # type: ignore[union-attr]
+
+
+def test_names_are_those_whose_kind_is_clear() -> None:
+    found = names.in_texts(
+        [
+            "I'd thought so, said I.",
+            "On the way home we met Dr. Patel in Karachi.",
+            "Maria lives in Iraqi territory.",
+            "Buy a Frisbee at Initech.",
+        ]
+    )
+    assert found == {"person": ("Patel", "Maria"), "place": ("Karachi",)}
 
 
 # --- for any text
