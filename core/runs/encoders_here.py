@@ -6,7 +6,8 @@ Listing them loads no model and uses no network: facts come from the last check 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from pathlib import Path
@@ -33,6 +34,7 @@ from blindspot.types import CancelToken, Variant
 CATALOG = "catalog"
 WITH_PARAMETERS = "parameters"
 UNKNOWN = "unknown"
+_T = TypeVar("_T")
 _Facts = TypeVar("_Facts", EncoderIdentity, EncoderInfo)
 
 
@@ -132,27 +134,40 @@ def read_library(settings: Settings, repository: Repository) -> Library:
     inventory = EmbeddingCache(settings.embeddings).inventory()
     costs = {facts.digest: facts for facts in repository.embeddings()}
     costs |= {stored.facts.digest: stored.facts for stored in inventory.embeddings}
-    on_disk = {stored.facts.encoder for stored in inventory.embeddings}
-    was_run = {_model(run.plan.variant) for run in runs}
-    speeds = repository.speeds()
-    listed = _listed(added.values(), was_run, on_disk)
     passes = _passes(costs.values())
     datasets = _datasets(passes, runs)
+    # Each once by its model: a look through all of them for every model took seconds with hundreds of models.
+    runs_of = _by(runs, lambda run: _model(run.plan.variant))
+    stored_of = _by(inventory.embeddings, lambda stored: stored.facts.encoder)
+    costs_of = _by(costs.values(), lambda facts: facts.encoder)
+    speeds_of = _by(repository.speeds(), lambda speed: speed.encoder)
+    passes_of: dict[str, list[list[EmbeddingFacts]]] = {}
+    for group in passes:
+        for name in {facts.encoder for facts in group}:
+            passes_of.setdefault(name, []).append(group)
+    listed = _listed(added.values(), runs_of.keys(), stored_of.keys())
     summaries = tuple(
         _summary(
             reference,
             settings,
             added.get(reference),
-            [run for run in runs if _model(run.plan.variant) == reference],
-            [stored for stored in inventory.embeddings if stored.facts.encoder == reference],
-            [facts for facts in costs.values() if facts.encoder == reference],
-            passes,
+            runs_of.get(reference, ()),
+            stored_of.get(reference, ()),
+            costs_of.get(reference, ()),
+            passes_of.get(reference, ()),
             datasets,
-            [speed for speed in speeds if speed.encoder == reference],
+            speeds_of.get(reference, ()),
         )
         for reference in listed
     )
-    return Library(summaries, tuple(sorted(was_run - set(listed))), inventory.damaged)
+    return Library(summaries, tuple(sorted(runs_of.keys() - set(listed))), inventory.damaged)
+
+
+def _by(things: Iterable[_T], model: Callable[[_T], str]) -> dict[str, list[_T]]:
+    found: dict[str, list[_T]] = {}
+    for thing in things:
+        found.setdefault(model(thing), []).append(thing)
+    return found
 
 
 def known_references(settings: Settings, repository: Repository) -> list[str]:
@@ -291,7 +306,7 @@ def change_of(reference: str, settings: Settings) -> str:
     return ServedEncoder.of(ServedReference.parse(reference), settings).change
 
 
-def _listed(added: Iterable[StoredReference], was_run: set[str], on_disk: set[str]) -> list[str]:
+def _listed(added: Iterable[StoredReference], was_run: AbstractSet[str], on_disk: AbstractSet[str]) -> list[str]:
     """References in order. A removed one is back once it has embeddings again."""
     added = list(added)
     gone = {stored.reference for stored in added if stored.is_removed} - on_disk
@@ -349,7 +364,7 @@ def _summary(
     runs: Sequence[RunRecord],
     stored: Sequence[StoredEmbeddings],
     costs: Sequence[EmbeddingFacts],
-    passes: Sequence[Sequence[EmbeddingFacts]],
+    passes: Sequence[Sequence[EmbeddingFacts]],  # its own
     datasets: Mapping[str, tuple[str, ...]],
     speeds: Sequence[Speed],
 ) -> EncoderSummary:
@@ -371,7 +386,6 @@ def _summary(
         description = described.description if described else "Not of this version."
         info = _read(EncoderInfo, added.facts.get("info")) if added else of_catalog.info if of_catalog else None
         identity = _newest_identity(added, done)
-    shared = [group for group in passes if any(facts.encoder == reference for facts in group)]
     facts_of: list[EncoderInfo | RunRecord] = [info] if info else []
     is_served = bool(info and info.served_by)  # nobody says how large it is
     facts_of += [run for run in done if run.dimension is not None][:1]
@@ -389,7 +403,7 @@ def _summary(
         is_running=any(run.state is RunState.RUNNING for run in runs),
         stored=tuple(stored),
         speeds=_by_device(speeds, identity.revision if identity else ""),
-        shares_pass_with=tuple(sorted({facts.encoder for group in shared for facts in group} - {reference})),
+        shares_pass_with=tuple(sorted({facts.encoder for group in passes for facts in group} - {reference})),
         datasets={facts.digest: datasets[facts.digest] for facts in costs},
     )
 
