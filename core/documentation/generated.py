@@ -78,14 +78,20 @@ def _a_dataset(entry: DiagnosticEntry) -> str:
 
 
 def _cited(citation: str) -> list[str]:
-    """The entries of the bibliography that a citation names by first author and year."""
-    found = []
-    for entry in re.split(r"\n(?=@)", _BIBLIOGRAPHY.read_text("utf-8").strip()):
-        (author,) = re.findall(r"author = \{([^,}]+)", entry)
-        (year,) = re.findall(r"year = \{(\d+)", entry)
-        if any(author in part and year in part for part in citation.split(";")):
-            found.append(entry.strip())
-    return found
+    """The entries of the bibliography that a citation names by year and first author; of two of them, by the second."""
+    entries = [entry.strip() for entry in re.split(r"\n(?=@)", _BIBLIOGRAPHY.read_text("utf-8").strip())]
+    named = set[str]()
+    for part in citation.split(";"):
+        fitting = []
+        for entry in entries:
+            (authors,) = re.findall(r"author = \{(.*)\},?\n", entry)
+            (year,) = re.findall(r"year = \{(\d+)", entry)
+            first, *others = [author.partition(",")[0] for author in authors.split(" and ")]
+            if first in part and year in part:
+                fitting.append((bool(others) and others[0] in part, entry))
+        best = max((is_named for is_named, _ in fitting), default=False)
+        named |= {entry for is_named, entry in fitting if is_named == best}
+    return [entry for entry in entries if entry in named]
 
 
 def _settings() -> str:

@@ -18,7 +18,7 @@ def show(data: LabelledTexts, unit: str, content: str, per_page: int) -> None:
     """Draw the classes, the overlap of training and test, and pages of examples."""
     counts = data.counts
     parts = [
-        f"**{counts.examples:,}** examples of **{len(counts.classes)}** classes",
+        f"**{counts.examples:,}** examples of **{len(counts.classes):,}** classes",
         f"**{counts.texts:,}** distinct {unit}s",
     ]
     st.markdown(" · ".join(parts))

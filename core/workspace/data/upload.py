@@ -292,7 +292,7 @@ def _first_rows(contents: OwnFile) -> None:
 
 def _show_labelled(contents: OwnLabelledTexts) -> None:
     _first_rows(contents)
-    st.markdown(f"**{len(contents.counts.classes)} classes**")
+    st.markdown(f"**{len(contents.counts.classes):,} classes**")
     labelled.class_table(contents.counts, "upload_classes")
     st.caption(" · ".join(contents.notes))
     labelled.overlap(contents.counts)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from blindspot.datasets.kinds.probing import PROBES
 from blindspot.diagnostics.probing.correlation import FEWEST
 from tests.support import transfer_world as toy
 from tests.support.pages import OpenApp, chart_named, charts, table, written
@@ -45,7 +46,8 @@ def test_tasks_in_the_papers_order_with_question_chance_and_majority(
     world, length, words = probed
     app = open_app(world.cache, "probing", data=length)
     assert not app.exception
-    counts = table(app, "task", "asks", "chance")
+    counts = table(app, "task", "chance")
+    assert all(PROBES[name].question in written(app) for name in ("sentence_length", "word_content"))
     assert counts["task"].tolist() == ["Sentence length", "Word content"]
     assert counts["chance"].tolist() == ["33.3%", "0.8%"]
     scores = table(app, "model", "Sentence length").set_index("model")

@@ -16,6 +16,7 @@ from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
 from tests.conftest import make_settings
 from tests.support.data_page import keep, picker, rows, upload
 from tests.support.pages import OpenApp, written
+from tests.support.probing_world import length_lines
 
 
 def lines(records: Sequence[dict[str, object]]) -> bytes:
@@ -100,3 +101,15 @@ def test_a_label_of_numbers_beside_two_texts_can_be_a_class(open_app: OpenApp, t
     keep(app)
     assert rows(app, "second text")[:2] == ["b 0", "b 1"]
     assert rows(app, "class")[:2] == ["0", "1"]
+
+
+def test_a_file_of_sentevals_needs_no_choice_of_columns(open_app: OpenApp, tmp_path: Path) -> None:
+    content = "\n".join(length_lines()).encode()
+    app = upload(open_app(tmp_path, "data"), content, "sentence_length.txt")
+    assert rows(app, "read as") == ["split", "label", "text", "probing task"]
+    assert rows(app, "examples") == [34, 34, 32]
+    keep(app)
+    (stored,) = uploads.found(make_settings(tmp_path))
+    assert (stored.kind, stored.rows) == (DatasetKind.PROBING, 100)
+    assert app.selectbox(key="data").value == stored.reference
+    assert "probing" in [link.proto.page for link in app.get("page_link")]

@@ -33,7 +33,7 @@ def _place(task: str) -> tuple[int, str]:
 
 def _asks(task: str) -> str:
     probe = probe_asked(task)
-    return probe.question if probe else "A task of your own"
+    return probe.question if probe else "a task of your own."
 
 
 PAGE = TaskPage(

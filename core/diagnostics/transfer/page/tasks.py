@@ -229,6 +229,9 @@ def _table(shown: TransferView, tasks: Sequence[str], variants: Sequence[Variant
 
 def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
     st.markdown("**The tasks**")
+    asked = [(shown.page.titled(task), asks) for task in tasks if (asks := shown.page.asks(task))]
+    if asked:
+        st.markdown("\n".join(f"- **{as_text(name)}**: {asks}" for name, asks in asked))
     rows = []
     for task in tasks:
         runs = {v: run for v, run in shown.runs[task].items() if v in shown.variants}
@@ -245,7 +248,6 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
                 "in part": _coverage_in_words(runs) or "–",
-                **({"asks": asks} if (asks := shown.page.asks(task)) else {}),
             }
         )
     st.dataframe(
@@ -254,7 +256,6 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
         key="transfer_counts",
         placeholder="–",
         column_config={
-            "asks": st.column_config.TextColumn(width=420),
             "classes": st.column_config.NumberColumn(format="localized"),
             "tested": st.column_config.NumberColumn("tested examples", format="localized"),
             "chance": st.column_config.TextColumn(help="Accuracy of guessing: 1 over the number of classes"),
