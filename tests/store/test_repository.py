@@ -143,6 +143,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "own_column": 0,
         "dataset_analogy": 0,
         "dataset_category": 0,
+        "dataset_chunked_sentence": 0,
         "dataset_event": 0,
         "dataset_labelled_text": 0,
         "dataset_minimal_pair": 0,

@@ -50,6 +50,12 @@ OWN: Mapping[str, tuple[str, DatasetKind]] = {  # per diagnostic a file of the k
         + "".join(f"a {o} stands {i},thing\n" for i in range(2) for o in _OTHER),
         DatasetKind.LABELLED_TEXTS,
     ),
+    "probing": (
+        "probing task,split,label,text\n"
+        + "".join(f"swaps,{part},kept,a {a} eats {part}\n" for part in ("train", "dev", "test") for a in _ANIMALS)
+        + "".join(f"swaps,{part},swapped,a eats {a} {part}\n" for part in ("train", "dev", "test") for a in _ANIMALS),
+        DatasetKind.PROBING,
+    ),
     "frequency": (
         "word,count\n" + "".join(f"{w},{10_000 // (i + 1)}\n" for i, w in enumerate([*_ANIMALS, *_OTHER])),
         DatasetKind.VOCABULARY,

@@ -23,6 +23,7 @@ from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
@@ -154,6 +155,10 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         Vocabulary: [Vocabulary("a", texts, np.arange(1.0, 5.0), size, ZEROS) for size in (10.0, 11.0)],
         LabelledTexts: [
             LabelledTexts("a", texts, ("x", "y"), ZEROS, ZEROS[:0], labels, ZEROS.astype(np.int8))
+            for labels in (ZEROS, ONES)
+        ],
+        ProbingTask: [
+            ProbingTask("a", texts, ("x", "y"), ZEROS, ZEROS[:0], labels, ZEROS.astype(np.int8), "tree_depth")
             for labels in (ZEROS, ONES)
         ],
         RetrievalDataset: [
