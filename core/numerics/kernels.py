@@ -162,10 +162,36 @@ def _count(block: Float32, low: np.float32, high: np.float32) -> tuple[int, int]
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _room_for_flags(columns: int) -> Int8:
+    """A flag per column, in eights that can be looked at together."""
+    return np.zeros(-(-columns // 8) * 8, dtype=np.int8)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _flagged(flags: Int8, found: Int64) -> int:
+    """Columns that are flagged, into ``found``, which has room for all flags and one more; returns their number.
+
+    Most eights are zero. To compare many scores at once and then list the few that count takes a twentieth of the time
+    that looking at each takes.
+    """
+    eights, count = flags.view(np.int64), 0
+    for eight in range(len(eights)):
+        if eights[eight] != 0:
+            for c in range(8 * eight, 8 * eight + 8):
+                found[count] = c
+                count += flags[c]
+    return count
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _flag_between(line: Float32, low: np.float32, high: np.float32, flags: Int8) -> None:
+    for c in range(len(line)):
+        flags[c] = (line[c] >= low) & (line[c] <= high)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def _computed_again(
-    line: Float32,
-    low: np.float32,
-    high: np.float32,
+    found: Int64,
     first_item: int,
     mate: int,
     matrix: Float32,
@@ -175,16 +201,14 @@ def _computed_again(
     similarity: float,
     tau: float,
 ) -> tuple[int, int]:
-    """Count, among items with undecided scores, those above the match of query x and those tied with it."""
+    """Count, among the columns ``found``, items above the match of query x and those tied with it, in float64."""
     above, tied = 0, 0
-    for c in range(len(line)):
+    for c in found:
         j = first_item + c
-        if low <= line[c] <= high and j != mate:
+        if j != mate:
             order = _compared(matrix[x], matrix[j], norms[x], norms[j], cosine, similarity, tau)
-            if order > 0:
-                above += 1
-            elif order == 0:
-                tied += 1
+            above += order > 0
+            tied += order == 0
     return above, tied
 
 
@@ -216,6 +240,7 @@ def count_above_and_tied(
     Arrays named ``pair_...``, ``greater`` and ``ties`` (``int64``, added to) begin with pair ``pair_starts[0]``.
     """
     lines, columns = scores.shape
+    flags, found = _room_for_flags(columns), np.empty(columns + 8, dtype=np.int64)
     for i in range(lines):
         x, line = query_items[rows[i]], scores[i]
         if not cosine:
@@ -231,8 +256,17 @@ def count_above_and_tied(
                 not_below += more[1]
             greater[pair] += above
             if not_below > above:
+                _flag_between(line, low, high, flags[:columns])
                 again = _computed_again(
-                    line, low, high, first_item, pair_mates[pair], matrix, norms, cosine, x, pair_similarity[pair], tau
+                    found[: _flagged(flags, found)],
+                    first_item,
+                    pair_mates[pair],
+                    matrix,
+                    norms,
+                    cosine,
+                    x,
+                    pair_similarity[pair],
+                    tau,
                 )
                 greater[pair] += again[0]
                 ties[pair] += again[1]
@@ -297,76 +331,74 @@ def _flag(line: Float32, rest: np.float32, rests: Float32, low: np.float32, flag
         flags[c] = line[c] + rest * rests[c] >= low
 
 
+@numba.njit(nogil=True, cache=True, fastmath={"contract"})  # type: ignore[untyped-decorator]
+def _scores_by_part(
+    products: Int32, step: np.float32, steps: Float32, head: np.float32, heads: Float32, line: Float32
+) -> None:
+    """``scores_of_products``, plus the product of the coordinate that has no codes."""
+    for c in range(len(line)):
+        line[c] = np.float32(products[c]) * (steps[c] * step) + head * heads[c]
+
+
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _count_line_by_part(
-    line: Float32,
-    flags: Int8,
+def _products_of(x: Float32, right: Float32, first: int, found: Int64, out: Float32) -> None:
+    """``x`` times the rows ``found`` of ``right``, from coordinate ``first`` on.
+
+    In a function of its own, numba does not count the owners of every slice, which takes longer than the products.
+    """
+    for f in range(len(found)):
+        out[f] = _float32_product(x[first:], right[found[f], first:])
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _still_open(
+    scores: Float32,
     rest: np.float32,
     rests: Float32,
-    slack: float,
-    left: Float32,
-    right: Float32,
-    half_squares: Float32,
-    first_item: int,
-    mate: int,
-    matrix: Float32,
-    norms: Float64,
-    cosine: bool,
-    x: int,
-    similarity: float,
-    tau: float,
-    pair_low: np.float32,
-    pair_high: np.float32,
+    low: np.float32,
+    high: np.float32,
+    found: Int64,
+    count: int,
 ) -> tuple[int, int]:
-    """Items above one match and tied with it, see ``count_by_part``; ``flags`` are room for eight at a time."""
-    low = np.nextafter(np.float32(pair_low - slack), np.float32(-np.inf))
-    high = np.nextafter(np.float32(pair_high + slack), np.float32(np.inf))
-    _flag(line, rest, rests, low, flags[: len(line)])
-    eights = flags.view(np.int64)  # most are zero
-    above, tied = 0, 0
-    for eight in range(len(eights)):
-        if eights[eight] == 0:
-            continue
-        for c in range(8 * eight, min(8 * eight + 8, len(line))):
-            if flags[c] == 0:
-                continue
-            if line[c] - rest * rests[c] > high:
-                above += 1
-                continue
-            score = _float32_product(left, right[c])
-            if not cosine:
-                score -= half_squares[c]
-            if score > pair_high:
-                above += 1
-            elif score >= pair_low and first_item + c != mate:
-                j = first_item + c
-                order = _compared(matrix[x], matrix[j], norms[x], norms[j], cosine, similarity, tau)
-                if order > 0:
-                    above += 1
-                elif order == 0:
-                    tied += 1
-    return above, tied
+    """How many of ``found`` are above ``high`` for certain; and how many are undecided, which are then the first."""
+    above, undecided = 0, 0
+    for f in range(count):
+        c = found[f]
+        bound = rest * rests[c]
+        is_above, may_be = scores[f] - bound > high, scores[f] + bound >= low
+        above += is_above
+        found[undecided] = c
+        undecided += may_be and not is_above
+    return above, undecided
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _add_product(x: np.float32, y: Float32, line: Float32) -> None:
-    for c in range(len(line)):
-        line[c] += x * y[c]
+def _between(scores: Float32, low: np.float32, high: np.float32, found: Int64, count: int) -> tuple[int, int]:
+    """As ``_still_open``, for scores whose bounds are in ``low`` and ``high``."""
+    above, undecided = 0, 0
+    for f in range(count):
+        above += scores[f] > high
+        found[undecided] = found[f]
+        undecided += low <= scores[f] <= high
+    return above, undecided
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def count_by_part(
+def count_by_part(  # noqa: PLR0912 - one loop
     scores: Float32,
     products: Int32,
     left_steps: Float32,
     left_errors: Float64,
     right_steps: Float32,
     farthest: float,
-    left_head: Float32,
-    right_head: Float32,
     left_rest: Float32,
     right_rest: Float32,
     slack: float,
+    width: int,
+    left_rotated: Float32,
+    right_rotated: Float32,
+    left_last: Float32,
+    right_last: Float32,
     left: Float32,
     right: Float32,
     half_squares: Float32,
@@ -384,22 +416,26 @@ def count_by_part(
     greater: Int64,
     ties: Int64,
 ) -> None:
-    """As ``count_above_and_tied``, for all queries, from ``scores [lines, columns]`` of the first coordinates, or from
-    ``products`` of their codes as in ``count_by_codes``, without the coordinates ``left_head`` and ``right_head``; the
-    other has no lines.
+    """As ``count_above_and_tied``, for all queries, from ``scores [lines, columns]`` of the first ``width`` of the
+    coordinates ``left_rotated [lines, K]`` and ``right_rotated [columns, K]``, or from ``products`` of their codes as
+    in ``count_by_codes``, without the first coordinate; the other has no lines.
 
-    Besides the error of codes, they are off by at most ``left_rest[i] * right_rest[c] + slack``. Items which that does
-    not decide are multiplied in float32, as rows of ``left`` and ``right``, and those still too close compared in
-    float64.
+    Besides the error of codes, they are off by at most ``left_rest[i] * right_rest[c] + slack``. To items which that
+    does not decide the other coordinates are added: then they are off by ``left_last[i] * right_last[c]`` instead.
+    Those still undecided are multiplied in float32, as rows of ``left`` and ``right``, and those too close even so
+    compared in float64.
     """
     lines, columns = len(query_items), len(right)
-    flags = np.zeros(-(-columns // 8) * 8, dtype=np.int8)
-    room = np.empty(columns, dtype=np.float32)
+    flags, found = _room_for_flags(columns), np.empty(columns + 8, dtype=np.int64)
+    room, heads = np.empty(columns, dtype=np.float32), np.empty(columns, dtype=np.float32)
+    again = np.empty(columns, dtype=np.float32)
+    if len(products):
+        for c in range(columns):
+            heads[c] = right_rotated[c, 0]
     for i in range(lines):
         x, off, line = query_items[i], slack, room
         if len(products):
-            scores_of_products(products[i], left_steps[i], right_steps, line)
-            _add_product(left_head[i], right_head, line)
+            _scores_by_part(products[i], left_steps[i], right_steps, left_rotated[i, 0], heads, line)
             off += slack_of_codes(left_errors[i], farthest) * (1.0 + slack)
         else:
             line = scores[i]
@@ -408,28 +444,44 @@ def count_by_part(
         if first_item <= x < first_item + columns:
             line[x - first_item] = -np.inf  # the query is not its own candidate
         for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
-            above, tied = _count_line_by_part(
-                line,
-                flags,
-                left_rest[i],
-                right_rest,
-                off,
-                left[i],
-                right,
-                half_squares,
-                first_item,
-                pair_mates[pair],
-                matrix,
-                norms,
-                cosine,
-                x,
-                pair_similarity[pair],
-                tau,
-                pair_low[pair],
-                pair_high[pair],
-            )
+            low = np.nextafter(np.float32(pair_low[pair] - off), np.float32(-np.inf))
+            high = np.nextafter(np.float32(pair_high[pair] + off), np.float32(np.inf))
+            _flag(line, left_rest[i], right_rest, low, flags[:columns])
+            count = _flagged(flags, found)
+            if count == 0:
+                continue
+            for f in range(count):
+                again[f] = line[found[f]]
+            above, count = _still_open(again, left_rest[i], right_rest, low, high, found, count)
             greater[pair] += above
-            ties[pair] += tied
+            if width < left_rotated.shape[1]:
+                _products_of(left_rotated[i], right_rotated, width, found[:count], again)
+                for f in range(count):
+                    again[f] += line[found[f]]
+                above, count = _still_open(again, left_last[i], right_last, low, high, found, count)
+                greater[pair] += above
+            if count == 0:
+                continue
+            _products_of(left[i], right, 0, found[:count], again)
+            if not cosine:
+                for f in range(count):
+                    again[f] -= half_squares[found[f]]
+            above, count = _between(again, pair_low[pair], pair_high[pair], found, count)
+            greater[pair] += above
+            if count > 0:
+                more = _computed_again(
+                    found[:count],
+                    first_item,
+                    pair_mates[pair],
+                    matrix,
+                    norms,
+                    cosine,
+                    x,
+                    pair_similarity[pair],
+                    tau,
+                )
+                greater[pair] += more[0]
+                ties[pair] += more[1]
 
 
 # As ``_count``, for scores that are not stored.
@@ -453,6 +505,8 @@ def count_by_codes(
     left_errors: Float64,
     right_steps: Float32,
     farthest: float,
+    left: Float32,
+    right: Float32,
     first_item: int,
     matrix: Float32,
     norms: Float64,
@@ -471,12 +525,14 @@ def count_by_codes(
     """As ``count_above_and_tied`` for cosine, from ``products [lines, columns] int32`` of codes, for all queries.
 
     Scores (see ``scores_of_products``) have a larger error, which follows from ``left_errors [lines]`` and the largest
-    error of an item, ``farthest``. Lines with more than ``most_unsure`` items to recompute are not counted but listed
-    in ``unsure [lines]``. Returns their number.
+    error of an item, ``farthest``. Items that they leave undecided are multiplied in float32, as rows of ``left`` and
+    ``right``, and compared in float64 where that is too close. Lines with more than ``most_unsure`` of them are not
+    counted but listed in ``unsure [lines]``. Returns their number.
     """
     lines, columns = products.shape
     n_unsure = 0
-    scores = np.empty(columns, dtype=np.float32)
+    scores, flags = np.empty(columns, dtype=np.float32), _room_for_flags(columns)
+    found, again = np.empty(columns + 8, dtype=np.int64), np.empty(columns, dtype=np.float32)
     low, high = np.empty(len(pair_mates), dtype=np.float32), np.empty(len(pair_mates), dtype=np.float32)
     above, between = np.empty(len(pair_mates), dtype=np.int64), np.empty(len(pair_mates), dtype=np.int64)
     for i in range(lines):
@@ -505,21 +561,25 @@ def count_by_codes(
         for pair in range(first, last):
             greater[pair] += above[pair]
             if between[pair] > 0:
-                again = _computed_again(
-                    scores,
-                    low[pair],
-                    high[pair],
-                    first_item,
-                    pair_mates[pair],
-                    matrix,
-                    norms,
-                    True,
-                    x,
-                    pair_similarity[pair],
-                    tau,
-                )
-                greater[pair] += again[0]
-                ties[pair] += again[1]
+                _flag_between(scores, low[pair], high[pair], flags[:columns])
+                count = _flagged(flags, found)
+                _products_of(left[i], right, 0, found[:count], again)
+                certain, count = _between(again, pair_low[pair], pair_high[pair], found, count)
+                greater[pair] += certain
+                if count > 0:
+                    more = _computed_again(
+                        found[:count],
+                        first_item,
+                        pair_mates[pair],
+                        matrix,
+                        norms,
+                        True,
+                        x,
+                        pair_similarity[pair],
+                        tau,
+                    )
+                    greater[pair] += more[0]
+                    ties[pair] += more[1]
     return n_unsure
 
 
@@ -654,7 +714,7 @@ def keep_above(  # noqa: PLR0912 - one loop
     ``floors [q] float32`` rise to the lowest of a full heap.
     """
     columns, width = len(right), kept.shape[1]
-    flags = np.zeros(-(-columns // 8) * 8, dtype=np.int8)
+    flags = _room_for_flags(columns)
     eights = flags.view(np.int64)  # most are zero
     room = np.empty(columns, dtype=np.float32)
     is_whole = len(right_rest) == 0

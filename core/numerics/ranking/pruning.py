@@ -2,8 +2,8 @@
 
 Rows are rotated into the principal directions of a sample, where the first few coordinates hold most of their length.
 By Cauchy-Schwarz, ``x.y`` differs from the product of the first k coordinates by at most ``|x_rest| |y_rest|``. Where
-that does not tell an item from the match, the whole product is computed (``blindspot.numerics.kernels.count_by_part``).
-For l2, half of ``|y|^2`` is subtracted on both sides.
+that does not tell an item from the match, more coordinates are added, and the whole product is computed where these do
+not either (``blindspot.numerics.kernels.count_by_part``). For l2, half of ``|y|^2`` is subtracted on both sides.
 
 The bounds hold for any directions and any rounding: how far the directions are from orthonormal is measured. So the
 sample decides only how fast it is.
@@ -30,10 +30,10 @@ ROWS_OF_SAMPLE, ITEMS_OF_SAMPLE, QUERIES_OF_SAMPLE = 1_024, 256, 256
 SEED = 7
 QUERIES_AT_ONCE = 256
 # Costs of one score, in multiplications of a large float32 product (20 ps here): per dimension of the product, and for
-# counting it; of codes; and of computing one by itself, per dimension.
-FLOAT, CODED = (1.0, 12.0), (0.22, 25.0)
-AGAIN = 5.5
-MOST_UNSURE = 32  # one item in so many undecided by codes of whole rows: then in float32
+# counting it; of codes; and of computing one by itself, per dimension, and for finding it.
+FLOAT, CODED = (1.0, 8.0), (0.22, 16.0)
+AGAIN, FOUND = 5.5, 150.0
+MOST_UNSURE = 16  # one item in so many undecided by codes of whole rows: then in float32
 MOST_COST = 0.75  # share of the cost without pruning; choosing takes the rest
 FARTHEST_FROM_ORTHONORMAL = 1e-3
 
@@ -157,16 +157,17 @@ class Part:
     Attributes:
         depth: its index in the plan.
         rows: ``[k, width] float32``.
-        head: ``[k] float32``, the first coordinate.
-        codes: of the rows without it; None for products in float32.
+        codes: of the rows without the first coordinate; None for products in float32.
         left_out: ``[k] float32``, bounds on the length of what they leave out.
+        all: ``[k, K] float32``, all coordinates that there are.
+        all_left_out: ``[k] float32``, as ``left_out``, of all.
     """
 
     def __init__(self, plan: Plan, rotated: Rotated, depth: int) -> None:
         width = plan.axes.depths[depth]
         self.plan, self.depth = plan, depth
         self.rows, self.left_out = rotated.rows[:, :width], np.ascontiguousarray(rotated.left_out[depth])
-        self.head = np.ascontiguousarray(rotated.rows[:, 0])
+        self.all, self.all_left_out = rotated.rows, np.ascontiguousarray(rotated.left_out[-1])
         self.codes = None
         if plan.has_codes:  # of more coordinates than these: their errors are only larger
             codes = rotated.codes
@@ -195,7 +196,8 @@ def plan(problem: RankProblem, ranked: int, threads: int, *, has_codes: bool) ->
     few = random.permutation(len(items))[:ITEMS_OF_SAMPLE]
     sample = _Sample(problem, axes, rows[few], items[few], has_codes=has_codes)
     queries = np.sort(random.permutation(len(problem.left))[:QUERIES_OF_SAMPLE])
-    depths = sample.best_depths(sample.costs(problem.of_queries(queries))[1], len(problem.left))
+    _, shares, whole = sample.shares(problem.of_queries(queries))
+    depths = sample.best_depths(shares, whole, len(problem.left))
     if depths == 0:
         return None
 
@@ -206,9 +208,9 @@ def plan(problem: RankProblem, ranked: int, threads: int, *, has_codes: bool) ->
     chosen = np.empty(n, dtype=np.int64)
 
     def choose(part: slice) -> None:
-        rotated, costs = sample.costs(problem.of_queries(np.arange(part.start, part.stop)))
+        rotated, shares, whole = sample.shares(problem.of_queries(np.arange(part.start, part.stop)))
         left.rows[part], left.left_out[:, part] = rotated.rows, rotated.left_out
-        chosen[part] = costs.argmin(axis=0)
+        chosen[part] = sample.costs(shares, whole).argmin(axis=0)
 
     in_threads((slice(at, min(at + QUERIES_AT_ONCE, n)) for at in range(0, n, QUERIES_AT_ONCE)), choose, threads)
     order = np.argsort(chosen, kind="stable")
@@ -229,8 +231,9 @@ class _Sample:
         self._farthest = coarse.coded(rows).farthest if has_codes else 0.0
         self._whole = self._each * self._dimension + self._besides
 
-    def costs(self, queries: RankProblem) -> tuple[Rotated, Float64]:
-        """The queries rotated, and the cost of a score by every depth and by whole products, ``[depths + 1, q]``."""
+    def shares(self, queries: RankProblem) -> tuple[Rotated, Float64, Float64]:
+        """The queries rotated; shares of items that every depth leaves undecided, ``[depths, q]``; and the cost of a
+        score by whole products, ``[q]``."""
         from blindspot.numerics.kernels import count_undecided, slack_of_codes
 
         axes, items = self._axes, self._rotated
@@ -256,17 +259,24 @@ class _Sample:
             slack = slack_of_codes(coarse.coded(queries.left).farthest, self._farthest)
             count_undecided(scores, nothing, nothing, slack, queries.pair_starts, queries.low, queries.high, counts)
             whole += (FLOAT[0] * self._dimension + FLOAT[1]) * (counts > len(items.rows) / MOST_UNSURE)
-        again = AGAIN * self._dimension * shares
-        costs = self._each * axes.depths[:, np.newaxis] + self._besides + again
-        return rotated, np.vstack([costs, whole])
+        return rotated, shares, whole
 
-    def best_depths(self, costs: Float64, queries: int) -> int:
-        """The number of depths to offer, by the costs of some queries; 0 if pruning does not pay.
+    def costs(self, shares: Float64, whole: Float64) -> Float64:
+        """Cost of a score by every depth of ``shares``, of which the last has all coordinates, and by whole products,
+        ``[depths + 1, q]``."""
+        widths = self._axes.depths[: len(shares), np.newaxis]
+        missing = widths[-1] - widths
+        closer = np.where(missing > 0, AGAIN * missing + FOUND, 0.0) * shares
+        again = (AGAIN * self._dimension + FOUND) * shares[-1]
+        return np.vstack([self._each * widths + self._besides + closer + again, whole])
+
+    def best_depths(self, shares: Float64, whole: Float64, queries: int) -> int:
+        """The number of depths to offer, by the shares of some queries; 0 if pruning does not pay.
 
         Each item is rotated once, for so many queries.
         """
-        mean = [float(costs[-1].mean()) * MOST_COST]
+        mean = [float(whole.mean()) * MOST_COST]
         for depth, width in enumerate(self._axes.depths.tolist()):
-            chosen = np.minimum(costs[: depth + 1].min(axis=0), costs[-1])
+            chosen = self.costs(shares[: depth + 1], whole).min(axis=0)
             mean.append(float(chosen.mean()) + self._dimension * width / queries)
         return int(np.argmin(mean))

@@ -132,7 +132,7 @@ def test_scores_by_hand() -> None:
         "background": 6,
     }
     assert {name: result.metrics[name] for name in expected} == pytest.approx(expected)
-    assert {score.name for score in ENTRY.metrics} - {*result.metrics} == {"above_themselves"}, "all that is declared"
+    assert {score.name for score in ENTRY.metrics} - {*result.metrics} == {"above_themselves", "rescored"}
 
 
 # --- the whole, against the loop ---

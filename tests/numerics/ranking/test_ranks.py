@@ -64,12 +64,14 @@ def screened() -> Iterator[None]:
 @contextmanager
 def pruned(again: float = 0.0) -> Iterator[None]:
     """First coordinates are compared however small the problem is; the fewest, where computing the rest ``again`` costs
-    nothing, or else as many as pay."""
+    nothing, or else as many as pay. Undecided items get the others, then the whole product."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pruning, "DEPTHS", (1, 2, 5, 16))
         patch.setattr(pruning, "may_pay", lambda problem, _: len(problem.left) > 0)
         patch.setattr(pruning, "MOST_COST", np.inf)
         patch.setattr(pruning, "AGAIN", again)
+        patch.setattr(pruning, "FOUND", again)
+        patch.setattr(pruning._Sample, "best_depths", lambda sample, *_: len(sample._axes.depths))
         yield
 
 
