@@ -247,11 +247,12 @@ def _notes(shown: TransferView, tasks: Sequence[str]) -> None:
                 "baseline": f"{m['majority']:.1%}",
                 "overlap": int(m["overlap"]),
                 "in words": _overlap_in_words(m, is_split=is_split),
-                "in part": _coverage_in_words(runs) or "–",
+                "in part": _coverage_in_words(runs) or None,
             }
         )
+    frame = pd.DataFrame(rows)
     st.dataframe(
-        pd.DataFrame(rows),
+        frame if frame["in part"].notna().any() else frame.drop(columns="in part"),
         hide_index=True,
         key="transfer_counts",
         placeholder="–",
