@@ -27,7 +27,7 @@ from blindspot.datasets.published.chunked import CHUNKED
 from blindspot.datasets.published.evalrank_sources import SOURCES
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.published.probing_tasks import PROBING
-from blindspot.datasets.published.similarity_sets import SIMILARITY
+from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
 from blindspot.datasets.published.tatoeba import PARALLEL
 from blindspot.datasets.published.transfer_tasks import INTENTS, LABELLED
 from blindspot.datasets.published.word_relations import RELATIONS

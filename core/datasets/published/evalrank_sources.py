@@ -8,7 +8,7 @@ from __future__ import annotations
 from blindspot.datasets.entries import EVALRANK_REPOSITORY, EVALRANK_REVISION, DatasetEntry, SourceFile
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.published import scored_pairs, simlex
-from blindspot.datasets.published.similarity_sets import STR, STSB, WORD_SETS
+from blindspot.datasets.published.scored_pairs.similarity_sets import STR, STSB, WORD_SETS
 
 _COUNTER_FITTING = "nmrksic/counter-fitting"  # SimLex-999's own site was not reachable when this was written
 _COUNTER_FITTING_REVISION = "8cf3cf4db1074f2f80ecf728e6af68347c3b3d02"

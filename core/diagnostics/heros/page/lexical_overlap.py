@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets.published.similarity_sets import SIMILARITY
+from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
 from blindspot.diagnostics.heros.figures import lexical_overlap as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean_of, overlap

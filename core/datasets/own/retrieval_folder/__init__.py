@@ -18,10 +18,11 @@ from urllib.parse import quote, unquote
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
-from blindspot.datasets.own import attributes, trec
+from blindspot.datasets.own import attributes
 from blindspot.datasets.own.columns import OwnSource, check_text, is_blank, shortened
 from blindspot.datasets.own.retrieval import counts_in_words, first_queries, grade_of
-from blindspot.datasets.own.trec import Found
+from blindspot.datasets.own.retrieval_folder import trec
+from blindspot.datasets.own.retrieval_folder.trec import Found
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from blindspot.errors import InputError, unknown
 from blindspot.files import tables
