@@ -32,8 +32,8 @@ QUERIES_AT_ONCE = 256
 # Costs of one score, in multiplications of a large float32 product (20 ps here): per dimension of the product, and for
 # counting it; of codes; and of computing one by itself, per dimension, and for finding it.
 FLOAT, CODED = (1.0, 8.0), (0.22, 16.0)
-AGAIN, FOUND = 5.5, 150.0
-MOST_UNSURE = 16  # one item in so many undecided by codes of whole rows: then in float32
+AGAIN, FOUND = 3.0, 1_500.0
+MOST_UNSURE = 8  # one item in so many undecided by codes of whole rows: then in float32
 MOST_COST = 0.75  # share of the cost without pruning; choosing takes the rest
 FARTHEST_FROM_ORTHONORMAL = 1e-3
 
