@@ -337,7 +337,7 @@ def test_queries_that_codes_cannot_decide_are_multiplied_in_float32() -> None:
     """A query with one large coordinate has wide steps: codes cannot place it, but they place the others."""
     random = np.random.default_rng(9)
     matrix = random.standard_normal((3_000, 128)).astype(np.float32)
-    matrix[2_000:, 0] = 1_500.0
+    matrix[2_000:, 0] = 300.0
     pairs = [(i, i + 1) for i in range(0, 300, 3)] + [(2_000 + i, 1_000 + i) for i in range(100)]
     queries, mates = np.array(pairs, dtype=np.int32).T
     matrix[mates[:100]] += 2 * matrix[queries[:100]]  # near their queries, far from what is not
@@ -347,7 +347,7 @@ def test_queries_that_codes_cannot_decide_are_multiplied_in_float32() -> None:
     (asked,) = rank_tiles.query_tiles(problem, 200)
     found, exact = np.zeros((2, 2, 200), dtype=np.int64)
     screening.count(tile, coarse.coded(tile.right), asked, *found)
-    assert 90 <= screening.unsure <= 110
+    assert 75 <= screening.unsure <= 110, "all but those whose match is far from most items"
     tile.count(asked, *exact)
     assert found.tolist() == exact.tolist()
 
