@@ -46,7 +46,7 @@ def test_the_project_runs(environment: Settings, tmp_path: Path) -> None:
     done = python(str(PROJECT / "study.py"), str(tmp_path), env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert sum(re.fullmatch(r"[\w ]+: -?\d\.\d{3}", line) is not None for line in lines) == 11
+    assert sum(re.fullmatch(r"[\w ]+: -?\d\.\d{3}", line) is not None for line in lines) == 15
     assert lines[11:13] == ["20 pairs", "report.html"]
     assert len(lines[13].split(", ")) == 5
     assert lines[14] == "step-0 step-1"

@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from blindspot.datasets.catalog import DATASETS, find_dataset
 from blindspot.store.repository import Repository
+from blindspot.workspace.data.datasets import ROW
 from tests.browser.conftest import PATIENCE_MS, Reader
 from tests.support.loopback import serving
 
@@ -32,7 +33,9 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         visitor.set_properties()
         table = visitor.page.locator("[class*='st-key-datasets_']").get_by_test_id("stDataFrameResizable")
         row = sorted(DATASETS, key=lambda one: bool(DATASETS[one].files)).index("evalrank-word")  # those here first
-        table.click(position={"x": 16, "y": 35 * (row + 1) + 16})  # that row's box to choose, below the header
+        table.hover()
+        visitor.page.mouse.wheel(0, ROW * row)  # to the top, below the header
+        table.click(position={"x": 16, "y": ROW + 16})  # the row's box to choose
         visitor.address_has("data=evalrank-word")
         expect(visitor.page.get_by_role("heading", name="EvalRank words")).to_be_visible()
         expect(visitor.at("data").get_by_role("combobox")).to_have_value("EvalRank words")

@@ -96,7 +96,10 @@ def test_a_run_stores_what_it_computed(
     assert record.state is RunState.DONE
     assert record.plan.variant == Variant("minilm", "center")
     assert record.plan.params == {"metric": "cos", "protocol": "definition"}
-    assert {metric.name for metric in ENTRY.metrics} - set(record.metrics) == {"above_themselves"}  # the toolkit's
+    assert {metric.name for metric in ENTRY.metrics} - set(record.metrics) == {
+        "above_themselves",
+        "rescored",
+    }  # the toolkit's, and that of rescore:M
     assert dict(record.coverage) == {"pairs": 400, "pairs_covered": 400, "items": TEXTS, "items_covered": TEXTS}
     assert set(record.timings) == {"load", "encode", "transform", "compute"}
     assert (record.dimension, record.parameters, record.device) == (384, 22_713_216, "cpu")

@@ -126,8 +126,10 @@ class RepairTask:
         return JobLine("repair", variant=names.current().model(self.encoder), dataset=self.dataset)
 
     def do(self, settings: Settings, repository: Repository, progress: Progress, cancel: CancelToken) -> str:
-        """Train and test it, and keep both; returns "", since the page shows the answer."""
-        make(self, settings, repository, progress, cancel)
+        """Train and test it, and keep both, unless they are there; returns "", since the page shows the answer."""
+        found = find(self, settings)
+        if found is None or not is_of_today(found, settings):
+            make(self, settings, repository, progress, cancel)
         return ""
 
 

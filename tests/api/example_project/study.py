@@ -44,6 +44,10 @@ def diagnoses(store: Path) -> dict[str, bs.Run]:
         "frequency": bs.frequency(words, VOCABULARY, name="words", store=store),
         "analogy": bs.analogy("lsa", "demo-analogies", store=store),
         "categorization": bs.categorization("lsa", "demo-categories", store=store),
+        "outliers": bs.outliers("lsa", "demo-outliers", store=store),
+        "thematic_fit": bs.thematic_fit("lsa", "demo-events", store=store),
+        "chunking": bs.chunking("lsa", "demo-chunks", store=store),
+        "probing": bs.probing(words, "demo-sentence-length", name="words", store=store),
     }
 
 
