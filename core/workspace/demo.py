@@ -1,4 +1,4 @@
-"""Demo: runs of different models on built-in data, maps, items for raters and a repair, in the order of a visit."""
+"""Demo: runs of different models on built-in data, maps, and items for raters, in the order of a visit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from blindspot.settings import Settings
 from blindspot.space.maps.maps import MapRequest
 from blindspot.studies.judgement.making import ItemsRequest
 from blindspot.studies.judgement.types import Task as Judging
-from blindspot.studies.repair.task import RepairTask
 from blindspot.types import Variant
 
 FIRST = Variant("minilm", "none")
@@ -46,11 +45,11 @@ MAPPED = (FIRST, STATIC)  # a UMAP takes ten seconds, and two are compared
 
 
 def tasks(settings: Settings) -> list[Task]:
-    """All work of the demo; what takes longest comes last: UMAP, in a process of its own, and a repair."""
+    """All work of the demo; UMAP, which needs a process of its own, comes last."""
     kinds = (Judging.INTRUDER, Judging.COMPARATIVE)
     items = [ItemsRequest(kind, JUDGED, FREQUENCY[1], queries=QUERIES) for kind in kinds]
     maps = [MapRequest(variant, OF_PAIRS[0][1]) for variant in MAPPED]
-    return [*requests(settings), *items, *maps, RepairTask.of(FIRST.encoder, OF_PAIRS[0][1], settings)]
+    return [*requests(settings), *items, *maps]
 
 
 def first_requests(settings: Settings) -> list[RunRequest]:
