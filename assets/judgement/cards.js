@@ -1,4 +1,5 @@
 const ANSWERS = '[class*="st-key-answers"]';
+const KEEP_FOCUS_MS = 3000;  // the next item's cards may come this much later than its number
 const typing = (e) => e.target.closest?.('input:not([type=radio]):not([type=checkbox]), textarea, [contenteditable]');
 export default function ({ data, parentElement }) {
   const state = (parentElement.blindspotCards ??= { item: null, shown: 0, amongCards: false });
@@ -7,9 +8,14 @@ export default function ({ data, parentElement }) {
     state.item = data.item;
     state.shown = performance.now();
     parentElement.querySelector('.blindspot-said').textContent = data.said;
-    if (next && state.amongCards && document.activeElement === document.body) {
-      document.querySelector(`${ANSWERS} button`)?.focus({ preventScroll: true });
-    }
+    const keepFocus = () => {
+      if (!state.amongCards || performance.now() - state.shown > KEEP_FOCUS_MS) return;
+      if (document.activeElement === document.body) {
+        document.querySelector(`${ANSWERS} button`)?.focus({ preventScroll: true });
+      }
+      requestAnimationFrame(keepFocus);  // the card with the focus may still be that of the item before
+    };
+    if (next) keepFocus();
   }
   const early = () => performance.now() - state.shown < data.settle * 1000;
   const stop = (e) => { e.preventDefault(); e.stopImmediatePropagation(); };

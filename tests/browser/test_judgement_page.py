@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from blindspot.store.repository import Repository
 from blindspot.studies.judgement.store import Judgements
@@ -24,7 +25,8 @@ NewReader = Callable[..., Reader]
 
 PHONE = {"width": 390, "height": 844}
 ANSWERS = 4
-SETTLED_MS = 400  # an item is settled then
+SETTLED_MS = 400  # an item is settled then, as a rule
+PRESSES = 10  # of a key on a busy machine, until it counts
 INTRUDER = replace(intruder_set(), title="Words of minilm-static")
 
 expect.set_options(timeout=PATIENCE_MS)
@@ -50,22 +52,38 @@ def see_answered(page: Page, done: int) -> None:
     expect(page.get_by_test_id("stProgress")).to_contain_text(f"{done} of {len(INTRUDER.items)} answered")
 
 
-def all_answered(visitors: list[Reader], done: int) -> None:
-    for visitor in visitors:
-        see_answered(visitor.page, done)
-    visitors[-1].page.wait_for_timeout(SETTLED_MS)
+def press(page: Page, key: str, done: int) -> None:
+    """Press a key until the page says that so many are answered: an item that is not settled yet takes no answer."""
+    page.keyboard.press(key)
+    press_again(page, key, done)
+
+
+def press_again(page: Page, key: str, done: int) -> None:
+    """As ``press``, where the key was pressed once already."""
+    for _ in range(PRESSES):
+        try:
+            page.get_by_test_id("stProgress").filter(has_text=f"{done} of").wait_for(timeout=PATIENCE_MS / PRESSES)
+        except PlaywrightTimeout:
+            page.keyboard.press(key)
+            continue
+        break
+    wait_answered(page, done)
 
 
 def card(page: Page, place: int) -> Locator:
     return page.locator(f"[class*='st-key-choice_{place}_'] button")
 
 
-def focus_by_tab(page: Page, selector: str, presses: int = 60) -> None:
+def focus_by_tab(page: Page, selector: str, presses: int = 200) -> None:
+    """Press Tab until an element has the focus. Several rounds of the page: a rerun that replaces the element with the
+    focus sends it back to the start."""
+    passed = []
     for _ in range(presses):
         page.keyboard.press("Tab")
         if page.evaluate("selector => Boolean(document.activeElement.closest(selector))", selector):
             return
-    raise AssertionError(f"{presses} times Tab do not lead to {selector}")
+        passed.append(page.evaluate("(document.activeElement.textContent || '').slice(0, 40)"))
+    raise AssertionError(f"{presses} times Tab do not lead to {selector}, but to {passed}")
 
 
 @pytest.mark.parametrize("browsers", [3, pytest.param(10, marks=pytest.mark.slow)])
@@ -82,11 +100,14 @@ def test_browsers_vote_at_once_and_the_server_is_killed(
         box = visitor.see("nickname").get_by_role("textbox")
         box.fill(f"rater {number}")
         box.press("Enter")
+    for visitor in visitors:
+        wait_answered(visitor.page, 0)
     for done in range(ANSWERS):
-        all_answered(visitors, done)
-        for number, visitor in enumerate(visitors):
-            visitor.page.keyboard.press(str((number + done) % 5))  # 0: "I don't know"
-    all_answered(visitors, ANSWERS)
+        keys = [str((number + done) % 5) for number in range(browsers)]  # 0: "I don't know"
+        for visitor, key in zip(visitors, keys, strict=True):
+            visitor.page.keyboard.press(key)
+        for visitor, key in zip(visitors, keys, strict=True):
+            press_again(visitor.page, key, done + 1)
     for visitor in visitors:
         visitor.healthy()
     port = address.rpartition(":")[2]
@@ -123,12 +144,9 @@ def test_by_keyboard_alone_on_a_phone(serve: Serve, browser: Browser, tmp_path: 
         assert box["y"] + box["height"] <= PHONE["height"]
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.screenshot(path=artifacts / "intruder-phone-item.png")
-    page.keyboard.press("1")
-    wait_answered(page, 1)
-    page.keyboard.press("0")
-    wait_answered(page, 2)
-    page.keyboard.press("u")
-    wait_answered(page, 1)
+    press(page, "1", 1)
+    press(page, "0", 2)
+    press(page, "u", 1)
     page.screenshot(path=artifacts / "intruder-phone-undone.png")
     page.keyboard.press("p")
     expect(page.get_by_role("heading", name="Paused")).to_be_visible()
@@ -149,8 +167,7 @@ def test_by_keyboard_alone_on_a_phone(serve: Serve, browser: Browser, tmp_path: 
     card(page, 3).dblclick()
     wait_answered(page, 3)
     focus_by_tab(page, "[class*='st-key-choice_2_']")
-    page.keyboard.press("Enter")
-    wait_answered(page, 4)
+    press(page, "Enter", 4)
     page.wait_for_function("Boolean(document.activeElement.closest('.st-key-answers'))")  # the cards keep the focus
     assert len(store.votes(INTRUDER.set_id)) == 4
     assert page.get_by_text("too soon").count() == 0, "the browser keeps such answers away"
