@@ -6,7 +6,11 @@ from enum import StrEnum
 
 import numpy as np
 
+from blindspot.numerics.threads import in_threads
 from blindspot.types import Float32, Float64, Int32, Int64
+
+
+ROWS_AT_ONCE = 512  # in float64 they stay in a core's cache: twice as fast as with thousands
 
 
 class Similarity(StrEnum):
@@ -14,7 +18,7 @@ class Similarity(StrEnum):
     L2 = "l2"
 
 
-def row_norms(matrix: Float32 | Float64, rows_at_once: int = 8_192) -> Float64:
+def row_norms(matrix: Float32 | Float64, rows_at_once: int = ROWS_AT_ONCE) -> Float64:
     """Euclidean norms of the rows of ``[n, d]``, accumulated in float64, as ``[n] float64``."""
     norms = np.empty(len(matrix), dtype=np.float64)
     for start in range(0, len(matrix), rows_at_once):
@@ -23,7 +27,7 @@ def row_norms(matrix: Float32 | Float64, rows_at_once: int = 8_192) -> Float64:
     return norms
 
 
-def similarity_to_all(matrix: Float32, query: int, metric: Similarity, rows_at_once: int = 8_192) -> Float64:
+def similarity_to_all(matrix: Float32, query: int, metric: Similarity, rows_at_once: int = ROWS_AT_ONCE) -> Float64:
     """Similarity of item ``query`` to every item, ``[n] float64``, computed in float64.
 
     A zero vector has no direction: its cosine with anything is 0 by convention.
@@ -37,7 +41,7 @@ def similarity_to_all(matrix: Float32, query: int, metric: Similarity, rows_at_o
 
 
 def similarity_of_pairs(
-    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, metric: Similarity, rows_at_once: int = 8_192
+    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, metric: Similarity, rows_at_once: int = ROWS_AT_ONCE
 ) -> Float64:
     """Similarity of items ``left[i]`` and ``right[i]``, ``[m] float64``, computed in float64."""
     out = np.empty(len(left), dtype=np.float64)
@@ -50,7 +54,7 @@ def similarity_of_pairs(
 
 
 def mean_cosine(
-    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, rows_at_once: int = 8_192
+    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, rows_at_once: int = ROWS_AT_ONCE
 ) -> float:
     """Mean cosine over all pairs of an item of ``left`` with one of ``right``, in float64.
 
@@ -69,9 +73,21 @@ def unit_rows(matrix: Float32 | Float64, items: Int32 | Int64) -> Float64:
 
 def unit_vectors(vectors: Float32) -> Float32:
     """All rows of ``[n, d]`` divided by their lengths in float64 and rounded once; a zero row stays zero."""
-    norms = row_norms(vectors)
-    factors = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return np.ascontiguousarray(vectors * factors[:, np.newaxis], dtype=np.float32)
+    return lengths_and_units(vectors)[1]
+
+
+def lengths_and_units(vectors: Float32, threads: int = 1) -> tuple[Float64, Float32]:
+    """``row_norms`` and ``unit_vectors`` of ``[n, d]`` in one pass, on so many threads."""
+    norms, units = np.empty(len(vectors)), np.empty(vectors.shape, dtype=np.float32)
+
+    def divide(part: slice) -> None:
+        rows = vectors[part].astype(np.float64)
+        lengths = norms[part] = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+        rows *= np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)[:, np.newaxis]
+        units[part] = rows
+
+    in_threads((slice(at, at + ROWS_AT_ONCE) for at in range(0, len(vectors), ROWS_AT_ONCE)), divide, threads)
+    return norms, units
 
 
 def _mean_direction(matrix: Float32 | Float64, items: Int32 | Int64, rows_at_once: int) -> Float64:

@@ -15,8 +15,8 @@ import numpy as np
 from blindspot.numerics import coarse
 from blindspot.numerics.neighbours.screens import Kept, Side, coded_side, codes_pay, whole_side
 from blindspot.numerics.ranking.tiles import room_for_scores
-from blindspot.numerics.similarity import Similarity, row_norms, unit_vectors
-from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
+from blindspot.numerics.similarity import Similarity, lengths_and_units, row_norms, unit_vectors
+from blindspot.numerics.threads import cores, in_threads, one_blas_thread, shrinking
 from blindspot.types import Float32, Float64, Int64
 
 SPARE = 16  # candidates beyond the requested k
@@ -57,12 +57,12 @@ class ExactIndex:
     def __init__(self, matrix: Float32, metric: Similarity) -> None:
         self.metric = metric
         self._matrix = matrix
-        self._norms = row_norms(matrix)
         self._coded: list[Side] = []
         if metric is Similarity.COS:
-            self._rows = unit_vectors(matrix)
+            self._norms, self._rows = lengths_and_units(matrix, cores())
             self._centre, self._scale = np.zeros(matrix.shape[1]), 1.0
         else:  # centered and on one scale, so that float32 keeps small differences
+            self._norms = row_norms(matrix)
             self._centre = matrix.mean(axis=0, dtype=np.float64)
             moved = matrix - self._centre
             self._scale = float(np.sqrt(np.einsum("nd,nd->n", moved, moved).max(initial=0.0))) or 1.0

@@ -114,8 +114,8 @@ def axes_of(rows: Float32) -> Axes | None:
         return None
     width = depths[-1]
     moment = np.matmul(rows.T, rows)
-    _, vectors = eigh(moment, subset_by_index=(d - width, d - 1), driver="evr", check_finite=False)
-    directions = np.ascontiguousarray(vectors[:, ::-1], dtype=np.float32)
+    _, vectors = eigh(moment, driver="evd", check_finite=False)  # all of them: twice as fast as the last ones alone
+    directions = np.ascontiguousarray(vectors[:, : d - width - 1 : -1], dtype=np.float32)
     wide = directions.astype(np.float64)
     off = float(np.linalg.norm(wide.T @ wide - np.eye(width))) * (1.0 + 2.0**-20) + 2.0**-40
     if not off <= FARTHEST_FROM_ORTHONORMAL:
@@ -188,13 +188,14 @@ def plan(problem: RankProblem, ranked: int, threads: int, *, has_codes: bool) ->
         has_codes: products of codes are at hand.
     """
     random = np.random.default_rng(SEED)
-    items = np.sort(random.permutation(ranked)[:ROWS_OF_SAMPLE]).astype(np.int64)
-    rows = scaled(problem.matrix, items, problem.factors)
-    axes = axes_of(rows)
+    drawn = random.permutation(ranked)[: ROWS_OF_SAMPLE + ITEMS_OF_SAMPLE].astype(np.int64)
+    few = min(ITEMS_OF_SAMPLE, (len(drawn) + 1) // 2)
+    items, turning = np.sort(drawn[:few]), np.sort(drawn[few:])
+    axes = axes_of(scaled(problem.matrix, turning, problem.factors))
     if axes is None:
         return None
-    few = random.permutation(len(items))[:ITEMS_OF_SAMPLE]
-    sample = _Sample(problem, axes, rows[few], items[few], has_codes=has_codes)
+    rows = scaled(problem.matrix, items, problem.factors)  # others: directions hold more of the rows they are made of
+    sample = _Sample(problem, axes, rows, items, has_codes=has_codes)
     queries = np.sort(random.permutation(len(problem.left))[:QUERIES_OF_SAMPLE])
     _, shares, whole = sample.shares(problem.of_queries(queries))
     depths = sample.best_depths(shares, whole, len(problem.left))
@@ -202,7 +203,7 @@ def plan(problem: RankProblem, ranked: int, threads: int, *, has_codes: bool) ->
         return None
 
     axes = axes.first(depths)
-    sample = _Sample(problem, axes, rows[few], items[few], has_codes=has_codes)
+    sample = _Sample(problem, axes, rows, items, has_codes=has_codes)
     n = len(problem.left)
     left = Rotated(np.empty((n, axes.depths[-1]), dtype=np.float32), np.empty((depths, n), dtype=np.float32))
     chosen = np.empty(n, dtype=np.int64)
