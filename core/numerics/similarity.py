@@ -9,7 +9,6 @@ import numpy as np
 from blindspot.numerics.threads import in_threads
 from blindspot.types import Float32, Float64, Int32, Int64
 
-
 ROWS_AT_ONCE = 512  # in float64 they stay in a core's cache: twice as fast as with thousands
 
 
@@ -41,7 +40,11 @@ def similarity_to_all(matrix: Float32, query: int, metric: Similarity, rows_at_o
 
 
 def similarity_of_pairs(
-    matrix: Float32 | Float64, left: Int32 | Int64, right: Int32 | Int64, metric: Similarity, rows_at_once: int = ROWS_AT_ONCE
+    matrix: Float32 | Float64,
+    left: Int32 | Int64,
+    right: Int32 | Int64,
+    metric: Similarity,
+    rows_at_once: int = ROWS_AT_ONCE,
 ) -> Float64:
     """Similarity of items ``left[i]`` and ``right[i]``, ``[m] float64``, computed in float64."""
     out = np.empty(len(left), dtype=np.float64)

@@ -24,6 +24,8 @@ from blindspot.encoders.transformer.packed import is_packed, pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
+from blindspot.numerics import coarse
+from blindspot.numerics.threads import in_threads
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64
 
 if TYPE_CHECKING:
@@ -33,6 +35,10 @@ if TYPE_CHECKING:
 # Padded tokens per batch. Larger ones gain nothing on two cores and lose cache locality
 # (MiniLM, 2,000 sentences: 4.2 s at 512, 3.9 s at 2048, 4.5 s at 4096); a GPU wants more.
 TOKENS_PER_BATCH = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
+
+# Batches for each thread from which a thread computes a whole batch of packed layers: threads that share every product
+# wait for each other (MiniLM, 512 sentences on two cores: 1.17 s, now 1.06). The numbers are the same either way.
+BATCHES_PER_THREAD = 4
 
 # For identities; the published pooling is described by the model's folder.
 POOLINGS = {
@@ -304,6 +310,8 @@ class TokenizedTexts:
         return self.encode(np.arange(len(self.work)), cancel)
 
     def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        import torch
+
         distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
         found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
         waiting: list[tuple[Int64, list[torch.Tensor]]] = []
@@ -321,11 +329,22 @@ class TokenizedTexts:
 
         lengths = self.tokens.lengths[distinct]
         budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
-        run_batches(
-            batches_by_tokens(lengths, budget, alike=self.forward.is_packed), lengths, run, self.device, self.reference
-        )
-        while waiting:
-            fetch()
+        batches = batches_by_tokens(lengths, budget, alike=self.forward.is_packed)
+        threads = torch.get_num_threads()
+        if self.forward.is_packed and len(batches) >= BATCHES_PER_THREAD * threads:
+
+            def run_alone(batch: Int64) -> None:
+                cancel.check()
+                for matrix, vectors in zip(found, self.forward(self.tokens, distinct[batch]), strict=True):
+                    matrix[batch] = vectors.numpy()
+
+            # The largest first, so that no thread is left alone with one.
+            batches.sort(key=lambda batch: -int(lengths[batch].sum()))
+            in_threads(batches, run_alone, threads, coarse.one_thread)
+        else:
+            run_batches(batches, lengths, run, self.device, self.reference)
+            while waiting:
+                fetch()
         return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
 
 
