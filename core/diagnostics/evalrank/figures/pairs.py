@@ -13,6 +13,7 @@ from blindspot.types import Bool, Float64, Int64, Variant
 HEIGHT = 400
 SMALLEST, LARGEST = 7, 30  # pixels of a dot
 TICKS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 100)  # where powers of ten would be too few
+MOST_WITHOUT_WEBGL = 2_000  # points: a context of WebGL costs more than so few dots without it
 MOST_POINTS = 24_000  # the rest of the 25,000 that a figure may have is the diagonal
 
 
@@ -60,8 +61,9 @@ def rank_scatter(
         (f"{first.label} better", a < b, styles[first].colour, styles[first].symbol),
         (f"{second.label} better", a > b, styles[second].colour, styles[second].symbol),
     )
+    add = figure.add_scattergl if len(at) > MOST_WITHOUT_WEBGL else figure.add_scatter
     for name, inside, colour, symbol in groups:
-        figure.add_scattergl(
+        add(
             name=f"{name}: {np.count_nonzero(inside):,}",
             x=a[inside].astype(np.float32),
             y=b[inside].astype(np.float32),
