@@ -17,11 +17,11 @@ from blindspot.cli.options import (
     of_columns,
     takes_parameters,
 )
+from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostic import FIT_ON, find_diagnostic
-from blindspot.diagnostics.evalrank import training_overlap
 from blindspot.runs import estimates, manifests, pipeline
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord

@@ -30,11 +30,11 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.own.files import OwnTable, tabulate
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.datasets.uploads import SentFolder
 from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable
-from blindspot.diagnostics.evalrank.training_overlap import TrainingSet
 from blindspot.diagnostics.evalrank.uncertainty import Sample
 from blindspot.diagnostics.evalrank.what_if import Basis
 from blindspot.diagnostics.frequency.page import neighbours

@@ -11,16 +11,16 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson
 from blindspot.cli.runs.by_kind import KindsFound, kind_named
 from blindspot.cli.runs.finished import RunId, finished_run, named, score_json
-from blindspot.datasets import fetch, word_frequency
+from blindspot.datasets import fetch, training_overlap, word_frequency
 from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.own.files import is_own, path_of
+from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, in_words
-from blindspot.diagnostics.evalrank import training_overlap, uncertainty
+from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
-from blindspot.diagnostics.evalrank.training_overlap import TrainingSet
 from blindspot.diagnostics.evalrank.trust import (
     Choice,
     candidates_in,

@@ -10,12 +10,11 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, check_file, names_columns, of_columns, takes_parameters
-from blindspot.datasets import fetch
+from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
 from blindspot.datasets.own.reference import NamedColumns
-from blindspot.diagnostics.evalrank import training_overlap
 from blindspot.diagnostics.retrieval.definition import BM25
 from blindspot.errors import InputError
 from blindspot.runs import pipeline

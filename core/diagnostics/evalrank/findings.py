@@ -17,14 +17,14 @@ from itertools import combinations
 
 import numpy as np
 
-from blindspot.datasets import fetch
+from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DATASETS, SOURCES
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.word_frequency import zipf_of
 from blindspot.diagnostic import Picker
-from blindspot.diagnostics.evalrank import training_overlap, trust
+from blindspot.diagnostics.evalrank import trust
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
 from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked

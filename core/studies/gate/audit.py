@@ -19,7 +19,7 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.diagnostics.evalrank.training_overlap import TrainingSet, compared
+from blindspot.datasets.training_overlap import TrainingSet, compared
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import drop

@@ -10,8 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from blindspot.datasets import training_overlap
 from blindspot.diagnostics.evalrank import findings as evalrank
-from blindspot.diagnostics.evalrank import outranking, training_overlap
+from blindspot.diagnostics.evalrank import outranking
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.findings import Axis, Ranked, axes_of
 from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked

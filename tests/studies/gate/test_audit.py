@@ -8,7 +8,7 @@ import pytest
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.diagnostics.evalrank.training_overlap import training_set
+from blindspot.datasets.training_overlap import training_set
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.studies.gate.audit import CHANGING, EASY, Reached, Row, audited, rows_of, visible_drops

@@ -6,9 +6,9 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
+from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry
-from blindspot.diagnostics.evalrank import training_overlap
 from blindspot.diagnostics.evalrank.page.shown import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError

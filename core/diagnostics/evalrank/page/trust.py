@@ -10,17 +10,17 @@ import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import DATASETS, DatasetEntry
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
+from blindspot.datasets.training_overlap import Overlap, TrainingSet, overlap
 from blindspot.diagnostic import DiagnosticEntry
-from blindspot.diagnostics.evalrank import training_overlap
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.choices import choices_table
 from blindspot.diagnostics.evalrank.page import comparability
 from blindspot.diagnostics.evalrank.page.pairs import encode_again
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import MeanScore, PairTable, rows_of_runs
-from blindspot.diagnostics.evalrank.training_overlap import Overlap, TrainingSet, overlap
 from blindspot.diagnostics.evalrank.trust import (
     Choice,
     as_toolkit,

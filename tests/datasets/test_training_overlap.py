@@ -10,20 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blindspot.datasets import fetch
+from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import SOURCES, find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.diagnostics.evalrank import training_overlap
+from blindspot.datasets.training_overlap import overlap, parse, read_file, training_set
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
-from blindspot.diagnostics.evalrank.training_overlap import overlap, parse, read_file, training_set
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.settings import Settings
 from blindspot.texts import near_duplicate_key
 from tests.support.commands import Command
-from tests.support.small_world import CAT, DOG, DOG_IS
+from tests.support.small_world import CAT, DOG, DOG_IS, SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
 TEXT = st.sampled_from(["a b", "A B!", "ab", "c", "C.", "!!", "??", "d e f"])
@@ -113,7 +112,8 @@ def test_the_limits_are_those_of_own_files(monkeypatch: pytest.MonkeyPatch, tmp_
         read_file(tmp_path / "none.txt")
 
 
-def test_the_command_gives_the_score_on_the_rest(small: World, blindspot: Command, tmp_path: Path) -> None:
+def test_the_command_gives_the_score_on_the_rest(world: World, blindspot: Command, tmp_path: Path) -> None:
+    small = world.add(SMALL_PAIRS, GramEncoder())
     run = small.run("evalrank", "trigrams", "small-pairs")
     path = write(tmp_path / "train.txt", f"{DOG_IS.upper()}\t{DOG}\n{CAT}\n")
     printed = blindspot("runs", "overlap", run.run_id, "--training", str(path), "--json").json
