@@ -16,7 +16,7 @@ from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.references import Backend, Dtype, Pooling
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
-from blindspot.encoders.transformer import backends
+from blindspot.encoders.transformer import backends, side_by_side
 from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder
 from blindspot.encoders.transformer.layers import Reading, mean, readings
@@ -24,7 +24,6 @@ from blindspot.encoders.transformer.packed import is_packed, pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
-from blindspot.numerics import coarse
 from blindspot.numerics.threads import in_threads
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64
 
@@ -314,6 +313,33 @@ class TokenizedTexts:
 
         distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
         found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
+        lengths = self.tokens.lengths[distinct]
+        budget, threads = TOKENS_PER_BATCH[self.device.partition(":")[0]], torch.get_num_threads()
+        small = batches_by_tokens(lengths, budget // min(threads, 4), alike=True) if self.forward.is_packed else []
+        if len(small) >= BATCHES_PER_THREAD * threads:
+            small.sort(key=lambda batch: -int(lengths[batch].sum()))  # so that no thread is left alone with a large one
+            self._encode_side_by_side(small, distinct, found, threads, cancel)
+        else:
+            batches = batches_by_tokens(lengths, budget, alike=self.forward.is_packed)
+            self._encode_in_turn(batches, distinct, found, cancel)
+        return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
+
+    def _encode_side_by_side(
+        self, batches: Sequence[Int64], texts: Int64, found: Sequence[Float32], threads: int, cancel: CancelToken
+    ) -> None:
+        """Fill the rows of ``found``, which are those of ``texts``, a batch on each thread."""
+
+        def run(batch: Int64) -> None:
+            cancel.check()
+            for matrix, vectors in zip(found, self.forward(self.tokens, texts[batch]), strict=True):
+                matrix[batch] = vectors.numpy()
+
+        in_threads(batches, run, threads, side_by_side.one_thread)
+
+    def _encode_in_turn(
+        self, batches: Sequence[Int64], texts: Int64, found: Sequence[Float32], cancel: CancelToken
+    ) -> None:
+        """As ``_encode_side_by_side``, all threads on one batch after the other."""
         waiting: list[tuple[Int64, list[torch.Tensor]]] = []
 
         def fetch() -> None:
@@ -323,29 +349,13 @@ class TokenizedTexts:
 
         def run(batch: Int64) -> None:
             cancel.check()
-            waiting.append((batch, self.forward(self.tokens, distinct[batch])))
+            waiting.append((batch, self.forward(self.tokens, texts[batch])))
             if len(waiting) > 1:  # a GPU computes this batch while the previous one is fetched
                 fetch()
 
-        lengths = self.tokens.lengths[distinct]
-        budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
-        batches = batches_by_tokens(lengths, budget, alike=self.forward.is_packed)
-        threads = torch.get_num_threads()
-        if self.forward.is_packed and len(batches) >= BATCHES_PER_THREAD * threads:
-
-            def run_alone(batch: Int64) -> None:
-                cancel.check()
-                for matrix, vectors in zip(found, self.forward(self.tokens, distinct[batch]), strict=True):
-                    matrix[batch] = vectors.numpy()
-
-            # The largest first, so that no thread is left alone with one.
-            batches.sort(key=lambda batch: -int(lengths[batch].sum()))
-            in_threads(batches, run_alone, threads, coarse.one_thread)
-        else:
-            run_batches(batches, lengths, run, self.device, self.reference)
-            while waiting:
-                fetch()
-        return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
+        run_batches(batches, self.tokens.lengths[texts], run, self.device, self.reference)
+        while waiting:
+            fetch()
 
 
 class _Forward:

@@ -14,8 +14,9 @@ from transformers import BertConfig, BertModel
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.catalog import resolve_encoder
-from blindspot.encoders.transformer import packed
+from blindspot.encoders.transformer import encoder, packed
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.numerics.threads import in_threads
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
 from tests.support.odd_texts import ODD_TEXTS
@@ -100,13 +101,46 @@ def test_other_precisions_and_processors_are_left_alone(monkeypatch: pytest.Monk
 @needs_onednn
 def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -> None:
     """So it does not matter in which dataset a text was encoded first."""
-    encoder = replace(resolve_encoder("minilm", shared_settings), others=())
-    assert isinstance(encoder, SentenceTransformerEncoder)
-    assert encoder.encodes_alone
+    model = replace(resolve_encoder("minilm", shared_settings), others=())
+    assert isinstance(model, SentenceTransformerEncoder)
+    assert model.encodes_alone
     texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:60], *ODD_TEXTS[:5]]
-    prepared = encoder.prepare(texts, CancelToken())
-    if not packed.is_packed(encoder._model[0].auto_model):
+    prepared = model.prepare(texts, CancelToken())
+    if not packed.is_packed(model._model[0].auto_model):
         pytest.skip("not packed here")
     together = prepared.encode(np.arange(len(texts)), CancelToken()).vectors[0]
     apart = np.vstack([prepared.encode(np.array([row]), CancelToken()).vectors[0] for row in range(len(texts))])
     np.testing.assert_array_equal(together, apart)
+
+
+@needs_onednn
+def test_threads_that_take_a_batch_each_change_no_digit(
+    shared_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = resolve_encoder("minilm", shared_settings)
+    assert isinstance(model, SentenceTransformerEncoder)
+    texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:120], *ODD_TEXTS[:5]]
+    prepared, taken = model.prepare(texts, CancelToken()), []
+    if not packed.is_packed(model._model[0].auto_model):
+        pytest.skip("not packed here")
+
+    def spied(batches: list[np.ndarray], work: object, threads: int, within: object) -> None:
+        taken.append(threads)
+        in_threads(batches, work, threads, within)
+
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        monkeypatch.setattr(encoder, "BATCHES_PER_THREAD", len(texts))
+        in_turn = prepared.encode_all(CancelToken())
+        monkeypatch.setattr(encoder, "in_threads", spied)
+        monkeypatch.setattr(encoder, "BATCHES_PER_THREAD", 1)
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            for one, other in zip(prepared.encode_all(CancelToken()).vectors, in_turn.vectors, strict=True):
+                np.testing.assert_array_equal(one, other)
+            assert torch.get_num_threads() == threads, "the caller's setting stays"
+    finally:
+        torch.set_num_threads(before)
+    assert taken == [1, 2, 3]
+    assert len(in_turn.vectors) > 1
