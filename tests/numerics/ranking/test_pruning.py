@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from blindspot.benchmarks.ranking import ranking_problem
 from blindspot.numerics import coarse
 from blindspot.numerics.ranking import pruning
 from blindspot.numerics.ranking import ranks as ranking
@@ -149,3 +150,25 @@ def test_queries_are_taken_by_their_depth_and_every_one_once() -> None:
     assert depths == sorted(depths)
     back = plan.problem.counts(plan.problem.order, plan.problem.order)
     assert back.greater.tolist() == list(range(900)), "the caller's order is found again"
+
+
+def test_the_sample_says_how_many_items_a_depth_leaves_undecided() -> None:
+    """Isotropic rows in many dimensions: directions hold much of the rows that they are made of, and little of others,
+    so a sample of the former promises what no other item keeps."""
+    matrix, queries, mates = ranking_problem(768, 3_000, 400)
+    plan = pruning.plan(problem_of(matrix, queries, mates, Similarity.COS), 3_000, 1, has_codes=False)
+    assert plan is not None
+    problem, undecided = plan.problem, []
+    units = matrix.astype(np.float64) / np.linalg.norm(matrix, axis=1, keepdims=True)
+    for rows, depth in plan.batches(100):
+        if depth is None:
+            continue
+        first = plan.axes.directions[:, : plan.axes.depths[depth]].astype(np.float64)
+        inside = units @ first
+        outside = np.sqrt(np.maximum(1.0 - np.square(inside).sum(axis=1), 0.0))
+        for query in range(rows.start, rows.stop):
+            item, mate = problem.query_items[query], problem.pair_similarity[problem.pair_starts[query]]
+            bound = outside * outside[item] + plan.axes.slack
+            undecided.append(np.mean(np.abs(inside @ inside[item] - mate) <= bound))
+    assert len(undecided) > 300
+    assert np.mean(undecided) < 0.02
