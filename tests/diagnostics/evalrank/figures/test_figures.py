@@ -226,6 +226,14 @@ def test_every_pair_is_a_point_at_its_ranks_and_those_without_a_rank_are_left_ou
     assert all(trace.selectedpoints is None for trace in groups)
 
 
+@pytest.mark.parametrize(("n", "kind"), [(pairs.MOST_WITHOUT_WEBGL, "scatter"), (5_000, "scattergl")])
+def test_only_many_pairs_are_drawn_by_webgl(n: int, kind: str) -> None:
+    a, b = np.random.default_rng(0).integers(1, 50, (2, n)).astype(np.float64)
+    _, *groups = ranks_of(a, b, np.arange(n)).data
+    assert {trace.type for trace in groups} == {kind}
+    assert sorted(number for trace in groups for number in trace.customdata) == list(range(n))
+
+
 def test_chosen_pairs_are_highlighted_and_their_area_is_outlined() -> None:
     a, b = np.array([1.0, 2.0, 1.0, np.nan, 1.0]), np.array([3.0, 2.0, 90.0, 4.0, 9.0])
     figure = ranks_of(a, b, np.arange(5), np.array([True, False, False, False, True]))
