@@ -315,7 +315,9 @@ class TokenizedTexts:
         found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
         lengths = self.tokens.lengths[distinct]
         budget, threads = TOKENS_PER_BATCH[self.device.partition(":")[0]], torch.get_num_threads()
-        small = batches_by_tokens(lengths, budget // min(threads, 4), alike=True) if self.forward.is_packed else []
+        small: list[Int64] = []
+        if self.forward.is_packed and side_by_side.is_possible():
+            small = batches_by_tokens(lengths, budget // min(threads, 4), alike=True)
         if len(small) >= BATCHES_PER_THREAD * threads:
             small.sort(key=lambda batch: -int(lengths[batch].sum()))  # so that no thread is left alone with a large one
             self._encode_side_by_side(small, distinct, found, threads, cancel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import platform
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from transformers import BertConfig, BertModel
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.catalog import resolve_encoder
-from blindspot.encoders.transformer import encoder, packed
+from blindspot.encoders.transformer import encoder, packed, side_by_side
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.numerics.threads import in_threads
 from blindspot.settings import Settings
@@ -121,7 +122,7 @@ def test_threads_that_take_a_batch_each_change_no_digit(
     assert isinstance(model, SentenceTransformerEncoder)
     texts = [*fetch.load(find_dataset("demo-pairs"), shared_settings).items[:120], *ODD_TEXTS[:5]]
     prepared, taken = model.prepare(texts, CancelToken()), []
-    if not packed.is_packed(model._model[0].auto_model):
+    if not packed.is_packed(model._model[0].auto_model) or not side_by_side.is_possible():
         pytest.skip("not packed here")
 
     def spied(batches: list[np.ndarray], work: object, threads: int, within: object) -> None:
@@ -144,3 +145,21 @@ def test_threads_that_take_a_batch_each_change_no_digit(
         torch.set_num_threads(before)
     assert taken == [1, 2, 3]
     assert len(in_turn.vectors) > 1
+
+
+@needs_onednn
+def test_one_thread_leaves_the_numbers_of_other_threads() -> None:
+    if not side_by_side.is_possible():
+        pytest.skip("this torch has no MKL of its own")
+    before, of_others = torch.get_num_threads(), []
+    try:
+        torch.set_num_threads(2)
+        with side_by_side.one_thread():
+            assert torch.get_num_threads() == 1
+            other = threading.Thread(target=lambda: of_others.append(torch.get_num_threads()))
+            other.start()
+            other.join()
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert of_others == [2]
