@@ -22,6 +22,7 @@ Int8 = NDArray[np.int8]
 UInt8 = NDArray[np.uint8]
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+UInt64 = NDArray[np.uint64]
 
 
 def digest_of_strings(parts: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from time import perf_counter, sleep
 from typing import Any
 
@@ -55,12 +54,6 @@ class BenchmarkReport:
             "machine": dict(self.machine),
             "results": {r.name: {"value": r.value, "unit": r.unit, "samples": list(r.samples)} for r in self.results},
         }
-
-
-def as_after_encoding() -> None:
-    """Take products of codes where they pay: that is looked at where torch is imported, as it is once an encoder was at
-    work."""
-    import_module("torch")
 
 
 def interleaved_ratios(

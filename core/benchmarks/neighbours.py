@@ -7,7 +7,7 @@ import statistics
 import numpy as np
 
 from blindspot.benchmarks import ranking
-from blindspot.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
+from blindspot.benchmarks.measuring import BenchmarkResult, interleaved_ratios
 from blindspot.numerics.neighbours.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity, unit_vectors
 from blindspot.types import Float32, Int64, Progress
@@ -25,7 +25,6 @@ def neighbours(progress: Progress) -> list[BenchmarkResult]:
     """
     import faiss
 
-    as_after_encoding()
     stored = {kind: problem[0] for kind, problem in ranking.stored_embeddings().items()}
     results, ways = [], ranking.kinds_of_products()
     for kind, matrix in {"random": ranking.ranking_problem(384)[0], **stored}.items():

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 
 from blindspot.benchmarks import resident
-from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, as_after_encoding, interleaved_ratios
+from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
@@ -45,7 +45,6 @@ def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -
 
 def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
     """Exact ranks with ties, of isotropic vectors, against the bare float32 products of the same shapes, whole rows."""
-    as_after_encoding()
     results = []
     for dimension in (384, 768):
         matrix, queries, mates = ranking_problem(dimension)
@@ -75,7 +74,6 @@ def rank_kinds(progress: Progress) -> list[BenchmarkResult]:
     Raises:
         NotMeasured: no embeddings of EvalRank's sentences are stored.
     """
-    as_after_encoding()
     kinds = stored_embeddings()
     if not kinds:
         raise NotMeasured(
@@ -135,7 +133,6 @@ def stored_embeddings() -> dict[str, tuple[Float32, Int32, Int32]]:
 
 def rank_vs_toolkit(progress: Progress) -> list[BenchmarkResult]:
     """The toolkit against ours: per pair it multiplies the matrix with one vector, sorts and searches."""
-    as_after_encoding()
     matrix, queries, mates = ranking_problem(384)
     few = min(TOOLKIT_PAIRS, len(queries))
 

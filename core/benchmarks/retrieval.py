@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 
-from blindspot.benchmarks.measuring import BenchmarkResult, as_after_encoding, interleaved_ratios
+from blindspot.benchmarks.measuring import BenchmarkResult, interleaved_ratios
 from blindspot.numerics.ranking.judged import Judged, search
 from blindspot.numerics.ranking.ranks import QUERIES_PER_TILE
 from blindspot.numerics.similarity import Similarity
@@ -28,7 +28,6 @@ def problem(documents: int, queries: int, dimension: int) -> tuple[Float32, Judg
 
 def retrieve_vs_gemm(progress: Progress) -> list[BenchmarkResult]:
     """Exact ranks of the judged documents, with ties, and the first 100, against the float32 products alone."""
-    as_after_encoding()
     matrix, judged = problem(DOCUMENTS, QUERIES, DIMENSION)
     documents, queries = matrix[:DOCUMENTS], matrix[DOCUMENTS:]
     out = np.empty((min(QUERIES_PER_TILE, QUERIES), DOCUMENTS), dtype=np.float32)

@@ -6,25 +6,22 @@ misses nothing (``blindspot.numerics.ranking.ranks``).
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blindspot.types import Float32, Float64, Int8, Int32
-
-if TYPE_CHECKING:
-    import torch
+from blindspot.numerics import flagging
+from blindspot.types import Float32, Float64, Int8, Int32, UInt8
 
 # Sizes of the products that are timed, both ways, before one is chosen: about three milliseconds.
 _TIMED = (256, 1_024, 384)
 _TIMES = 3
+_QUAD = 4  # codes of a row that are multiplied and added at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +38,42 @@ class Coded:
     steps: Float32
     errors: Float64
 
-    def part(self, rows: slice) -> Coded:
-        return Coded(self.codes[rows], self.steps[rows], self.errors[rows])
+    def first(self, width: int) -> Coded:
+        """Something that holds the first ``width`` codes, to be multiplied by just so many.
+
+        Codes are multiplied by four; where these are not whole fours, the others are left out, else they are kept, so
+        that rows are packed once for all widths.
+        """
+        if width % _QUAD == 0:
+            return self
+        return Coded(np.ascontiguousarray(self.codes[:, :width]), self.steps, self.errors)
 
     @cached_property
-    def tensor(self) -> torch.Tensor:
-        """The codes as a tensor on the same memory; torch is imported already."""
-        import torch
+    def shifted(self) -> UInt8:
+        """The codes plus 128, as the left side of a product: ``[k, d and what makes it a multiple of 4]``."""
+        k, d = self.codes.shape
+        found = np.zeros((k, -(-d // _QUAD) * _QUAD), dtype=np.uint8)
+        np.bitwise_xor(self.codes.view(np.uint8), np.uint8(128), out=found[:, :d])
+        return found
 
-        return torch.from_numpy(self.codes)
+    @cached_property
+    def packed(self) -> Int8:
+        """The codes as the right side of a product, see ``flag_kernels.flag_products``: ``[strips, quads, 64, 4]``."""
+        k, d = self.codes.shape
+        strips, quads = flagging.strips(k), -(-d // _QUAD)
+        rows = np.zeros((strips * flagging.STRIP, quads * _QUAD), dtype=np.int8)
+        rows[:k, :d] = self.codes
+        by_quad = rows.view(np.int32).reshape(strips, flagging.STRIP, quads).transpose(0, 2, 1)
+        return np.ascontiguousarray(by_quad).view(np.int8).reshape(strips, quads, flagging.STRIP, _QUAD)
+
+    def starts(self, width: int) -> Int32:
+        """Where sums of products with the first ``width`` of ``shifted`` begin: each of those is 128 too large."""
+        from blindspot.numerics.kernels import sum_codes
+
+        sums = np.zeros(flagging.strips(len(self.codes)) * flagging.STRIP, dtype=np.int32)
+        sum_codes(self.codes, width, sums)
+        sums *= -128
+        return sums
 
     @cached_property
     def farthest(self) -> float:
@@ -66,30 +90,13 @@ def coded(rows: Float32) -> Coded:
     return found
 
 
-def multiply(left: Coded, right: Coded, out: Int32) -> None:
-    """Codes of ``left [q, d]`` times those of ``right [k, d]`` transposed, exactly, into ``out [q, k]``.
+def slack_of_codes(errors: Float64) -> tuple[Float64, Float64]:
+    """How far products with rows no longer than 1 are off: at most the first, plus the second times the other's error.
 
-    Slowly where torch is not imported.
+    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 plus its own error. Integer products
+    are exact; the last term covers their rounding to float32 from a dimension of 1,040 on, and that of the scores.
     """
-    if left.codes.shape[1] == 1:  # torch 2.13 writes nothing for a single column
-        np.multiply(left.codes, right.codes.T, out=out, dtype=np.int32)
-    elif "torch" not in sys.modules:
-        np.matmul(left.codes, right.codes.T, out=out, dtype=np.int32)
-    else:
-        import torch
-
-        torch._int_mm(left.tensor, right.tensor.t(), out=torch.from_numpy(out))
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Context in which torch multiplies on the calling thread alone; other threads keep their settings."""
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    torch.get_num_threads()  # makes torch set this thread's number now rather than over the next line's
-    with threadpool_limits(1, user_api="openmp"):
-        yield
+    return errors + 2.0**-20, 1.0 + errors + 2.0**-20
 
 
 _may_pay = ContextVar("whether codes may be multiplied", default=True)
@@ -108,29 +115,28 @@ def only_float32() -> Iterator[None]:
 def pays() -> bool:
     """Whether products of codes are at least half as fast again as float32 products on this machine.
 
-    Asked only where BLAS has one thread and torch is loaded: importing it takes longer than most rankings.
+    Asked only where BLAS has one thread.
     """
-    return _may_pay.get() and "torch" in sys.modules and _is_faster()
+    return _may_pay.get() and _is_faster()
 
 
 @cache
 def _is_faster() -> bool:
-    """Time both once per process. Products are checked too, since torch does not document the function."""
+    """Time both once per process."""
     m, n, d = _TIMED
     codes = np.random.default_rng(0).integers(-127, 128, (m + n, d), dtype=np.int8)
     left, right = (Coded(part, np.ones(len(part), np.float32), np.zeros(len(part))) for part in (codes[:m], codes[m:]))
-    rows = codes.astype(np.float32)
-    whole, floats = np.empty((m, n), dtype=np.int32), np.empty((m, n), dtype=np.float32)
+    rows, floats = codes.astype(np.float32), np.empty((m, n), dtype=np.float32)
+    terms = flagging.left_terms(np.zeros(m, np.float32)), flagging.right_terms(np.zeros(n, np.float32))
 
     def of_codes() -> None:
-        multiply(left, right, whole)
+        flagging.flag_products(left, right, d, *terms)
 
     def of_floats() -> None:
-        np.matmul(rows[:m], rows[m:].T, out=floats)  # exact, too: whole numbers below 2^24
+        np.matmul(rows[:m], rows[m:].T, out=floats)
 
-    with one_thread():
-        seconds = [min(_seconds(way) for _ in range(_TIMES)) for way in (of_codes, of_floats)]
-    return seconds[0] * 1.5 < seconds[1] and bool(np.all(whole == floats))
+    seconds = [min(_seconds(way) for _ in range(_TIMES)) for way in (of_codes, of_floats)]
+    return seconds[0] * 1.5 < seconds[1]
 
 
 def _seconds(way: Callable[[], None]) -> float:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numba.cpython.unsafe.numbers import trailing_zeros
 
-from blindspot.types import Float32, Float64, Int8, Int32, Int64
+from blindspot.types import Float32, Float64, Int8, Int32, Int64, UInt64
 
 _BLOCK = 512  # columns counted at a time
 _SCREENED = 64  # scores compared at once with the lowest that is kept
@@ -87,20 +88,27 @@ def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> No
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def slack_of_codes(left_error: float, farthest: float) -> float:
-    """Error bound of products with rows whose errors are at most ``farthest``; no row is longer than 1.
-
-    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 plus its own error. Integer products
-    are exact; the last term covers their rounding to float32 from a dimension of 1,040 on, and that of the scores.
-    """
-    return left_error + (1.0 + left_error) * farthest + 2.0**-20 * (1.0 + farthest)
+def code_around(
+    rows: Float32, origin: Float32, codes: Int8, steps: Float32, errors: Float64, lengths: Float64, along: Float64
+) -> None:
+    """``code_rows`` of the rows less ``origin [d]``; with the lengths of these and their products with the origin."""
+    moved = np.empty((1, rows.shape[1]), dtype=np.float32)
+    for i in range(len(rows)):
+        for k in range(rows.shape[1]):
+            moved[0, k] = rows[i, k] - origin[k]
+        code_rows(moved, codes[i : i + 1], steps[i : i + 1], errors[i : i + 1])
+        lengths[i] = np.sqrt(_product(moved[0], moved[0]))
+        along[i] = _product(moved[0], origin)
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def scores_of_products(products: Int32, left_step: np.float32, right_steps: Float32, scores: Float32) -> None:
-    """Approximate products of rows from products of their codes; in new memory."""
-    for c in range(len(products)):
-        scores[c] = np.float32(products[c]) * (right_steps[c] * left_step)
+def sum_codes(codes: Int8, width: int, sums: Int32) -> None:
+    """Sums of the first ``width`` codes of each row, into the first of ``sums``."""
+    for i in range(len(codes)):
+        total, row = np.int32(0), codes[i, :width]
+        for k in range(len(row)):
+            total += np.int32(row[k])
+        sums[i] = total
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -187,6 +195,41 @@ def _flagged(flags: Int8, found: Int64) -> int:
 def _flag_between(line: Float32, low: np.float32, high: np.float32, flags: Int8) -> None:
     for c in range(len(line)):
         flags[c] = (line[c] >= low) & (line[c] <= high)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _has_flags(words: UInt64) -> bool:
+    together = np.uint64(0)
+    for word in words:
+        together |= word
+    return bool(together != 0)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _number_of(words: UInt64) -> int:
+    """How many flags are set."""
+    pairs, fours, eights = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333), np.uint64(0x0F0F0F0F0F0F0F0F)
+    one, two, four, last = np.uint64(1), np.uint64(2), np.uint64(4), np.uint64(56)
+    total = np.uint64(0)
+    for word in words:
+        bits = word - ((word >> one) & pairs)
+        bits = (bits & fours) + ((bits >> two) & fours)
+        bits = (bits + (bits >> four)) & eights
+        total += (bits * np.uint64(0x0101010101010101)) >> last
+    return int(total)
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _columns_of(words: UInt64, found: Int64) -> int:
+    """Columns whose flags are set, into ``found``; returns their number. Most words are zero."""
+    count = 0
+    for at in range(len(words)):
+        word = words[at]
+        while word != 0:
+            found[count] = 64 * at + np.int64(trailing_zeros(word))
+            count += 1
+            word &= word - np.uint64(1)
+    return count
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -311,33 +354,18 @@ def count_undecided(
     scores: Float32,
     left_rest: Float32,
     right_rest: Float32,
-    slack: float,
+    offs: Float64,
     pair_starts: Int64,
     pair_low: Float32,
     pair_high: Float32,
     counts: Int64,
 ) -> None:
-    """About how many items of a sample each query's pairs leave undecided, see ``count_by_part``."""
+    """About how many items of a sample each query's pairs leave undecided, see ``count_by_bounds``."""
     for i in range(len(scores)):
         counts[i] = 0
         for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
-            low, high = np.float32(pair_low[pair] - slack), np.float32(pair_high[pair] + slack)
+            low, high = np.float32(pair_low[pair] - offs[i]), np.float32(pair_high[pair] + offs[i])
             counts[i] += int(_undecided(scores[i], left_rest[i], right_rest, low, high))
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})  # type: ignore[untyped-decorator]
-def _flag(line: Float32, rest: np.float32, rests: Float32, low: np.float32, flags: Int8) -> None:
-    for c in range(len(line)):
-        flags[c] = line[c] + rest * rests[c] >= low
-
-
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})  # type: ignore[untyped-decorator]
-def _scores_by_part(
-    products: Int32, step: np.float32, steps: Float32, head: np.float32, heads: Float32, line: Float32
-) -> None:
-    """``scores_of_products``, plus the product of the coordinate that has no codes."""
-    for c in range(len(line)):
-        line[c] = np.float32(products[c]) * (steps[c] * step) + head * heads[c]
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
@@ -384,17 +412,47 @@ def _between(scores: Float32, low: np.float32, high: np.float32, found: Int64, c
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def count_by_part(  # noqa: PLR0912 - one loop
+def bounds_of_pairs(
+    pair_low: Float32,
+    pair_high: Float32,
+    pair_starts: Int64,
+    shifts: Float64,
+    offs: Float64,
+    low: Float32,
+    high: Float32,
+) -> None:
+    """Bounds of each query's scores, to which ``shifts [q]`` is still to be added and which are off by up to ``offs``:
+    below ``low`` an item is certainly below all matches, above ``high`` certainly above them."""
+    for i in range(len(low)):
+        lowest, highest = np.float32(np.inf), np.float32(-np.inf)
+        for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
+            lowest, highest = min(lowest, pair_low[pair]), max(highest, pair_high[pair])
+        low[i] = np.nextafter(np.float32(lowest - shifts[i] - offs[i]), np.float32(-np.inf))
+        high[i] = np.nextafter(np.float32(highest - shifts[i] + offs[i]), np.float32(np.inf))
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def _take_out_own(flags: UInt64, query_items: Int64, first_item: int, columns: int) -> None:
+    """Clear the flags of queries as their own candidates, and the first ones of items that are above for certain."""
+    for i in range(len(query_items)):
+        words, above = flags[0, i], flags[1, i]
+        own = query_items[i] - first_item
+        if 0 <= own < columns:
+            kept = ~(np.uint64(1) << np.uint64(own & 63))
+            words[own >> 6] &= kept
+            above[own >> 6] &= kept
+        for at in range(len(words)):
+            words[at] &= ~above[at]
+
+
+@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
+def count_by_bounds(  # noqa: PLR0912 - one loop
+    flags: UInt64,
     scores: Float32,
-    products: Int32,
-    left_steps: Float32,
-    left_errors: Float64,
-    right_steps: Float32,
-    farthest: float,
     left_rest: Float32,
     right_rest: Float32,
-    slack: float,
     width: int,
+    slack: float,
     left_rotated: Float32,
     right_rotated: Float32,
     left_last: Float32,
@@ -413,51 +471,57 @@ def count_by_part(  # noqa: PLR0912 - one loop
     pair_similarity: Float64,
     pair_low: Float32,
     pair_high: Float32,
+    most_unsure: int,
+    few: int,
     greater: Int64,
     ties: Int64,
-) -> None:
-    """As ``count_above_and_tied``, for all queries, from ``scores [lines, columns]`` of the first ``width`` of the
-    coordinates ``left_rotated [lines, K]`` and ``right_rotated [columns, K]``, or from ``products`` of their codes as
-    in ``count_by_codes``, without the first coordinate; the other has no lines.
+    unsure: Int64,
+) -> int:
+    """As ``count_above_and_tied``, for all queries, from what approximate scores tell of the items.
 
-    Besides the error of codes, they are off by at most ``left_rest[i] * right_rest[c] + slack``. To items which that
-    does not decide the other coordinates are added: then they are off by ``left_last[i] * right_last[c]`` instead.
-    Those still undecided are multiplied in float32, as rows of ``left`` and ``right``, and those too close even so
-    compared in float64.
+    ``flags`` (overwritten, see ``blindspot.numerics.flagging``) say which items may be above a match or tied with it,
+    and which are above all for certain. Lines with more than ``most_unsure`` of the former alone are not counted but
+    listed in ``unsure [lines]``, unless there are only ``few``; their number is returned.
+
+    The others are looked at more closely, step by step. ``scores [lines, >= columns]``, if there are lines, are of the
+    first ``width`` coordinates, and off by ``left_rest[i] * right_rest[c] + slack``; products of all coordinates, if
+    there are any, ``left_rotated [lines, K]`` and ``right_rotated [columns, K]``, by ``left_last[i] * right_last[c] +
+    slack``. Then come products in float32, of rows of ``left`` and ``right``, and those too close even so are compared
+    in float64.
     """
-    lines, columns = len(query_items), len(right)
-    flags, found = _room_for_flags(columns), np.empty(columns + 8, dtype=np.int64)
-    room, heads = np.empty(columns, dtype=np.float32), np.empty(columns, dtype=np.float32)
+    columns, n_unsure = len(right), 0
+    _take_out_own(flags, query_items, first_item, columns)
+    for i in range(len(query_items)):
+        if most_unsure < columns and _number_of(flags[0, i]) > most_unsure:
+            unsure[n_unsure] = i
+            n_unsure += 1
+    if n_unsure <= few:
+        most_unsure, n_unsure = columns, 0
+    flagged, found = np.empty(columns, dtype=np.int64), np.empty(columns, dtype=np.int64)
     again = np.empty(columns, dtype=np.float32)
-    if len(products):
-        for c in range(columns):
-            heads[c] = right_rotated[c, 0]
-    for i in range(lines):
-        x, off, line = query_items[i], slack, room
-        if len(products):
-            _scores_by_part(products[i], left_steps[i], right_steps, left_rotated[i, 0], heads, line)
-            off += slack_of_codes(left_errors[i], farthest) * (1.0 + slack)
-        else:
-            line = scores[i]
-        if not cosine:
-            _subtract(line, half_squares)
-        if first_item <= x < first_item + columns:
-            line[x - first_item] = -np.inf  # the query is not its own candidate
+    for i in range(len(query_items)):
+        n_above = _number_of(flags[1, i]) if _has_flags(flags[1, i]) else 0
+        n_flagged = _columns_of(flags[0, i], flagged) if _has_flags(flags[0, i]) else 0
+        if n_above + n_flagged == 0 or n_flagged > most_unsure:
+            continue
         for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
-            low = np.nextafter(np.float32(pair_low[pair] - off), np.float32(-np.inf))
-            high = np.nextafter(np.float32(pair_high[pair] + off), np.float32(np.inf))
-            _flag(line, left_rest[i], right_rest, low, flags[:columns])
-            count = _flagged(flags, found)
-            if count == 0:
-                continue
+            greater[pair] += n_above
+            count, known = n_flagged, 0
+            low = np.nextafter(np.float32(pair_low[pair] - slack), np.float32(-np.inf))
+            high = np.nextafter(np.float32(pair_high[pair] + slack), np.float32(np.inf))
             for f in range(count):
-                again[f] = line[found[f]]
-            above, count = _still_open(again, left_rest[i], right_rest, low, high, found, count)
-            greater[pair] += above
-            if width < left_rotated.shape[1]:
-                _products_of(left_rotated[i], right_rotated, width, found[:count], again)
+                found[f] = flagged[f]
+            if len(scores):
+                known = width
                 for f in range(count):
-                    again[f] += line[found[f]]
+                    again[f] = scores[i, found[f]]
+                above, count = _still_open(again, left_rest[i], right_rest, low, high, found, count)
+                greater[pair] += above
+            if known < left_rotated.shape[1]:
+                _products_of(left_rotated[i], right_rotated, known, found[:count], again)
+                if len(scores):
+                    for f in range(count):
+                        again[f] += scores[i, found[f]]
                 above, count = _still_open(again, left_last[i], right_last, low, high, found, count)
                 greater[pair] += above
             if count == 0:
@@ -476,110 +540,12 @@ def count_by_part(  # noqa: PLR0912 - one loop
                     matrix,
                     norms,
                     cosine,
-                    x,
+                    query_items[i],
                     pair_similarity[pair],
                     tau,
                 )
                 greater[pair] += more[0]
                 ties[pair] += more[1]
-
-
-# As ``_count``, for scores that are not stored.
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc"})  # type: ignore[untyped-decorator]
-def _count_products(
-    products: Int32, left_step: np.float32, right_steps: Float32, low: np.float32, high: np.float32
-) -> tuple[int, int]:
-    one, zero = np.float32(1), np.float32(0)
-    above, not_below = zero, zero
-    for c in range(len(products)):
-        score = np.float32(products[c]) * (right_steps[c] * left_step)
-        above += one if score > high else zero
-        not_below += one if score >= low else zero
-    return int(above), int(not_below)
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def count_by_codes(
-    products: Int32,
-    left_steps: Float32,
-    left_errors: Float64,
-    right_steps: Float32,
-    farthest: float,
-    left: Float32,
-    right: Float32,
-    first_item: int,
-    matrix: Float32,
-    norms: Float64,
-    tau: float,
-    query_items: Int64,
-    pair_starts: Int64,
-    pair_mates: Int64,
-    pair_similarity: Float64,
-    pair_low: Float32,
-    pair_high: Float32,
-    most_unsure: int,
-    greater: Int64,
-    ties: Int64,
-    unsure: Int64,
-) -> int:
-    """As ``count_above_and_tied`` for cosine, from ``products [lines, columns] int32`` of codes, for all queries.
-
-    Scores (see ``scores_of_products``) have a larger error, which follows from ``left_errors [lines]`` and the largest
-    error of an item, ``farthest``. Items that they leave undecided are multiplied in float32, as rows of ``left`` and
-    ``right``, and compared in float64 where that is too close. Lines with more than ``most_unsure`` of them are not
-    counted but listed in ``unsure [lines]``. Returns their number.
-    """
-    lines, columns = products.shape
-    n_unsure = 0
-    scores, flags = np.empty(columns, dtype=np.float32), _room_for_flags(columns)
-    found, again = np.empty(columns + 8, dtype=np.int64), np.empty(columns, dtype=np.float32)
-    low, high = np.empty(len(pair_mates), dtype=np.float32), np.empty(len(pair_mates), dtype=np.float32)
-    above, between = np.empty(len(pair_mates), dtype=np.int64), np.empty(len(pair_mates), dtype=np.int64)
-    for i in range(lines):
-        x, line = query_items[i], products[i]
-        own = x - first_item if first_item <= x < first_item + columns else -1
-        first, last = pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]
-        n_between, slack = 0, slack_of_codes(left_errors[i], farthest)
-        for pair in range(first, last):
-            low[pair] = np.nextafter(np.float32(pair_low[pair] - slack), np.float32(-np.inf))
-            high[pair] = np.nextafter(np.float32(pair_high[pair] + slack), np.float32(np.inf))
-            above[pair], not_below = _count_products(line, left_steps[i], right_steps, low[pair], high[pair])
-            if own >= 0:  # the query is not its own candidate
-                score = np.float32(line[own]) * (right_steps[own] * left_steps[i])
-                above[pair] -= score > high[pair]
-                not_below -= score >= low[pair]
-            between[pair] = not_below - above[pair]
-            n_between += between[pair]
-        if n_between > most_unsure:
-            unsure[n_unsure] = i
-            n_unsure += 1
-            continue
-        if n_between > 0:
-            scores_of_products(line, left_steps[i], right_steps, scores)
-            if own >= 0:
-                scores[own] = -np.inf
-        for pair in range(first, last):
-            greater[pair] += above[pair]
-            if between[pair] > 0:
-                _flag_between(scores, low[pair], high[pair], flags[:columns])
-                count = _flagged(flags, found)
-                _products_of(left[i], right, 0, found[:count], again)
-                certain, count = _between(again, pair_low[pair], pair_high[pair], found, count)
-                greater[pair] += certain
-                if count > 0:
-                    more = _computed_again(
-                        found[:count],
-                        first_item,
-                        pair_mates[pair],
-                        matrix,
-                        norms,
-                        True,
-                        x,
-                        pair_similarity[pair],
-                        tau,
-                    )
-                    greater[pair] += more[0]
-                    ties[pair] += more[1]
     return n_unsure
 
 
@@ -663,40 +629,12 @@ def keep_highest(
         floors[i] = _keep_highest_of(scores[i], first_item, kept[i], rows[i], filled, floors[i])
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"contract"})  # type: ignore[untyped-decorator]
-def _shifted_scores(
-    products: Int32,
-    left_step: np.float32,
-    right_steps: Float32,
-    left_shift: np.float32,
-    right_shift: Float32,
-    scores: Float32,
-) -> None:
-    for c in range(len(products)):
-        scores[c] = np.float32(products[c]) * (right_steps[c] * left_step) + (right_shift[c] + left_shift)
-
-
-# As ``_flag``, without a bound to add.
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def _flag_whole(line: Float32, low: np.float32, flags: Int8) -> None:
-    for c in range(len(line)):
-        flags[c] = line[c] >= low
-
-
-@numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def keep_above(  # noqa: PLR0912 - one loop
+def keep_above(
     scores: Float32,
-    products: Int32,
-    left_steps: Float32,
-    right_steps: Float32,
-    left_shift: Float32,
-    right_shift: Float32,
-    left_rest: Float32,
-    right_rest: Float32,
-    left_off: Float64,
+    flags: UInt64,
     left: Float32,
     right: Float32,
-    halves: Float32,
     first_item: int,
     kept: Float32,
     items: Int64,
@@ -705,55 +643,36 @@ def keep_above(  # noqa: PLR0912 - one loop
 ) -> None:
     """Add one tile of scores to the highest so far of every query, but none below its floor.
 
-    ``scores [q, columns] float32``, overwritten, or in their place ``products`` of codes (times both steps, plus both
-    shifts; else without lines), are off by at most ``left_rest[i] * right_rest[c] + left_off[i]``. Those that may reach
-    the floor are multiplied in float32, as rows of ``left`` and ``right``. Where the rests are empty, the scores are
-    these products, less ``halves[c]`` (unless empty). Column c is item ``first_item + c``.
+    ``flags`` (see ``blindspot.numerics.flagging``) say which items may reach the floor. Their scores are taken from
+    ``scores [q, >= columns]``, or if that has no lines computed in float32, as products of rows of ``left`` and
+    ``right``. Column c is item ``first_item + c``.
 
     ``kept [q, w] float32`` are min-heaps with the numbers ``items [q, w]``; ``filled [q]`` of their places are taken.
     ``floors [q] float32`` rise to the lowest of a full heap.
     """
-    columns, width = len(right), kept.shape[1]
-    flags = _room_for_flags(columns)
-    eights = flags.view(np.int64)  # most are zero
-    room = np.empty(columns, dtype=np.float32)
-    is_whole = len(right_rest) == 0
+    width = kept.shape[1]
+    found, again = np.empty(len(right), dtype=np.int64), np.empty(len(right), dtype=np.float32)
     for i in range(len(left)):
-        line = room
-        if len(products):
-            _shifted_scores(products[i], left_steps[i], right_steps, left_shift[i], right_shift, line)
+        if not _has_flags(flags[0, i]):
+            continue
+        n = _columns_of(flags[0, i], found)
+        if len(scores):
+            for f in range(n):
+                again[f] = scores[i, found[f]]
         else:
-            line = scores[i]
-        if len(halves):
-            _subtract(line, halves)
-        floor, count, rest = floors[i], filled[i], np.float32(0)
-        low = np.nextafter(np.float32(floor - left_off[i]), np.float32(-np.inf))
-        if is_whole:
-            _flag_whole(line, low, flags[:columns])
-        else:
-            rest = left_rest[i]
-            _flag(line, rest, right_rest, low, flags[:columns])
-        for eight in range(len(eights)):
-            if eights[eight] == 0:
+            _products_of(left[i], right, 0, found[:n], again)
+        floor, count = floors[i], filled[i]
+        for f in range(n):
+            score = again[f]
+            if score < floor:
                 continue
-            for c in range(8 * eight, min(8 * eight + 8, columns)):
-                if flags[c] == 0:
-                    continue
-                score = line[c]
-                if not is_whole:
-                    if score + rest * right_rest[c] < low:  # it has risen
-                        continue
-                    score = _float32_product(left[i], right[c])
-                if score < floor:
-                    continue
-                if count < width:
-                    _rise(kept[i], items[i], count, score, first_item + c)
-                    count += 1
-                elif score > kept[i, 0]:
-                    _sink(kept[i], items[i], score, first_item + c)
-                if count == width and kept[i, 0] > floor:
-                    floor = kept[i, 0]
-                    low = np.nextafter(np.float32(floor - left_off[i]), np.float32(-np.inf))
+            if count < width:
+                _rise(kept[i], items[i], count, score, first_item + found[f])
+                count += 1
+            elif score > kept[i, 0]:
+                _sink(kept[i], items[i], score, first_item + found[f])
+            if count == width and kept[i, 0] > floor:
+                floor = kept[i, 0]
         floors[i], filled[i] = floor, count
 
 

@@ -54,15 +54,15 @@ def one_blas_thread() -> Iterator[int]:
 
     While another thread must not be disturbed, that is one and BLAS stays unchanged.
     """
-    from threadpoolctl import threadpool_info, threadpool_limits
+    from threadpoolctl import ThreadpoolController
 
     with _Blas.changed:
         may_limit = all(thread == threading.get_ident() for thread in _Blas.undisturbed)
         if may_limit:
             if _Blas.limited == 0:
-                known = [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-                _Blas.threads = max(known, default=cores())
-                _Blas.limits = threadpool_limits(1, user_api="blas")
+                libraries = ThreadpoolController().select(user_api="blas")  # looking for them takes milliseconds
+                _Blas.threads = max((library["num_threads"] for library in libraries.info()), default=cores())
+                _Blas.limits = libraries.limit(limits=1)
             _Blas.limited += 1
         threads = _Blas.threads if may_limit else 1
     try:
@@ -80,12 +80,12 @@ def shrinking(total: int, most: int, threads: int) -> Iterator[slice]:
     """``range(total)`` in slices of at most ``most``.
 
     On several threads they become smaller toward the end, so that none waits long for the others. They are multiples of
-    16: rows of so many float32 fill cache lines.
+    64: rows of so many scores are whole strips of flags (``blindspot.numerics.flagging``).
     """
     start = 0
     while start < total:
         share = -(-(total - start) // (2 * threads)) if threads > 1 else most
-        width = min(most, -(-max(share, most // 8) // 16) * 16)
+        width = min(most, -(-max(share, most // 8) // 64) * 64)
         yield slice(start, min(start + width, total))
         start += width
 

@@ -17,18 +17,20 @@ from pathlib import Path
 import numpy as np
 
 from blindspot.errors import BlindspotError
-from blindspot.numerics import coarse
+from blindspot.numerics.flagging import room_for_scores
 from blindspot.numerics.neighbours.exact import ExactIndex
-from blindspot.numerics.neighbours.screens import Kept, coded_side
+from blindspot.numerics.neighbours.screens import Kept
 from blindspot.numerics.ranking.judged import Judged, search
 from blindspot.numerics.ranking.problem import TAU, prepare, slack_of_float32
 from blindspot.numerics.ranking.pruning import Part, Plan, axes_of, plan
-from blindspot.numerics.ranking.tiles import QueryTile, Tile, room_for_scores
+from blindspot.numerics.ranking.tiles import QueryTile, Tile
+from blindspot.numerics.sides import coded_side
 from blindspot.numerics.similarity import Similarity
 from blindspot.settings import ROOT
 from blindspot.types import CancelToken, Float32, no_progress
 
 LIBRARIES = ("numba", "llvmlite", "numpy")
+KERNELS = ("kernels.py", "flag_kernels.py")
 _ROWS, _DIMENSION, _QUERIES = 24, 32, 8  # enough for 16 first coordinates
 
 
@@ -51,11 +53,11 @@ def _rank(matrix: Float32) -> None:
     cosine, slack = Similarity.COS, slack_of_float32(_DIMENSION)
     problem = prepare(matrix, queries, queries + np.int32(_QUERIES), cosine, TAU, 1, slack)
     above, tied = np.zeros((2, _QUERIES), dtype=np.int64)
-    everything, memory = slice(0, _ROWS), room_for_scores(_QUERIES * _ROWS)
+    everything, memory = slice(0, _ROWS), room_for_scores(_QUERIES, _ROWS)
     asked = QueryTile(problem, slice(0, _QUERIES))
     tile = Tile(problem, everything, TAU, memory)
     tile.count(asked, above, tied)
-    tile.count_coded(asked, coarse.coded(tile.right), above, tied)
+    tile.count_coded(asked, above, tied)
 
     plan(problem, _ROWS, 1, has_codes=True)
     axes = axes_of(tile.right)
@@ -75,7 +77,7 @@ def _search(matrix: Float32) -> None:
         index._nearest_of_many(some, 2, None, 3)
     origin, kept = index._origin, Kept(np.zeros(_QUERIES, dtype=np.float32), 3)
     left, right = coded_side(vectors, origin, is_left=True), coded_side(index._rows, origin, is_left=False)
-    kept.add(left, right, np.empty(0, dtype=np.float32), 0, room_for_scores(_QUERIES * _ROWS))
+    kept.add(left, right, np.empty(0, dtype=np.float32), 0, room_for_scores(_QUERIES, _ROWS))
     asked = Judged(np.arange(_QUERIES + 1), np.arange(_QUERIES))
     search(matrix, asked, Similarity.COS, no_progress, CancelToken(), k=2)
 
@@ -100,7 +102,7 @@ def compile_elsewhere() -> None:
 def _mark() -> str:
     """Name of the file that says that everything is compiled; another checkout's is another, as numba has it."""
     here = Path(__file__)  # absolute, links in it not followed
-    known = sha256(here.with_name("kernels.py").read_bytes() + here.read_bytes())
+    known = sha256(b"".join(here.with_name(name).read_bytes() for name in (*KERNELS, here.name)))
     known.update(f"{here} {sys.version}".encode())
     for library in LIBRARIES:
         try:

@@ -27,29 +27,28 @@ from blindspot.settings import Settings
 from blindspot.server.kernels import ready_kernels
 ready_kernels(Settings.from_environment())
 loaded = [name for name in ("numba", "streamlit", "torch") if name in sys.modules]
-from blindspot.numerics import kernels
+from blindspot.numerics import flag_kernels, kernels
 from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import CancelToken, no_progress
 def known():
-    return {name: len(one.signatures) for name, one in vars(kernels).items() if hasattr(one, "signatures")}
+    return {name: len(one.signatures) for name, one in every.items() if hasattr(one, "signatures")}
+every = vars(kernels) | vars(flag_kernels)
 before = known()
 queries = np.arange(9, dtype=np.int32)
 matrix = np.random.default_rng(0).standard_normal((20, 48)).astype(np.float32)
 rank_pairs(matrix, queries, queries + np.int32(9), Similarity.L2, no_progress, CancelToken())
-misses = sum(sum(one.stats.cache_misses.values()) for one in vars(kernels).values() if hasattr(one, "signatures"))
+misses = sum(sum(one.stats.cache_misses.values()) for one in every.values() if hasattr(one, "signatures"))
 print(loaded, known() == before, before["count_above_and_tied"], misses)
 """
 
 
 def compiled() -> dict[str, set[object]]:
-    from blindspot.numerics import kernels
+    from blindspot.numerics import flag_kernels, kernels
 
-    public = {name: one for name, one in vars(kernels).items() if hasattr(one, "signatures") and name[0] != "_"}
-    return {name: set(one.signatures) for name, one in public.items() if name not in INSIDE}
-
-
-INSIDE = {"scores_of_products"}  # of others' code: loaded with it
+    every = vars(kernels) | vars(flag_kernels)
+    public = {name: one for name, one in every.items() if hasattr(one, "signatures") and name[0] != "_"}
+    return {name: set(one.signatures) for name, one in public.items()}
 
 
 @pytest.fixture
@@ -70,7 +69,6 @@ def test_what_rankings_and_searches_call_is_compiled(
     warm_up.warm_up()
     before = compiled()
     assert all(before.values()), "every kernel"
-    pytest.importorskip("torch")
     monkeypatch.setattr(ranking.coarse, "pays", lambda: has_codes)
     random = np.random.default_rng(1)
     matrix = (random.standard_normal((600, 30)) @ random.standard_normal((30, 192))).astype(np.float32)

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from blindspot.numerics import coarse
-
 LIBRARY = Path("lib", "libtorch_cpu.so")  # below torch's folder, on Linux
 
 
@@ -28,7 +26,11 @@ def one_thread() -> Iterator[None]:
     set_threads = _set_threads_of_mkl()
     if set_threads is None:
         raise RuntimeError("this torch has no MKL whose threads can be set: ask is_possible first")
-    with coarse.one_thread():
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.get_num_threads()  # makes torch set this thread's number now rather than over the next line's
+    with threadpool_limits(1, user_api="openmp"):
         before = set_threads(1)
         try:
             yield

@@ -6,15 +6,15 @@ cosine, on processors with instructions for them, from 8-bit codes (``blindspot.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from blindspot.numerics import coarse
-from blindspot.numerics.neighbours.screens import Kept, Side, coded_side, codes_pay, whole_side
-from blindspot.numerics.ranking.tiles import room_for_scores
+from blindspot.numerics.flagging import room_for_scores
+from blindspot.numerics.neighbours.screens import Kept, codes_pay
+from blindspot.numerics.sides import Side, coded_side, whole_side
 from blindspot.numerics.similarity import Similarity, lengths_and_units, row_norms, unit_vectors
 from blindspot.numerics.threads import cores, in_threads, one_blas_thread, shrinking
 from blindspot.types import Float32, Float64, Int64
@@ -30,7 +30,7 @@ CODED_FROM = 10_000_000_000  # multiplications below which coding all items does
 FEWEST_DIMENSIONS_CODED = 128  # below, selection rather than the product takes the time
 ROWS_OF_SAMPLE, QUERIES_OF_SAMPLE = 512, 128
 SEED = 7
-QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whole lines of the cache, no power of two
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # whole strips of flags, no power of two
 ROWS_AT_ONCE = 8_192
 
 
@@ -139,7 +139,7 @@ class ExactIndex:
             scaled = self._scaled(asked[part])
             kept = Kept(self._floors(scaled, wanted, may_guess=may_guess), wanted)
             left = coded_side(scaled, self._origin, is_left=True) if is_coded else whole_side(scaled)
-            memory = room_for_scores(len(scaled) * min(ITEMS_PER_TILE, len(self)))
+            memory = room_for_scores(len(scaled), min(ITEMS_PER_TILE, len(self)))
             for items, right in zip(self._tiles, self._coded if is_coded else self._whole, strict=True):
                 kept.add(left, right, self._halves[items], items.start, memory)
             squares = 0.0 if cosine else np.einsum("qd,qd->q", scaled, scaled, dtype=np.float64)
@@ -152,8 +152,7 @@ class ExactIndex:
         with one_blas_thread() as threads:
             if is_coded := self._may_code(asked, wanted):
                 self._code(threads)
-            within = coarse.one_thread if is_coded else nullcontext
-            in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads, within)
+            in_threads(shrinking(len(asked), QUERIES_PER_TILE, threads), search, threads)
         found = Nearest(rows, similarity)
         if wanted < len(self):
             unsure = np.flatnonzero(is_full & (self._in_scores(similarity[:, k - 1]) - lowest <= slack))

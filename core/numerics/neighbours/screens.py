@@ -12,57 +12,14 @@ costs more than five in a large product, and of isotropic vectors all are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from blindspot.numerics import coarse
-from blindspot.numerics.coarse import Coded
+from blindspot.numerics import flagging
 from blindspot.numerics.ranking.pruning import AGAIN, CODED, FLOAT
-from blindspot.numerics.similarity import row_norms
-from blindspot.types import Float32, Float64
+from blindspot.numerics.sides import Side, coded_side
+from blindspot.types import Float32
 
-_NO_PRODUCTS, _NO_STEPS = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.float32)
-
-
-@dataclass(frozen=True, eq=False)
-class Side:
-    """Rows on one side of a product.
-
-    Attributes:
-        whole: ``[k, d] float32``, the rows.
-        codes: what is multiplied in their place; None for the rows themselves.
-        rest: ``[k] float32``: a product is off by at most ``rest`` times the other side's, plus the left's ``off``.
-            Empty for whole products, which need no bound.
-        off: ``[k] float64``.
-        shift: ``[k] float32``, with codes: added to a product, for either side.
-    """
-
-    whole: Float32
-    codes: Coded | None
-    rest: Float32
-    off: Float64
-    shift: Float32
-
-
-def whole_side(rows: Float32) -> Side:
-    """``rows [k, d] float32``, to be multiplied as they are."""
-    return Side(rows, None, _NO_STEPS, np.zeros(len(rows)), _NO_STEPS)
-
-
-def coded_side(rows: Float32, origin: Float32, *, is_left: bool) -> Side:
-    """Codes of ``rows [k, d] float32``, no longer than 1, less ``origin [d] float32``, around which they lie.
-
-    With m as origin, x = x' + m and codes x", x.y is x'.y' + m.x' + m.y' + |m|^2, and x'.y' - x".y" at most
-    |x' - x"| |y'| + (|x'| + |x' - x"|) |y' - y"|. No y' is longer than 1 + |m|. The last term covers the rounding of
-    x', of scores and of bounds, and lengths a little above 1.
-    """
-    moved = rows - origin
-    codes, wide = coarse.coded(moved), origin.astype(np.float64)
-    length = float(np.linalg.norm(wide))
-    shift = np.asarray(moved @ wide + (length**2 if is_left else 0.0), dtype=np.float32)
-    rest = (row_norms(moved) + codes.errors if is_left else codes.errors) * (1.0 + 2.0**-20)
-    return Side(rows, codes, rest.astype(np.float32), codes.errors * (1.0 + length) + 2.0**-17, shift)
+_NO_SCORES = np.empty((0, 0), dtype=np.float32)
 
 
 class Kept:
@@ -84,22 +41,21 @@ class Kept:
 
         Args:
             halves: subtracted from whole products; empty for none.
-            memory: for the products.
+            memory: for scores of rows.
         """
         from blindspot.numerics.kernels import keep_above
 
-        shape = len(left.whole), len(right.whole)
-        scores = memory[: shape[0] * shape[1]].reshape(shape)
-        if left.codes is not None and right.codes is not None:
-            products = scores.view(np.int32)
-            coarse.multiply(left.codes, right.codes, products)
-            of_codes = products, left.codes.steps, right.codes.steps, left.shift, right.shift
+        low = np.nextafter((self.floors - left.offs(right) - left.shift).astype(np.float32), np.float32(-np.inf))
+        if left.codes is None:
+            scores = flagging.in_room(memory, len(left.rows), len(right.rows))
+            products = np.matmul(left.rows, right.rows.T, out=scores[:, : len(right.rows)])
+            if len(halves):
+                products -= halves
+            flags = left.flag_scores(right, low, np.inf, scores)
         else:
-            np.matmul(left.whole, right.whole.T, out=scores)
-            of_codes = _NO_PRODUCTS, _NO_STEPS, _NO_STEPS, _NO_STEPS, _NO_STEPS
-        bounds = left.rest, right.rest, left.off
+            scores, flags = _NO_SCORES, left.flag_products(right, low, np.inf)
         heaps = self.scores, self.items, self.filled, self.floors
-        keep_above(scores, *of_codes, *bounds, left.whole, right.whole, halves, first_item, *heaps)
+        keep_above(scores, flags, left.rows, right.rows, first_item, *heaps)
 
 
 def codes_pay(queries: Float32, items: Float32, floors: Float32, origin: Float32) -> bool:

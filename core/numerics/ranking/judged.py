@@ -14,10 +14,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from blindspot.numerics.flagging import room_for_scores
 from blindspot.numerics.neighbours.exact import SPARE, ExactIndex
 from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
 from blindspot.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
-from blindspot.numerics.ranking.tiles import Tile, query_tiles, room_for_scores
+from blindspot.numerics.ranking.tiles import Tile, query_tiles
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress, no_progress
@@ -26,7 +27,7 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 # scores in float32, which tells numbers of six decimals up to 1 apart.
 DECIMALS = 6
 SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
-QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 784  # whose scores stay in the cache, as in ``neighbours.exact``
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # whose scores stay in the cache, as in ``neighbours.exact``
 TOP = 100
 NOT_RETRIEVED = 1 << 31  # documents above one that a ranking does not have: more than there are
 
@@ -157,8 +158,8 @@ class _Kept:
         scores, documents: ``[q, width]``, the highest scores so far in the first ``seen`` places.
     """
 
-    def __init__(self, room: int, judgments: int, queries: int, width: int) -> None:
-        self.memory = room_for_scores(room)
+    def __init__(self, memory: Float32, judgments: int, queries: int, width: int) -> None:
+        self.memory = memory
         self.counts = np.zeros((2, judgments), dtype=np.int64)
         self.scores = np.full((queries, width), -np.inf, dtype=np.float32)
         self.documents = np.zeros((queries, width), dtype=np.int64)
@@ -184,7 +185,8 @@ def _search(
         if threading.get_ident() == caller:
             progress("ranking", items.start, n)
         if not hasattr(own, "kept"):  # the first tile of a thread is its largest
-            own.kept = _Kept(at_once * (items.stop - items.start), len(asked), queries, width)
+            memory = room_for_scores(at_once, items.stop - items.start)
+            own.kept = _Kept(memory, len(asked), queries, width)
             every.append(own.kept)
         kept: _Kept = own.kept
         tile = Tile(problem, items, tau, kept.memory)

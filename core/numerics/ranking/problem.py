@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from blindspot.types import Float32, Float64, Int32, Int64
 
 TAU = 1e-6  # two similarities no further apart than this are tied
 ROWS_PER_PART = 512  # prepared at a time: in float64 they fit the processor's cache
+ROWS_OF_MEAN = 1_024
 
 
 class Relation(StrEnum):
@@ -75,6 +77,13 @@ class RankProblem:
     low: Float32
     high: Float32
     left: Float32
+
+    @cached_property
+    def origin(self) -> Float32:
+        """Mean of some rows, prepared for multiplication, ``[d] float32``."""
+        step = -(-len(self.matrix) // ROWS_OF_MEAN)
+        some = scaled(self.matrix, np.arange(0, len(self.matrix), step), self.factors)
+        return np.asarray(some.mean(axis=0))
 
     def operand(self, items: slice) -> Float32:
         """The items' rows, prepared for multiplication."""

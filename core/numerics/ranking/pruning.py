@@ -3,7 +3,7 @@
 Rows are rotated into the principal directions of a sample, where the first few coordinates hold most of their length.
 By Cauchy-Schwarz, ``x.y`` differs from the product of the first k coordinates by at most ``|x_rest| |y_rest|``. Where
 that does not tell an item from the match, more coordinates are added, and the whole product is computed where these do
-not either (``blindspot.numerics.kernels.count_by_part``). For l2, half of ``|y|^2`` is subtracted on both sides.
+not either (``blindspot.numerics.kernels.count_by_bounds``). For l2, half of ``|y|^2`` is subtracted on both sides.
 
 The bounds hold for any directions and any rounding: how far the directions are from orthonormal is measured. So the
 sample decides only how fast it is.
@@ -18,8 +18,9 @@ from functools import cached_property
 import numpy as np
 
 from blindspot.numerics import coarse
-from blindspot.numerics.coarse import Coded
+from blindspot.numerics.coarse import Coded, slack_of_codes
 from blindspot.numerics.ranking.problem import RankProblem, scaled
+from blindspot.numerics.sides import coded_side, part_side
 from blindspot.numerics.threads import in_threads
 from blindspot.types import Float32, Float64, Int64
 
@@ -31,7 +32,7 @@ SEED = 7
 QUERIES_AT_ONCE = 256
 # Costs of one score, in multiplications of a large float32 product (20 ps here): per dimension of the product, and for
 # counting it; of codes; and of computing one by itself, per dimension, and for finding it.
-FLOAT, CODED = (1.0, 8.0), (0.22, 16.0)
+FLOAT, CODED = (1.0, 5.0), (0.22, 6.0)
 AGAIN, FOUND = 3.0, 1_500.0
 MOST_UNSURE = 8  # one item in so many undecided by codes of whole rows: then in float32
 MOST_COST = 0.75  # share of the cost without pruning; choosing takes the rest
@@ -156,22 +157,16 @@ class Part:
 
     Attributes:
         depth: its index in the plan.
-        rows: ``[k, width] float32``.
-        codes: of the rows without the first coordinate; None for products in float32.
-        left_out: ``[k] float32``, bounds on the length of what they leave out.
+        side: what is multiplied.
         all: ``[k, K] float32``, all coordinates that there are.
-        all_left_out: ``[k] float32``, as ``left_out``, of all.
+        left_out: ``[k] float32``, bounds on the length of what these leave out.
     """
 
     def __init__(self, plan: Plan, rotated: Rotated, depth: int) -> None:
-        width = plan.axes.depths[depth]
         self.plan, self.depth = plan, depth
-        self.rows, self.left_out = rotated.rows[:, :width], np.ascontiguousarray(rotated.left_out[depth])
-        self.all, self.all_left_out = rotated.rows, np.ascontiguousarray(rotated.left_out[-1])
-        self.codes = None
-        if plan.has_codes:  # of more coordinates than these: their errors are only larger
-            codes = rotated.codes
-            self.codes = Coded(np.ascontiguousarray(codes.codes[:, :width]), codes.steps, codes.errors)
+        first, left_out = rotated.rows[:, : plan.axes.depths[depth]], np.ascontiguousarray(rotated.left_out[depth])
+        self.side = part_side(first, left_out, plan.axes.slack, rotated.codes if plan.has_codes else None)
+        self.all, self.left_out = rotated.rows, np.ascontiguousarray(rotated.left_out[-1])
 
 
 def may_pay(problem: RankProblem, ranked: int) -> bool:
@@ -229,20 +224,21 @@ class _Sample:
         self._dimension = rows.shape[1]
         self._has_codes = has_codes
         self._each, self._besides = CODED if has_codes else FLOAT
-        self._farthest = coarse.coded(rows).farthest if has_codes else 0.0
-        self._whole = self._each * self._dimension + self._besides
+        self._origin = problem.origin
+        self._whole = coded_side(rows, self._origin, is_left=False) if has_codes else None
 
     def shares(self, queries: RankProblem) -> tuple[Rotated, Float64, Float64]:
         """The queries rotated; shares of items that every depth leaves undecided, ``[depths, q]``; and the cost of a
         score by whole products, ``[q]``."""
-        from blindspot.numerics.kernels import count_undecided, slack_of_codes
+        from blindspot.numerics.kernels import count_undecided
 
         axes, items = self._axes, self._rotated
         rotated = axes.rotate(queries.left, queries.norms[queries.query_items] * queries.factors[queries.query_items])
-        slack = axes.slack
+        pairs = queries.pair_starts, queries.low, queries.high
+        offs = np.full(len(queries.left), axes.slack)
         if self._has_codes:
-            slack += slack_of_codes(rotated.codes.farthest, items.codes.farthest)
-        whole = np.full(len(queries.left), self._whole)
+            own, each = slack_of_codes(rotated.codes.errors)
+            offs += own + each * items.codes.farthest
         shares = np.empty((len(axes.depths), len(queries.left)))
         scores = np.zeros((len(queries.left), len(items.rows)), dtype=np.float32)
         if len(self._halves):
@@ -251,16 +247,20 @@ class _Sample:
         start = 0
         for depth, end in enumerate(axes.depths.tolist()):
             scores += np.matmul(rotated.rows[:, start:end], items.rows[:, start:end].T)
-            left_out = rotated.left_out[depth], items.left_out[depth]
-            count_undecided(scores, *left_out, slack, queries.pair_starts, queries.low, queries.high, counts)
+            count_undecided(scores, rotated.left_out[depth], items.left_out[depth], offs, *pairs, counts)
             shares[depth] = counts / len(items.rows)
             start = end
-        if self._has_codes:
-            nothing = np.zeros(max(scores.shape), dtype=np.float32)
-            slack = slack_of_codes(coarse.coded(queries.left).farthest, self._farthest)
-            count_undecided(scores, nothing, nothing, slack, queries.pair_starts, queries.low, queries.high, counts)
-            whole += (FLOAT[0] * self._dimension + FLOAT[1]) * (counts > len(items.rows) / MOST_UNSURE)
-        return rotated, shares, whole
+        if self._whole is None:
+            return rotated, shares, np.full(len(queries.left), FLOAT[0] * self._dimension + FLOAT[1])
+        left = coded_side(queries.left, self._origin, is_left=True)
+        count_undecided(scores, left.rest, self._whole.rest, left.off, *pairs, counts)
+        return rotated, shares, self._cost_of_codes(counts / len(items.rows))
+
+    def _cost_of_codes(self, shares: Float64) -> Float64:
+        """Cost of a score by codes of whole rows that leave such shares undecided."""
+        d = self._dimension
+        again = np.where(shares > 1.0 / MOST_UNSURE, FLOAT[0] * d + FLOAT[1], (AGAIN * d + FOUND) * shares)
+        return np.asarray(CODED[0] * d + CODED[1] + again)
 
     def costs(self, shares: Float64, whole: Float64) -> Float64:
         """Cost of a score by every depth of ``shares``, of which the last has all coordinates, and by whole products,

@@ -9,13 +9,13 @@ float32 embeddings, whatever the order of summation and the kind of product.
 from __future__ import annotations
 
 import threading
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
 from blindspot.numerics import coarse
+from blindspot.numerics.flagging import room_for_scores
 from blindspot.numerics.ranking import pruning
 from blindspot.numerics.ranking.problem import TAU, RankCounts, prepare, slack_of_float32
 from blindspot.numerics.ranking.tiles import (
@@ -24,7 +24,6 @@ from blindspot.numerics.ranking.tiles import (
     is_to_be_screened,
     planned_tiles,
     query_tiles,
-    room_for_scores,
 )
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
@@ -33,7 +32,8 @@ from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, P
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
 # Products of codes, or of few coordinates, are so fast that tiles must stay in the core's cache. Rows fill cache lines,
 # but their length is not a power of two: such rows would compete for the same cache sets.
-QUERIES_PER_SMALL_TILE, ITEMS_PER_SMALL_TILE = 1_024, 784
+QUERIES_PER_SMALL_TILE, ITEMS_PER_SMALL_TILE = 1_024, 832
+QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 4_096, 1_664
 SCORES_AT_ONCE = 64 * 2**20  # of all threads together: 256 MB
 FEWEST_PRODUCTS = 100_000_000  # multiplications per millisecond: below, threads do not pay
 
@@ -107,7 +107,9 @@ def _rank_pairs(
     plan = None
     if pruning.may_pay(problem, ranked):
         plan = pruning.plan(problem, ranked, threads, has_codes=screening is not None)
-    if screening or plan:
+    if screening:
+        at_once, widest = QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE
+    elif plan:
         at_once, widest = QUERIES_PER_SMALL_TILE, ITEMS_PER_SMALL_TILE
     else:
         at_once, widest = QUERIES_PER_TILE, ITEMS_PER_TILE
@@ -121,23 +123,21 @@ def _rank_pairs(
         if threading.get_ident() == caller:
             progress("ranking", items.start, ranked)
         if not hasattr(own, "memory"):  # the first tile of a thread is its largest
-            own.memory = room_for_scores(at_once * (items.stop - items.start))
+            own.memory = room_for_scores(at_once, items.stop - items.start)
             own.counts = np.zeros((2, len(problem.order)), dtype=np.int64)
             all_counts.append(own.counts)
         tile = Tile(problem, items, tau, own.memory, plan)
-        codes = coarse.coded(tile.right) if screening and screening.pays else None
         for tile_of_queries in asked:
             cancel.check()
             if tile_of_queries.part:
                 tile.count_by_part(tile_of_queries, tile_of_queries.part, *own.counts)
-            elif screening and codes is not None and screening.pays:
-                screening.count(tile, codes, tile_of_queries, *own.counts)
+            elif screening and screening.pays:
+                screening.count(tile, tile_of_queries, *own.counts)
             else:
                 tile.count(tile_of_queries, *own.counts)
 
     most = min(widest, max(1, SCORES_AT_ONCE // (threads * at_once)))
-    within = coarse.one_thread if screening else nullcontext
-    in_threads(shrinking(ranked, most, threads), rank_tile, threads, within)
+    in_threads(shrinking(ranked, most, threads), rank_tile, threads)
     progress("ranking", ranked, ranked)
     greater, ties = np.sum(all_counts, axis=0)
     return problem.counts(greater, ties)

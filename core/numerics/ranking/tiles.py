@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from blindspot.numerics import coarse
-from blindspot.numerics.coarse import Coded
+from blindspot.numerics import flagging
 from blindspot.numerics.ranking.problem import RankProblem
 from blindspot.numerics.ranking.pruning import MOST_UNSURE, Part, Plan, Rotated
+from blindspot.numerics.sides import Side, coded_side
 from blindspot.numerics.similarity import Similarity
-from blindspot.types import Float32, Int64
+from blindspot.types import Float32, Int64, UInt64
 
 # When to count by codes first: multiplications below which finding out whether codes are faster takes as long;
 # dimensions below which counting rather than the product takes the time; and the largest share of items (one in so
 # many) to recompute before a query is multiplied in float32.
 FEWEST_CODED = 2_000_000_000
 FEWEST_DIMENSIONS_CODED = 128
-_NO_STEPS, _NO_ERRORS = np.empty(0, dtype=np.float32), np.empty(0)
-
-
-def room_for_scores(count: int) -> Float32:
-    """Memory for so many scores, aligned with the processor's cache lines, which speeds up writing by up to half."""
-    line = 64
-    room = np.empty(count * 4 + line, dtype=np.uint8)
-    start = -room.ctypes.data % line
-    return room[start : start + count * 4].view(np.float32)
+FEW_LINES = 32  # not multiplied together in float32: preparing the items for that would take longer than their products
+_NO_SCORES, _NOTHING = np.empty((0, 0), dtype=np.float32), np.empty(0, dtype=np.float32)
+_NO_COORDINATES = _NOTHING, _NOTHING, 0, 0.0, _NO_SCORES, _NO_SCORES, _NOTHING, _NOTHING
 
 
 class QueryTile:
@@ -42,20 +37,26 @@ class QueryTile:
         self.rows = rows
         self.part = part
         self.pairs = slice(int(problem.pair_starts[rows.start]), int(problem.pair_starts[rows.stop]))
-        self.known = (
-            problem.query_items[rows],
-            problem.pair_starts[rows.start : rows.stop + 1],
-            problem.pair_mates[self.pairs],
-            problem.pair_similarity[self.pairs],
-            problem.low[self.pairs],
-            problem.high[self.pairs],
-        )
-        self._left = problem.left[rows]
+        starts = problem.pair_starts[rows.start : rows.stop + 1]
+        low, high = problem.low[self.pairs], problem.high[self.pairs]
+        mates, similarity = problem.pair_mates[self.pairs], problem.pair_similarity[self.pairs]
+        self.known = (problem.query_items[rows], starts, mates, similarity, low, high)
+        self._pairs = low, high, starts
+        self._problem = problem
+
+    def bounds(self, left: Side, right: Side) -> tuple[Float32, Float32]:
+        """Scores of each query by ``left``, which is theirs, and ``right``: below the first an item is below all
+        matches for certain, above the second above them."""
+        from blindspot.numerics.kernels import bounds_of_pairs
+
+        low, high = np.empty((2, len(left.rows)), dtype=np.float32)
+        bounds_of_pairs(*self._pairs, left.shift, left.offs(right), low, high)
+        return low, high
 
     @cached_property
-    def coded(self) -> Coded:
+    def coded(self) -> Side:
         """Their codes."""
-        return coarse.coded(self._left)
+        return coded_side(self._problem.left[self.rows], self._problem.origin, is_left=True)
 
 
 class Tile:
@@ -112,34 +113,58 @@ class Tile:
 
     def count_by_part(self, queries: QueryTile, part: Part, above: Int64, tied: Int64) -> None:
         """As ``count``, from the product of ``part``, which is that of the queries, with the items' of its depth."""
-        from blindspot.numerics.kernels import count_by_part
-
-        problem, columns = self.problem, len(self.right)
         if part.depth not in self._parts:
             self._parts[part.depth] = Part(part.plan, self._rotated, part.depth)
         right = self._parts[part.depth]
-        scores = self.memory[: len(part.rows) * columns].reshape(-1, columns)
-        products = scores.view(np.int32)
-        if part.codes is not None and right.codes is not None:
-            coarse.multiply(part.codes, right.codes, products)
-            scores = scores[:0]
-            steps = part.codes.steps, part.codes.errors, right.codes.steps, right.codes.farthest
+        low, high = queries.bounds(part.side, right.side)
+        if part.plan.has_codes:
+            scores, flags = _NO_SCORES, part.side.flag_products(right.side, low, high)
         else:
-            np.matmul(part.rows, right.rows.T, out=scores)
-            products = products[:0]
-            steps = _NO_STEPS, _NO_ERRORS, _NO_STEPS, 0.0
-        count_by_part(
+            scores = flagging.in_room(self.memory, len(low), len(self.right))
+            products = np.matmul(part.side.rows, right.side.rows.T, out=scores[:, : len(self.right)])
+            if len(self._half_squares):
+                products -= self._half_squares
+            flags = part.side.flag_scores(right.side, low, high, scores)
+        of_scores = part.side.rest, right.side.rest, part.side.rows.shape[1], part.plan.axes.slack
+        of_all = part.all, right.all, part.left_out, right.left_out
+        self._count_by_bounds(queries, flags, scores, (*of_scores, *of_all), len(self.right), above, tied)
+
+    def count_coded(self, queries: QueryTile, above: Int64, tied: Int64) -> Int64:
+        """As ``count``, using products of codes of whole rows.
+
+        Returns the queries that codes cannot decide; these are not counted.
+        """
+        left, right = queries.coded, self._coded
+        flags, most = left.flag_products(right, *queries.bounds(left, right)), len(self.right) // MOST_UNSURE
+        return self._count_by_bounds(queries, flags, _NO_SCORES, _NO_COORDINATES, most, above, tied)
+
+    @cached_property
+    def _coded(self) -> Side:
+        """Codes of the items."""
+        return coded_side(self.right, self.problem.origin, is_left=False)
+
+    def _count_by_bounds(
+        self,
+        queries: QueryTile,
+        flags: UInt64,
+        scores: Float32,
+        coordinates: tuple[Any, ...],
+        most: int,
+        above: Int64,
+        tied: Int64,
+    ) -> Int64:
+        """Count what scores tell, and look at the others; returns the queries with more than ``most`` of these.
+
+        Args:
+            flags, scores, coordinates: see ``kernels.count_by_bounds``.
+        """
+        from blindspot.numerics.kernels import count_by_bounds
+
+        problem, unsure = self.problem, np.empty(flags.shape[1], dtype=np.int64)
+        n_unsure = count_by_bounds(
+            flags,
             scores,
-            products,
-            *steps,
-            part.left_out,
-            right.left_out,
-            part.plan.axes.slack,
-            part.rows.shape[1],
-            part.all,
-            right.all,
-            part.all_left_out,
-            right.all_left_out,
+            *coordinates,
             problem.left[queries.rows],
             self.right,
             self._half_squares,
@@ -149,35 +174,8 @@ class Tile:
             problem.metric is Similarity.COS,
             self._tau,
             *queries.known,
-            above[queries.pairs],
-            tied[queries.pairs],
-        )
-
-    def count_coded(self, queries: QueryTile, right: Coded, above: Int64, tied: Int64) -> Int64:
-        """As ``count``, using products with ``right``, the codes of the items.
-
-        Returns the queries that codes cannot decide; these are not counted.
-        """
-        from blindspot.numerics.kernels import count_by_codes
-
-        problem, left = self.problem, queries.coded
-        products = self.memory.view(np.int32)[: len(left.codes) * len(right.codes)].reshape(len(left.codes), -1)
-        coarse.multiply(left, right, products)
-        unsure = np.empty(len(products), dtype=np.int64)
-        n_unsure = count_by_codes(
-            products,
-            left.steps,
-            left.errors,
-            right.steps,
-            right.farthest,
-            problem.left[queries.rows],
-            self.right,
-            self.items.start,
-            problem.matrix,
-            problem.norms,
-            self._tau,
-            *queries.known,
-            len(right.codes) // MOST_UNSURE,
+            most,
+            FEW_LINES,
             above[queries.pairs],
             tied[queries.pairs],
             unsure,
@@ -222,9 +220,9 @@ class Screening:
         """Whether codes have decided most queries so far."""
         return self.unsure <= self._seen // 2
 
-    def count(self, tile: Tile, right: Coded, queries: QueryTile, above: Int64, tied: Int64) -> None:
-        """As ``Tile.count``; ``right`` are the codes of the tile's items."""
-        unsure = tile.count_coded(queries, right, above, tied)
-        self._seen, self.unsure = self._seen + len(queries.coded.codes), self.unsure + len(unsure)
+    def count(self, tile: Tile, queries: QueryTile, above: Int64, tied: Int64) -> None:
+        """As ``Tile.count``."""
+        unsure = tile.count_coded(queries, above, tied)
+        self._seen, self.unsure = self._seen + len(queries.coded.rows), self.unsure + len(unsure)
         if len(unsure):
             tile.count(queries, above, tied, unsure)

@@ -1,15 +1,13 @@
-"""Products for neighbors: the bounds of codes, for any rows, and when they are taken."""
+"""The highest scores of some queries, by whole products and by codes, and when codes are taken."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from blindspot.numerics import coarse
-from blindspot.numerics.neighbours.screens import Kept, Side, coded_side, codes_pay, whole_side
-from blindspot.numerics.ranking.tiles import room_for_scores
+from blindspot.numerics.flagging import room_for_scores
+from blindspot.numerics.neighbours.screens import Kept, codes_pay
+from blindspot.numerics.sides import Side, coded_side, whole_side
 from blindspot.numerics.similarity import unit_vectors
 from blindspot.types import Float32
 
@@ -25,31 +23,6 @@ def rows_of(seed: int, n: int, d: int, decay: float, mean: float) -> Float32:
     return unit_vectors(rows.astype(np.float32))
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    n=st.integers(2, 40),
-    d=st.integers(2, 120),
-    decay=st.sampled_from([0.0, 0.7]),
-    mean=st.sampled_from([0.0, 1.0, 30.0]),
-    shift=st.sampled_from([0.0, 0.5]),
-)
-@settings(deadline=None, max_examples=150)
-def test_no_product_is_farther_off_than_its_bound(
-    seed: int, n: int, d: int, decay: float, mean: float, shift: float
-) -> None:
-    """With the rows' own mean as origin, and with another."""
-    rows = rows_of(seed, n, d, decay, mean)
-    exact = rows.astype(np.float64) @ rows.astype(np.float64).T
-    origin = (rows.mean(axis=0) + shift / np.sqrt(d)).astype(np.float32)
-    left, right = coded_side(rows, origin, is_left=True), coded_side(rows, origin, is_left=False)
-    assert left.codes is not None
-    assert right.codes is not None
-    products = np.empty((n, n), dtype=np.int32)
-    coarse.multiply(left.codes, right.codes, products)
-    scores = products * left.codes.steps[:, None] * right.codes.steps + left.shift[:, None] + right.shift
-    assert np.all(np.abs(scores - exact) <= np.outer(left.rest, right.rest) + left.off[:, None])
-
-
 @pytest.mark.parametrize("is_coded", [False, True])
 def test_the_highest_are_kept_and_none_below_the_floor(is_coded: bool) -> None:
     rows = rows_of(1, 500, 60, 0.7, 1.0)
@@ -61,7 +34,7 @@ def test_the_highest_are_kept_and_none_below_the_floor(is_coded: bool) -> None:
     exact = rows[:40].astype(np.float64) @ rows.astype(np.float64).T
     floors = np.full(40, -np.inf, dtype=np.float32)
     floors[20:] = np.sort(exact, axis=1)[20:, -5] - 1e-5  # only five are that high
-    kept, memory = Kept(floors.copy(), 9), room_for_scores(40 * 130)
+    kept, memory = Kept(floors.copy(), 9), room_for_scores(40, 130)
     for first in range(0, 500, 130):
         right = side(rows[first : first + 130], is_left=False)
         kept.add(side(rows[:40], is_left=True), right, NO_HALVES, first, memory)
