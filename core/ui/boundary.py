@@ -25,6 +25,7 @@ from blindspot.ui.resources import allowed
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
 _FAILED = "_failed_before_page"
+_IS_STALE = "_page_is_stale"
 _ICON = ":material/error:"
 _LONGEST = 300  # characters of what an unforeseen error says
 NOT_NOW = "This cannot be shown at the moment: try again later."
@@ -44,11 +45,23 @@ def fragment(function: Callable[P, None], run_every: float | None = None) -> Cal
 
     @wraps(function)
     def shown(*args: P.args, **kwargs: P.kwargs) -> None:
+        if st.session_state.pop(_IS_STALE, False):
+            st.rerun()
         with errors_shown():
             ensure_names()  # redrawn alone, it runs in a thread of its own
             function(*args, **kwargs)
 
     return st.fragment(shown, run_every=run_every)
+
+
+def redraw_page() -> None:
+    """Redraw the whole page, not just the fragment of the widget; call it in a callback that changes other parts."""
+    st.session_state[_IS_STALE] = True
+
+
+def page_begins() -> None:
+    """The whole page is being redrawn."""
+    st.session_state.pop(_IS_STALE, None)
 
 
 def repeated(every: float) -> Callable[[Callable[P, None]], Callable[P, None]]:

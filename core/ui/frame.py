@@ -7,7 +7,7 @@ import streamlit as st
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.policy import NO_RUNS
 from blindspot.ui import tour
-from blindspot.ui.boundary import tell_failure
+from blindspot.ui.boundary import page_begins, tell_failure
 from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
 from blindspot.ui.options import begin_row
 from blindspot.ui.pickers import Picks, current_page, stale_link_notice
@@ -24,6 +24,7 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         configure()
         navigate()
         st.rerun()
+    page_begins()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.title(title, anchor=False, width="content")
         st.markdown(question, width="content")

@@ -19,6 +19,7 @@ from blindspot.diagnostic import Picker
 from blindspot.names import step_of
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import Variant
+from blindspot.ui.boundary import redraw_page
 from blindspot.ui.navigation import pickers_of
 from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, some_named
@@ -312,6 +313,7 @@ def pick_dataset(reference: str) -> None:
     """Pick a dataset from within a page; call it in a callback, before the picker is drawn."""
     st.session_state["data"] = reference
     _forget_pair()
+    redraw_page()
 
 
 def _keep_over_change_of_page(page: str, wanted: Collection[Picker]) -> None:

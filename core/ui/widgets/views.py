@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from blindspot.ui.boundary import errors_shown
+from blindspot.ui.boundary import errors_shown, fragment
 from blindspot.ui.widgets.choices import one_of
 
 Shown = TypeVar("Shown")
@@ -23,10 +23,25 @@ class View(Generic[Shown]):
 
 
 def choose_view(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
-    """Let the reader choose a view, and show it; names and ``key`` are in the address, the first is the default."""
+    """Let the reader choose a view, and show it; names and ``key`` are in the address, the first is the default.
+
+    Another choice redraws the view alone: it must not write into what is above it.
+    """
+    _choose_and_show(shown, views, label, key)
+
+
+def choose_page(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
+    """As ``choose_view``, of views that also write elsewhere: another choice redraws the whole page."""
+    _draw(shown, views, label, key)
+
+
+def _draw(shown: Shown, views: Mapping[str, View[Shown]], label: str, key: str) -> None:
     questions = "\n".join(f"- **{name}**: {view.question}" for name, view in views.items())
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         view = views[one_of(label, views, key, questions)]
         st.markdown(f"**{view.question}**", width="content")
     with errors_shown():
         view.show(shown)
+
+
+_choose_and_show = fragment(_draw)

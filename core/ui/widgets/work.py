@@ -17,7 +17,7 @@ from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sending import sendings
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.ui.boundary import repeated
+from blindspot.ui.boundary import redraw_page, repeated
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, jobs, repository, settings, visitor
 
@@ -101,6 +101,7 @@ def _start(title: str, tasks: tuple[Task, ...]) -> None:
         st.error(as_text(str(error)))
         return
     st.session_state.setdefault(_MINE, set()).add(job_id)
+    redraw_page()  # progress is shown on top of it
 
 
 def owner() -> str:

@@ -35,7 +35,7 @@ from blindspot.types import Bool, Int64
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
-from blindspot.ui.resources import cached, jobs, repository, scheme, settings
+from blindspot.ui.resources import cached, repository, scheme, settings
 from blindspot.ui.widgets import dataset_offer, downloads, own_columns
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
@@ -44,7 +44,7 @@ from blindspot.ui.widgets.own_columns import ADDED
 from blindspot.ui.widgets.texts import long_texts, training_data, why_similar
 from blindspot.ui.widgets.two_variants import Sides, two_variants
 from blindspot.ui.widgets.versus.selection import Dots, Selection
-from blindspot.ui.widgets.work import has_changed, rerun_button
+from blindspot.ui.widgets.work import rerun_button
 
 TABLE = BrowseTable("pairs", key="pair", unit="pair", number="pair")
 SELECTION = Selection(
@@ -395,8 +395,6 @@ def _above(run: RunRecord, pair: pd.Series, *, of_words: bool, queries: Int64 | 
         items = around_mate(run, int(pair["query_no"]), int(pair["mate_no"]), settings(), repository())
     except EmbeddingsGone as gone:
         encode_again(gone, run, key=f"again_{run.run_id}")
-        if has_changed(jobs().active()):  # the button was pressed: the page shows progress, above this view
-            st.rerun()
         return
     hubs = None
     if queries is not None:

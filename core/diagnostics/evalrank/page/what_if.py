@@ -25,13 +25,12 @@ from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
-from blindspot.ui.resources import cached, jobs, repository, scheme, settings
+from blindspot.ui.resources import cached, repository, scheme, settings
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.choices import one_of
-from blindspot.ui.widgets.work import has_changed
 
 DEFAULT_TRANSFORM = "center"  # defaults never enter the address, so they must never change
 AS_PICKED = "as stored"
@@ -75,8 +74,6 @@ def _compare(shown: EvalRankView) -> None:
         _on_all_pairs(base, shown, str(chain), metric)
     except BlindspotError as error:
         st.error(as_text(str(error)))
-    if has_changed(jobs().active()):  # a button of this view queued work: the page shows its progress on top
-        st.rerun()
 
 
 def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:

@@ -21,10 +21,10 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import word_changes
 from blindspot.types import Float64, Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, jobs, repository, settings
+from blindspot.ui.resources import cached, repository, settings
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.ui.widgets.two_variants import Sides
-from blindspot.ui.widgets.work import has_changed, rerun_button
+from blindspot.ui.widgets.work import rerun_button
 
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
 
@@ -88,8 +88,6 @@ def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, place: int
         names = ", ".join(as_text(run.plan.variant.label) for run in gone)
         st.caption(f"No ranks without embeddings: {names}.")
         rerun_button("Encode again", "Encoding again for HEROS", gone, key="encode_again")
-        if has_changed(jobs().active()):  # the button was pressed: the page shows progress, above this view
-            st.rerun()
     if cosines:
         _ranks(sentences, place, cosines)
         _above(shown, sentences, chosen, place, cosines)

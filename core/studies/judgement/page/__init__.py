@@ -13,7 +13,7 @@ from blindspot.studies.judgement.page.shown import PAGES, Judged, item_set, judg
 from blindspot.studies.judgement.types import Session, SetSummary, Task
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
-from blindspot.ui.widgets.views import View, choose_view
+from blindspot.ui.widgets.views import View, choose_page
 from blindspot.ui.widgets.work import job_panel
 
 _SESSION = "_judge_session"
@@ -53,7 +53,7 @@ def _show(task: Task) -> None:
     }
     if place.session and not place.facilitates:
         del views["sessions"], views["items"]
-    choose_view(place, views, "View", "judge")
+    choose_page(place, views, "View", "judge")
 
 
 def _results(place: Place) -> None:

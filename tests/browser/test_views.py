@@ -1,0 +1,54 @@
+"""A click on another view draws it alone; what the view starts is shown above it. In a real browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Locator, expect
+
+from blindspot.diagnostics.evalrank import page as evalrank
+from tests.browser.conftest import PATIENCE_MS, Reader
+
+Serve = Callable[..., str]
+NewReader = Callable[..., Reader]
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+FIRST, *VIEWS = evalrank.VIEWS
+
+
+def view_button(visitor: Reader, view: str) -> Locator:
+    return visitor.at("view").get_by_role("radio", name=view, exact=True)
+
+
+def test_a_view_is_the_same_by_a_click_and_by_its_address(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
+    """Also the first one, when the reader comes back to it; and nothing above is drawn again."""
+    address = serve(demo_cache)
+    visitor, colleague = reader().open(f"{address}/evalrank"), reader()
+    visitor.see("view")
+    visitor.set_properties().page.evaluate("document.querySelector('h1').dataset.first = 'yes'")
+    for view in (*VIEWS, FIRST):
+        view_button(visitor, view).click()
+        if view != FIRST:
+            visitor.address_has(f"view={view}")
+        colleague.open(visitor.page.url).see("view")
+        shown = [someone.set_properties().page.get_by_test_id("stMain") for someone in (visitor, colleague)]
+        expect(shown[0]).to_have_text(shown[1].inner_text(), use_inner_text=True)
+        visitor.healthy()
+    assert visitor.page.evaluate("document.querySelector('h1').dataset.first") == "yes"
+
+
+def test_work_that_a_view_starts_is_shown_above_it(
+    serve: Serve, reader: NewReader, demo_cache: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(demo_cache, tmp_path / "own")
+    visitor = reader().open(f"{serve(tmp_path / 'own')}/evalrank")
+    visitor.see("view")
+    view_button(visitor, "trust").click()
+    visitor.see("trust_protocol").get_by_role("button").click()
+    visitor.see("jobs")
+    expect(visitor.at("trust_protocol")).to_have_count(0)  # it was computed, and the view has what it asked for
+    visitor.set_properties().healthy()
