@@ -141,13 +141,13 @@ def _products(block: _Block, left: _Array, right: _Array, starts: _Array, quads:
     return [[builder.sitofp(builder.load(total), code.floats) for total in line] for line in sums]
 
 
-def _own(block: _Block, row: int, terms: _Array, first: int, end: int) -> list[Any]:
+def _row_terms(block: _Block, row: int, terms: _Array, first: int, end: int) -> list[Any]:
     """Some of a row's terms."""
     places = [terms.at(block.number(row), _WORD(term)) for term in range(first, end)]
     return [block.code.in_every_lane(block.code.load(place, _FLOAT)) for place in places]
 
 
-def _others(block: _Block, column: int, terms: _Array, first: int, end: int) -> list[Any]:
+def _column_terms(block: _Block, column: int, terms: _Array, first: int, end: int) -> list[Any]:
     """Some of the columns' terms."""
     places = [terms.at(_WORD(term), block.first, beyond=4 * column) for term in range(first, end)]
     return [block.code.load(place, block.code.floats) for place in places]
@@ -157,9 +157,9 @@ def _scores(block: _Block, lines: Sequence[Sequence[Any]], left_terms: _Array, r
     """Scores of products."""
     found: list[list[Any]] = [[] for _ in lines]
     for at, column in enumerate(block.columns):
-        steps, heads = _others(block, column, right_terms, 0, 2)
+        steps, heads = _column_terms(block, column, right_terms, 0, 2)
         for row, line in enumerate(lines):
-            step, head = _own(block, row, left_terms, 0, 2)
+            step, head = _row_terms(block, row, left_terms, 0, 2)
             more = block.code.builder.fmul(head, heads)
             scale = block.code.builder.fmul(steps, step)
             found[row].append(block.code.multiply_and_add(line[at], scale, more))
@@ -172,9 +172,9 @@ def _flag(
     """Write the bits of scores."""
     code, builder = block.code, block.code.builder
     for at, column in enumerate(block.columns):
-        (rests,) = _others(block, column, right_terms, 2, 3)
+        (rests,) = _column_terms(block, column, right_terms, 2, 3)
         for row, line in enumerate(lines):
-            rest, low, high = _own(block, row, left_terms, 2, 5)
+            rest, low, high = _row_terms(block, row, left_terms, 2, 5)
             highest = code.multiply_and_add(rest, rests, line[at])
             lowest = code.multiply_and_add(builder.fneg(rest), rests, line[at])
             both = builder.fcmp_ordered(">=", highest, low), builder.fcmp_ordered(">", lowest, high)  # of NaN neither
