@@ -39,6 +39,7 @@ from blindspot.runs import pipeline
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
+from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
 from blindspot.ui.resources import allowed, cached, on_disk, repository, scheme, settings
@@ -281,6 +282,7 @@ def _forget(folder: Path, dataset_digest: str, digest: str, forget: bool) -> Non
     st.session_state[_FORGOTTEN] = digest if forget else ""
     if forget:
         training_overlap.forget(folder, dataset_digest, digest)
+        redraw_page()  # the score above no longer says it
 
 
 def _training_set(shown: EvalRankView) -> TrainingSet | None:
