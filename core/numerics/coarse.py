@@ -16,7 +16,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from blindspot.numerics import flagging
-from blindspot.types import Float32, Float64, Int8, Int32, UInt8
+from blindspot.types import Float32, Float64, Int8, Int32, UInt8, UInt64
 
 # Sizes of the products that are timed, both ways, before one is chosen: about three milliseconds.
 _TIMED = (256, 1_024, 384)
@@ -90,6 +90,16 @@ def coded(rows: Float32) -> Coded:
     return found
 
 
+def flag_products(left: Coded, right: Coded, width: int, left_terms: Float32, right_terms: Float32) -> UInt64:
+    """As ``flagging.flag_scores``, for scores of the first ``width`` codes, which are kept nowhere."""
+    from blindspot.numerics import flag_kernels
+
+    flags = flagging.no_flags(len(left_terms), right_terms.shape[1] // flagging.STRIP)
+    starts, quads = right.starts(width), -(-width // _QUAD)
+    flag_kernels.flag_products(left.shifted, right.packed, starts, left_terms, right_terms, flags, quads)
+    return flags
+
+
 def slack_of_codes(errors: Float64) -> tuple[Float64, Float64]:
     """How far products with rows no longer than 1 are off: at most the first, plus the second times the other's error.
 
@@ -130,7 +140,7 @@ def _is_faster() -> bool:
     terms = flagging.left_terms(np.zeros(m, np.float32)), flagging.right_terms(np.zeros(n, np.float32))
 
     def of_codes() -> None:
-        flagging.flag_products(left, right, d, *terms)
+        flag_products(left, right, d, *terms)
 
     def of_floats() -> None:
         np.matmul(rows[:m], rows[m:].T, out=floats)

@@ -1,4 +1,4 @@
-"""How scores of rows compare with bounds, a bit for each, by vector instructions chosen here.
+"""Bits that say how scores of rows compare with bounds, by vector instructions chosen here.
 
 Compilers find neither the processor's products of bytes (VNNI), four times as fast as float32, nor a way to compare
 scores while they are in registers. So these loops are written as LLVM's instructions. Where the processor has no
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numba
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -65,7 +65,8 @@ class _Code:
     def add_products(self, sums: Any, left: Any, right: Any) -> Any:
         """Add the products of each lane's bytes: ``left`` from 0 to 255, ``right`` from -128 to 127."""
         if self._has_products:
-            return self._call(f"llvm.x86.avx512.vpdpbusd.{32 * self.lanes}", self.ints, sums, left, right)
+            sides = [self.builder.bitcast(side, self.ints) for side in (left, right)]  # as all versions of LLVM have it
+            return self._call(f"llvm.x86.avx512.vpdpbusd.{32 * self.lanes}", self.ints, sums, *sides)
         wide = ir.VectorType(_INT, QUAD * self.lanes)
         products = self.builder.mul(self.builder.zext(left, wide), self.builder.sext(right, wide))
         for byte in range(QUAD):

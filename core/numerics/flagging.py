@@ -5,14 +5,9 @@ Most items are certainly beyond one of them, so that only few are looked at one 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from blindspot.types import Float32, UInt64
-
-if TYPE_CHECKING:
-    from blindspot.numerics.coarse import Coded
 
 STRIP = 64  # columns whose flags fill a word; memory for scores has room for whole strips
 
@@ -59,6 +54,11 @@ def right_terms(rest: Float32, step: Float32 | float = 1.0, head: Float32 | floa
     return terms
 
 
+def no_flags(rows: int, strips: int) -> UInt64:
+    """Memory for the flags of so many rows."""
+    return np.empty((2, rows, strips), dtype=np.uint64)
+
+
 def flag_scores(scores: Float32, left: Float32, right: Float32) -> UInt64:
     """How ``scores [q, whole strips]`` compare with the bounds of their rows.
 
@@ -68,16 +68,6 @@ def flag_scores(scores: Float32, left: Float32, right: Float32) -> UInt64:
     """
     from blindspot.numerics import flag_kernels
 
-    flags = np.empty((2, len(scores), scores.shape[1] // STRIP), dtype=np.uint64)
+    flags = no_flags(len(scores), scores.shape[1] // STRIP)
     flag_kernels.flag_scores(scores, left, right, flags)
-    return flags
-
-
-def flag_products(left: Coded, right: Coded, width: int, left_terms: Float32, right_terms: Float32) -> UInt64:
-    """As ``flag_scores``, for scores of the first ``width`` codes, which are kept nowhere."""
-    from blindspot.numerics import flag_kernels
-
-    flags = np.empty((2, len(left_terms), right_terms.shape[1] // STRIP), dtype=np.uint64)
-    starts, quads = right.starts(width), -(-width // flag_kernels.QUAD)
-    flag_kernels.flag_products(left.shifted, right.packed, starts, left_terms, right_terms, flags, quads)
     return flags

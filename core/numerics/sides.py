@@ -63,7 +63,7 @@ class Side:
         """
         assert self.codes is not None and right.codes is not None  # noqa: S101, PT018 - callers see to it
         terms = flagging.left_terms(low, high, rest=self.rest, step=self.codes.steps, head=self.head)
-        return flagging.flag_products(self.codes, right.codes, self.rows.shape[1], terms, right.right_terms)
+        return coarse.flag_products(self.codes, right.codes, self.rows.shape[1], terms, right.right_terms)
 
     def flag_scores(self, right: Side, low: Float32, high: Float32 | float, scores: Float32) -> UInt64:
         """The same of ``scores [k, whole strips]`` of rows."""

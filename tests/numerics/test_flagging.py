@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blindspot.numerics import flagging
+from blindspot.numerics import coarse, flagging
 from blindspot.numerics.coarse import Coded
 from blindspot.types import Bool, Float32, Float64, UInt64
 from tests.support.commands import python
@@ -77,7 +77,7 @@ def test_flags_are_those_of_a_slow_comparison(seed: int, q: int, columns: int, d
     scores = products * np.outer(left[:, 0], right[0, :columns]) + np.outer(heads[:q], heads[q:])
 
     whole, others_whole = own.first(width), others.first(width)
-    by_codes = as_booleans(flagging.flag_products(whole, others_whole, width, left, right), columns)
+    by_codes = as_booleans(coarse.flag_products(whole, others_whole, width, left, right), columns)
     room = flagging.in_room(flagging.room_for_scores(q, columns), q, columns)
     room[:, :columns] = scores
     by_scores = as_booleans(flagging.flag_scores(room, left, right), columns)

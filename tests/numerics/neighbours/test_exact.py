@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blindspot.numerics import coarse, flagging
+from blindspot.numerics import coarse
 from blindspot.numerics.neighbours import exact as nearest
 from blindspot.numerics.neighbours.exact import SLACK, ExactIndex
 from blindspot.numerics.similarity import Similarity, similarity_to_all
@@ -139,8 +139,8 @@ def test_float32_stays_within_the_slack(metric: Similarity) -> None:
 def test_many_queries_find_what_few_find(metric: Similarity, is_coded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both ways on the same rows: clusters of near copies, copies, a zero vector, more items than a tile holds."""
     made: list[int] = []
-    multiply = flagging.flag_products
-    monkeypatch.setattr(flagging, "flag_products", lambda *arguments: (made.append(1), multiply(*arguments))[1])
+    multiply = coarse.flag_products
+    monkeypatch.setattr(coarse, "flag_products", lambda *arguments: (made.append(1), multiply(*arguments))[1])
     rng = np.random.default_rng(4)
     matrix = rng.standard_normal((300, 24)).repeat(20, axis=0)
     matrix += rng.choice([0.0, 1e-7, 1e-3], (6_000, 1)) * rng.standard_normal((6_000, 24))

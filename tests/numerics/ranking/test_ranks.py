@@ -18,7 +18,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from blindspot.errors import BlindspotError, Cancelled
-from blindspot.numerics import coarse, flagging
+from blindspot.numerics import coarse
 from blindspot.numerics.flagging import room_for_scores
 from blindspot.numerics.ranking import problem as rank_problem
 from blindspot.numerics.ranking import pruning
@@ -367,8 +367,8 @@ def test_codes_that_decide_little_are_given_up() -> None:
     with screened(), pytest.MonkeyPatch.context() as patch:
         made = []
         patch.setattr(ranking, "ITEMS_PER_CODED_TILE", 500)
-        multiply = flagging.flag_products
-        patch.setattr(flagging, "flag_products", lambda *arguments: (made.append(1), multiply(*arguments))[1])
+        multiply = coarse.flag_products
+        patch.setattr(coarse, "flag_products", lambda *arguments: (made.append(1), multiply(*arguments))[1])
         counts = ranking._rank_pairs(
             matrix,
             *np.array([[0, 1], [2, 3]], dtype=np.int32),
