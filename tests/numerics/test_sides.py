@@ -8,17 +8,8 @@ from hypothesis import strategies as st
 
 from blindspot.numerics import coarse
 from blindspot.numerics.sides import Side, coded_side, part_side, whole_side
-from blindspot.numerics.similarity import unit_vectors
-from blindspot.types import Float32, Float64
-
-
-def rows_of(seed: int, n: int, d: int, decay: float, mean: float) -> Float32:
-    """Unit rows around a mean, whose spread falls from one coordinate to the next; zeros and copies among them."""
-    random = np.random.default_rng(seed)
-    rows = random.standard_t(3, (n, d)) * np.arange(1, d + 1) ** -decay
-    rows[:, 0] += mean
-    rows[0], rows[1] = 0, rows[-1]
-    return unit_vectors(rows.astype(np.float32))
+from blindspot.types import Float64
+from tests.support.ranking import rows_of
 
 
 def scores_and_bounds(left: Side, right: Side) -> tuple[Float64, Float64]:

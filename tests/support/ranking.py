@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from blindspot.numerics.ranking.problem import RankCounts
-from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.similarity import Similarity, unit_vectors
 from blindspot.types import Float32
 from tests.support import evalrank_reference
 
@@ -66,3 +66,12 @@ def vectors_that_round_badly(dimension: int) -> Float32:
             np.zeros((1, dimension)),
         ]
     ).astype(np.float32)
+
+
+def rows_of(seed: int, n: int, d: int, decay: float, mean: float) -> Float32:
+    """Unit rows around a mean, whose spread falls from one coordinate to the next; zeros and copies among them."""
+    random = np.random.default_rng(seed)
+    rows = random.standard_t(3, (n, d)) * np.arange(1, d + 1) ** -decay
+    rows[:, 0] += mean
+    rows[0], rows[1] = 0, rows[-1]
+    return unit_vectors(rows.astype(np.float32))

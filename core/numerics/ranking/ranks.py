@@ -30,10 +30,10 @@ from blindspot.numerics.threads import in_threads, one_blas_thread, shrinking
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
 QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 4_096
-# Products of codes, or of few coordinates, are so fast that tiles must stay in the core's cache. Rows fill cache lines,
-# but their length is not a power of two: such rows would compete for the same cache sets.
+# Products of few coordinates are so fast that tiles must stay in the core's cache. Rows fill cache lines, but their
+# length is not a power of two: such rows would compete for the same cache sets.
 QUERIES_PER_SMALL_TILE, ITEMS_PER_SMALL_TILE = 1_024, 832
-QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 4_096, 1_664
+QUERIES_PER_CODED_TILE, ITEMS_PER_CODED_TILE = 4_096, 1_664  # scores of codes are kept nowhere
 SCORES_AT_ONCE = 64 * 2**20  # of all threads together: 256 MB
 FEWEST_PRODUCTS = 100_000_000  # multiplications per millisecond: below, threads do not pay
 

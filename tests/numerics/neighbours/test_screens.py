@@ -10,17 +10,9 @@ from blindspot.numerics.neighbours.screens import Kept, codes_pay
 from blindspot.numerics.sides import Side, coded_side, whole_side
 from blindspot.numerics.similarity import unit_vectors
 from blindspot.types import Float32
+from tests.support.ranking import rows_of
 
 NO_HALVES = np.empty(0, dtype=np.float32)
-
-
-def rows_of(seed: int, n: int, d: int, decay: float, mean: float) -> Float32:
-    """Unit rows around a mean, whose spread falls from one coordinate to the next; zeros and copies among them."""
-    random = np.random.default_rng(seed)
-    rows = random.standard_t(3, (n, d)) * np.arange(1, d + 1) ** -decay
-    rows[:, 0] += mean
-    rows[0], rows[1] = 0, rows[-1]
-    return unit_vectors(rows.astype(np.float32))
 
 
 @pytest.mark.parametrize("is_coded", [False, True])
