@@ -60,6 +60,11 @@ class Tokens:
         places, is_text = self._places(rows)
         return np.where(is_text, self.ids[places], self.pad).astype(np.int64), is_text.astype(np.int64)
 
+    def joined(self, rows: Int64) -> Int64:
+        """Ids of some texts end to end, ``[t] int64``."""
+        places, is_text = self._places(rows)
+        return self.ids[places[is_text]].astype(np.int64)
+
     def pieces(self, rows: Int64) -> Int64:
         """``[k, width] int64``: 1 for the text's own word pieces, 0 for added tokens and padding."""
         if self.added is None:
@@ -119,6 +124,19 @@ def tokenize(
 
 def _joined(rows: list[list[int]], dtype: type) -> np.ndarray:
     return np.fromiter((value for row in rows for value in row), dtype=dtype, count=sum(map(len, rows)))
+
+
+def batches_to_join(lengths: Int64, budget: int, threads: int) -> list[Int64]:
+    """Row numbers in batches of about as many tokens, at most ``budget`` and a text; shorter texts first.
+
+    So many batches, where there is enough for each thread, that ``threads`` end at about the same time.
+    """
+    order = np.argsort(lengths, kind="stable")
+    ends = np.cumsum(lengths[order])
+    tokens = int(lengths.sum())
+    count = max(1, -(-tokens // (budget * threads)) * threads)
+    cuts = np.unique(np.searchsorted(ends, np.arange(1, count) * (tokens / count), side="right"))
+    return [batch for batch in np.split(order, cuts) if len(batch)]
 
 
 def batches_by_tokens(lengths: Int64, budget: int, *, alike: bool = False) -> list[Int64]:

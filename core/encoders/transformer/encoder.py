@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import psutil
@@ -16,11 +16,19 @@ from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.references import Backend, Dtype, Pooling
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
-from blindspot.encoders.transformer import backends, side_by_side
-from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, does_not_fit, run_batches, tokenize
+from blindspot.encoders.transformer import backends, side_by_side, unpadded
+from blindspot.encoders.transformer.batches import (
+    Tokens,
+    batches_by_tokens,
+    batches_to_join,
+    does_not_fit,
+    run_batches,
+    tokenize,
+)
 from blindspot.encoders.transformer.folder import ModelFolder
-from blindspot.encoders.transformer.layers import Reading, mean, readings
-from blindspot.encoders.transformer.packed import is_packed, pack
+from blindspot.encoders.transformer.forward import Forward
+from blindspot.encoders.transformer.layers import Reading, readings
+from blindspot.encoders.transformer.packed import pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
@@ -38,6 +46,7 @@ TOKENS_PER_BATCH = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 # Batches for each thread from which a thread computes a whole batch of packed layers: threads that share every product
 # wait for each other (MiniLM, 512 sentences on two cores: 1.17 s, now 1.06). The numbers are the same either way.
 BATCHES_PER_THREAD = 4
+JOINED_PER_THREAD = 256  # likewise, tokens of texts that are joined
 
 # For identities; the published pooling is described by the model's folder.
 POOLINGS = {
@@ -147,8 +156,8 @@ class SentenceTransformerEncoder:
         with collector_paused():  # torch is imported too
             model = _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
         if self.backend is Backend.TORCH:
-            if self.may_pack:
-                pack(model[0].auto_model)
+            if self.may_pack and pack(model[0].auto_model):
+                unpadded.enable(model[0].auto_model)
         else:
             expected = self._probed(model)
             backends.exchange_layers(
@@ -282,7 +291,7 @@ class SentenceTransformerEncoder:
         poolings = tuple(o.pooling for o in outputs)
         prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
         tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings)
-        forward = _Forward(model, poolings, self.prompt, self.device)
+        forward = Forward(model, poolings, self.prompt, self.device)
         return TokenizedTexts(tokens, forward, tuple(o.info.dimension for o in outputs), self.device, self.reference)
 
 
@@ -291,7 +300,7 @@ class TokenizedTexts:
     """``PreparedTexts``; texts with the same tokens go through the model once."""
 
     tokens: Tokens
-    forward: _Forward
+    forward: Forward
     dimensions: tuple[int, ...]
     device: str
     reference: str
@@ -313,18 +322,28 @@ class TokenizedTexts:
 
         distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
         found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
-        lengths = self.tokens.lengths[distinct]
-        budget, threads = TOKENS_PER_BATCH[self.device.partition(":")[0]], torch.get_num_threads()
-        small: list[Int64] = []
-        if self.forward.is_packed and side_by_side.is_possible():
-            small = batches_by_tokens(lengths, budget // min(threads, 4), alike=True)
-        if len(small) >= BATCHES_PER_THREAD * threads:
-            small.sort(key=lambda batch: -int(lengths[batch].sum()))  # so that no thread is left alone with a large one
-            self._encode_side_by_side(small, distinct, found, threads, cancel)
+        threads = torch.get_num_threads()
+        batches, are_apart = self._batches(self.tokens.lengths[distinct], threads)
+        if are_apart:
+            self._encode_side_by_side(batches, distinct, found, threads, cancel)
         else:
-            batches = batches_by_tokens(lengths, budget, alike=self.forward.is_packed)
             self._encode_in_turn(batches, distinct, found, cancel)
         return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
+
+    def _batches(self, lengths: Int64, threads: int) -> tuple[list[Int64], bool]:
+        """Batches of texts of ``lengths`` tokens, and whether each is for one thread, else all threads share it."""
+        budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
+        of_thread = budget // min(threads, 4)
+        may_be_apart = self.forward.is_packed and side_by_side.is_possible()
+        if self.forward.can_join and lengths.all():
+            are_apart = may_be_apart and int(lengths.sum()) >= JOINED_PER_THREAD * threads
+            return batches_to_join(lengths, *((of_thread, threads) if are_apart else (budget, 1))), are_apart
+        if may_be_apart:
+            batches = batches_by_tokens(lengths, of_thread, alike=True)
+            if len(batches) >= BATCHES_PER_THREAD * threads:
+                # The largest first, so that no thread is left alone with one.
+                return sorted(batches, key=lambda batch: -int(lengths[batch].sum())), True
+        return batches_by_tokens(lengths, budget, alike=self.forward.is_packed), False
 
     def _encode_side_by_side(
         self, batches: Sequence[Int64], texts: Int64, found: Sequence[Float32], threads: int, cancel: CancelToken
@@ -358,59 +377,6 @@ class TokenizedTexts:
         run_batches(batches, self.tokens.lengths[texts], run, self.device, self.reference)
         while waiting:
             fetch()
-
-
-class _Forward:
-    """The model's forward pass over a batch, and its poolings."""
-
-    def __init__(self, model: SentenceTransformer, poolings: tuple[Pooling, ...], prompt: str, device: str) -> None:
-        self._model = model
-        self._poolings = poolings
-        self._device = device
-        self._backbone = model[0].auto_model
-        self.is_packed = is_packed(self._backbone)
-        # Some published models exclude the prompt's tokens from the mean.
-        self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
-
-    def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
-        """Per pooling ``[k, d] float32``, on the device, possibly not computed yet."""
-        import torch
-
-        ids, mask = (self._on_device(array) for array in tokens.padded(rows))
-        features: dict[str, Any] = {"input_ids": ids, "attention_mask": mask}
-        if self._prompt_length is not None:
-            features["prompt_length"] = self._prompt_length
-        with torch.inference_mode():
-            if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
-                return [self._model(features)["sentence_embedding"].float()]
-            first = Pooling.FIRST_LAST_AVG in self._poolings
-            # Layer 0 is the first layer's input, so its output is number 1.
-            wanted = {"output_hidden_states": [1]} if first else {}
-            result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **wanted)
-            last = result.last_hidden_state
-            pooled: dict[Pooling, torch.Tensor] = {}
-            if Pooling.PUBLISHED in self._poolings:
-                features["token_embeddings"] = last
-                for module in list(self._model)[1:]:
-                    features = module(features)
-                pooled[Pooling.PUBLISHED] = features["sentence_embedding"]
-            pooled[Pooling.CLS] = last[:, 0]
-            pooled[Pooling.LAST_AVG] = mean(last, mask)
-            if first:
-                pooled[Pooling.FIRST_LAST_AVG] = (mean(result.hidden_states[1], mask) + pooled[Pooling.LAST_AVG]) / 2
-            if Pooling.STATIC in self._poolings:
-                inputs = self._backbone.get_input_embeddings()(ids)
-                pieces = self._on_device(tokens.pieces(rows))
-                pooled[Pooling.STATIC] = mean(inputs, pieces)
-            return [pooled[p].float() for p in self._poolings]
-
-    def _on_device(self, array: Int64) -> torch.Tensor:
-        import torch
-
-        tensor = torch.from_numpy(array)
-        if self._device.startswith("cuda"):  # copies from pinned memory do not block
-            return tensor.pin_memory().to(self._device, non_blocking=True)
-        return tensor.to(self._device)
 
 
 def _check_memory(texts: int, dimension: int, reference: str) -> None:

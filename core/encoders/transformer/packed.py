@@ -47,7 +47,7 @@ def pack(layers: Any) -> int:
                 exchange(parent, name, _packed(child, "gelu" if is_gelu else "none"))
                 if is_gelu:
                     exchange(parent, "intermediate_act_fn", torch.nn.Identity())
-        same = bool(exchanged) and _is_same(expected, _probed(layers))
+        same = bool(exchanged) and is_same(expected, _probed(layers))
     except CANNOT:  # a model that needs other inputs or reads its weights, a torch without these products
         same = False
     if not same:
@@ -114,5 +114,6 @@ def _probed(layers: Any) -> np.ndarray:
         return np.asarray(layers(input_ids=ids, attention_mask=mask, return_dict=True).last_hidden_state.numpy())
 
 
-def _is_same(expected: np.ndarray, found: np.ndarray) -> bool:
+def is_same(expected: np.ndarray, found: np.ndarray) -> bool:
+    """Whether a model gives the same numbers another way, but for rounding."""
     return bool(np.abs(expected - found).max() <= LARGEST_DIFFERENCE * np.abs(expected).max())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.transformer import batches as token_batches
-from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, tokenize
+from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, batches_to_join, tokenize
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import Cancelled
 from blindspot.settings import Settings
@@ -42,6 +42,7 @@ def test_a_batch_is_padded_to_its_longest_text(texts: list[Text], data: st.DataO
     pieces = tokens.pieces(np.array(rows))
     width = max(len(texts[row]) for row in rows)
     assert ids.shape == mask.shape == pieces.shape == (len(rows), width)
+    assert tokens.joined(np.array(rows)).tolist() == [number for row in rows for number, _ in texts[row]]
     for i, row in enumerate(rows):
         rest = width - len(texts[row])
         assert ids[i].tolist() == [number for number, _ in texts[row]] + [PAD] * rest
@@ -112,3 +113,22 @@ def test_batches_hold_every_row_once_within_the_budget(lengths: np.ndarray, budg
         is_of_one_length = lengths[batch].min() == lengths[batch].max() < first and lengths[batch].sum() >= budget / 4
         assert not fits or is_of_one_length, "the next text would have fitted"
         assert lengths[batch].max() <= lengths[following].min()
+
+
+@given(
+    lengths=st.lists(st.integers(1, 300), max_size=80).map(lambda n: np.array(n, dtype=np.int64)),
+    budget=st.integers(1, 2_000),
+    threads=st.integers(1, 4),
+)
+def test_batches_of_joined_texts_keep_all_threads_busy(lengths: np.ndarray, budget: int, threads: int) -> None:
+    batches = batches_to_join(lengths, budget, threads)
+    assert sorted(row for batch in batches for row in batch) == list(range(len(lengths)))
+    joined = lengths[np.concatenate([np.empty(0, dtype=np.int64), *batches])]
+    assert (np.diff(joined) >= 0).all(), "texts of one length next to each other"
+    sizes = [int(lengths[batch].sum()) for batch in batches]
+    longest = int(lengths.max(initial=0))
+    assert all(0 < size < budget + longest for size in sizes)
+    assert len(batches) <= -(-int(lengths.sum()) // (budget * threads)) * threads
+    if sum(sizes) > threads * longest and batches:
+        share = sum(sizes) / (-(-sum(sizes) // (budget * threads)) * threads)
+        assert all(size < share + longest for size in sizes)

@@ -21,11 +21,8 @@ from blindspot.numerics.threads import in_threads
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
 from tests.support.odd_texts import ODD_TEXTS
+from tests.support.onednn import needs_onednn
 
-needs_onednn = pytest.mark.skipif(
-    platform.machine().lower() not in packed.X86 or not torch.backends.mkldnn.is_available(),
-    reason="torch has no oneDNN for this processor",
-)
 LINEAR = 2 * 6 + 1  # four of attention and two after it per layer, and the pooler
 
 
@@ -71,7 +68,7 @@ def test_packed_layers_give_the_same(activation: str) -> None:
 def test_a_model_that_is_not_the_same_packed_stays_as_published(monkeypatch: pytest.MonkeyPatch) -> None:
     model, expected = bert(), states(bert())
     was = dict(model.named_modules())
-    monkeypatch.setattr(packed, "_is_same", lambda *_: False)
+    monkeypatch.setattr(packed, "is_same", lambda *_: False)
     assert packed.pack(model) == 0
     assert dict(model.named_modules()) == was
     assert np.array_equal(states(model), expected)

@@ -1,0 +1,134 @@
+"""One forward pass of a transformer over a batch of texts, and every pooling of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from blindspot.encoders.references import Pooling
+from blindspot.encoders.transformer import unpadded
+from blindspot.encoders.transformer.batches import Tokens
+from blindspot.encoders.transformer.layers import mean
+from blindspot.encoders.transformer.packed import is_packed
+from blindspot.types import Int64
+
+if TYPE_CHECKING:
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+
+class Forward:
+    """A model's forward pass over a batch, and its poolings.
+
+    Attributes:
+        is_packed: whether other texts of a batch change no digit (``packed.is_packed``).
+        can_join: whether texts of several lengths are joined rather than padded.
+    """
+
+    def __init__(self, model: SentenceTransformer, poolings: tuple[Pooling, ...], prompt: str, device: str) -> None:
+        self._model = model
+        self._poolings = poolings
+        self._device = device
+        self._backbone = model[0].auto_model
+        self.is_packed = is_packed(self._backbone)
+        self.can_join = unpadded.is_enabled(self._backbone) and _pools_last_states(model[0])
+        # Some published models exclude the prompt's tokens from the mean.
+        self._prompt_length = model[0]._get_prompt_length(prompt) if prompt else None
+
+    def __call__(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
+        """Per pooling ``[k, d] float32``, on the device, possibly not computed yet; faster of sorted lengths."""
+        import torch
+
+        with torch.inference_mode():
+            if self.can_join and tokens.lengths[rows].all():
+                return self._joined(tokens, rows)
+            return self._padded(tokens, rows)
+
+    def _padded(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
+        ids, mask = (self._on_device(array) for array in tokens.padded(rows))
+        if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
+            return [self._model(self._features(mask) | {"input_ids": ids})["sentence_embedding"].float()]
+        result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **self._wanted)
+        return self._pooled(tokens, rows, ids, mask, result.last_hidden_state, self._first_states(result))
+
+    def _joined(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
+        """Neighbors of one length are pooled together."""
+        import torch
+
+        ids, lengths = tokens.joined(rows), tokens.lengths[rows]
+        result = unpadded.joined(self._backbone, ids, lengths, **self._wanted)
+        last, first = result.last_hidden_state[0], self._first_states(result)
+        found: list[list[torch.Tensor]] = []
+        done = 0
+        for run in unpadded.runs_of(lengths):
+            shape = (run.texts, run.length)
+            of_run = torch.from_numpy(ids[run.tokens].reshape(shape))
+            found.append(
+                self._pooled(
+                    tokens,
+                    rows[done : done + run.texts],
+                    of_run,
+                    torch.ones_like(of_run),
+                    last[run.tokens].unflatten(0, shape),
+                    None if first is None else first[0, run.tokens].unflatten(0, shape),
+                )
+            )
+            done += run.texts
+        return [torch.cat(of_pooling) for of_pooling in zip(*found, strict=True)]
+
+    def _pooled(
+        self,
+        tokens: Tokens,
+        rows: Int64,
+        ids: torch.Tensor,
+        mask: torch.Tensor,
+        last: torch.Tensor,
+        first: torch.Tensor | None,
+    ) -> list[torch.Tensor]:
+        """Per pooling ``[k, d] float32`` of texts whose last and first layers gave these states ``[k, width, d]``."""
+        pooled: dict[Pooling, torch.Tensor] = {}
+        if Pooling.PUBLISHED in self._poolings:
+            features = self._features(mask) | {"input_ids": ids, "token_embeddings": last}
+            for module in list(self._model)[1:]:
+                features = module(features)
+            pooled[Pooling.PUBLISHED] = features["sentence_embedding"]
+        if self._poolings != (Pooling.PUBLISHED,):
+            pooled[Pooling.CLS] = last[:, 0]
+            pooled[Pooling.LAST_AVG] = mean(last, mask)
+        if first is not None:
+            pooled[Pooling.FIRST_LAST_AVG] = (mean(first, mask) + pooled[Pooling.LAST_AVG]) / 2
+        if Pooling.STATIC in self._poolings:
+            inputs = self._backbone.get_input_embeddings()(ids)
+            pooled[Pooling.STATIC] = mean(inputs, self._on_device(tokens.pieces(rows)))
+        return [pooled[p].float() for p in self._poolings]
+
+    @property
+    def _wanted(self) -> dict[str, Any]:
+        """Arguments of the model for what it does not give by itself."""
+        # Layer 0 is the first layer's input, so its output is number 1.
+        return {"output_hidden_states": [1]} if Pooling.FIRST_LAST_AVG in self._poolings else {}
+
+    def _first_states(self, result: Any) -> torch.Tensor | None:
+        return result.hidden_states[1] if self._wanted else None
+
+    def _features(self, mask: torch.Tensor) -> dict[str, Any]:
+        prompt = {} if self._prompt_length is None else {"prompt_length": self._prompt_length}
+        return {"attention_mask": mask, **prompt}
+
+    def _on_device(self, array: Int64) -> torch.Tensor:
+        import torch
+
+        tensor = torch.from_numpy(array)
+        if self._device.startswith("cuda"):  # copies from pinned memory do not block
+            return tensor.pin_memory().to(self._device, non_blocking=True)
+        return tensor.to(self._device)
+
+
+def _pools_last_states(transformer: Any) -> bool:
+    """Whether all that a model's later modules get from its first one are the last layer's states of a text."""
+    of_text = transformer.modality_config.get("text", {})
+    return (
+        transformer.module_output_name == "token_embeddings"
+        and of_text.get("method") == "forward"
+        and of_text.get("method_output_name") == "last_hidden_state"
+        and not getattr(transformer.auto_model.config, "output_hidden_states", False)
+    )

@@ -1,0 +1,149 @@
+"""Texts of several lengths in one forward pass, joined end to end instead of padded, each attending to itself alone.
+
+A pass takes some milliseconds however few its tokens are; texts of one length are too few to be worth one, and padding
+texts to one length would cost their tokens and let them change each other's last bits. So the texts of a batch become
+one row of tokens, in which a product of packed layers (``packed``) gives every token the same numbers as ever, and the
+attention, which transformers lets us register, looks at texts of one length at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from blindspot.encoders.transformer.packed import CANNOT, is_same
+from blindspot.types import Int64
+
+if TYPE_CHECKING:
+    import torch
+
+ATTENTION = "blindspot_unpadded"  # in transformers' registers: the usual one, and ours where it is given runs
+FIRST_POSITION = "blindspot_first_position"  # attribute of a model that takes unpadded texts
+PROBE = (2, 7, 7, 33)  # tokens
+
+
+class Run(NamedTuple):
+    """Texts of one length, one after the other in a row of tokens.
+
+    Attributes:
+        start: of the first text, in tokens.
+        texts: how many.
+        length: of each, in tokens.
+    """
+
+    start: int
+    texts: int
+    length: int
+
+    @property
+    def tokens(self) -> slice:
+        return slice(self.start, self.start + self.texts * self.length)
+
+
+def runs_of(lengths: Int64) -> list[Run]:
+    """The runs of neighboring texts that are equally long, of ``lengths [k] int64``."""
+    firsts = np.flatnonzero(np.diff(lengths, prepend=-1))
+    texts = np.diff(firsts, append=len(lengths))
+    starts = np.cumsum(lengths)[firsts] - lengths[firsts]
+    return [Run(*numbers) for numbers in zip(starts.tolist(), texts.tolist(), lengths[firsts].tolist(), strict=True)]
+
+
+def enable(layers: Any) -> bool:
+    """Let a model with packed layers take unpadded texts, if it gives the same for them; returns whether it does.
+
+    Args:
+        layers: a transformers model, for inference only.
+    """
+    import torch
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    if getattr(layers.config, "_attn_implementation", None) != "sdpa":
+        return False
+    ALL_ATTENTION_FUNCTIONS.register(ATTENTION, _attention)
+    ALL_MASK_ATTENTION_FUNCTIONS.register(ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
+    tokens = sum(PROBE)
+    lengths = np.array(PROBE, dtype=np.int64)
+    places = np.arange(max(PROBE)) < lengths[:, np.newaxis]
+    try:
+        vocabulary = layers.get_input_embeddings().num_embeddings
+        flat = (3 + 7 * np.arange(tokens, dtype=np.int64)) % vocabulary
+        padding = getattr(layers.config, "pad_token_id", None)
+        flat[flat == padding] = 3 % vocabulary  # some models count positions from the tokens that are no padding
+        ids = np.full(places.shape, padding or 0, dtype=np.int64)
+        ids[places] = flat
+        with torch.inference_mode():
+            mask = torch.from_numpy(places.astype(np.int64))
+            padded = layers(input_ids=torch.from_numpy(ids), attention_mask=mask, return_dict=True)
+            expected = padded.last_hidden_state.numpy()[places]
+            layers.config._attn_implementation = ATTENTION
+            for first in {0: None, (padding or 0) + 1: None}:  # RoBERTa's kind begins after the padding's number
+                setattr(layers, FIRST_POSITION, first)
+                if is_same(expected, joined(layers, flat, lengths).last_hidden_state[0].numpy()):
+                    return True
+    except CANNOT:  # a model that needs other inputs, or has fewer positions
+        pass
+    layers.config._attn_implementation = "sdpa"
+    if hasattr(layers, FIRST_POSITION):
+        delattr(layers, FIRST_POSITION)
+    return False
+
+
+def is_enabled(layers: Any) -> bool:
+    return hasattr(layers, FIRST_POSITION)
+
+
+def joined(layers: Any, ids: Int64, lengths: Int64, **wanted: Any) -> Any:
+    """The output of a model's forward pass over texts joined end to end, in which the rows are ``[1, t, d]``.
+
+    Args:
+        layers: a model for which this is enabled.
+        ids: ``[t] int64``.
+        lengths: ``[k] int64``, in tokens, none of them 0; fastest if they are sorted.
+        wanted: more of the model's arguments.
+    """
+    import torch
+
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    positions = np.arange(len(ids)) - starts + getattr(layers, FIRST_POSITION)
+    return layers(
+        input_ids=torch.from_numpy(ids[np.newaxis]),
+        position_ids=torch.from_numpy(positions[np.newaxis]),
+        runs=runs_of(lengths),
+        return_dict=True,
+        **wanted,
+    )
+
+
+def _attention(
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
+    runs: Sequence[Run] | None = None,
+    **options: Any,
+) -> Any:
+    """The usual attention, of ``[b, heads, t, d]``; with ``runs`` of one row's texts, each to itself.
+
+    A mask of the row, as models with a sliding window make it, tells by the distance of two tokens alone whether one
+    sees the other: its square of a run's first text holds for the others.
+    """
+    import torch
+    from transformers.integrations.sdpa_attention import sdpa_attention_forward
+
+    if runs is None:
+        return sdpa_attention_forward(module, query, key, value, attention_mask, **options)
+    if options.get("position_bias") is not None:
+        raise ValueError("a bias of positions is made for one text")
+    rows = [tensor[0].transpose(0, 1) for tensor in (query, key, value)]  # [t, heads, d]
+    found = torch.empty((1, len(rows[0]), query.shape[1], value.shape[-1]), dtype=value.dtype)
+    for run in runs:
+        shape = (run.texts, run.length)
+        of_run = (row[run.tokens].unflatten(0, shape).transpose(1, 2) for row in rows)
+        square = slice(run.start, run.start + run.length)
+        mask = None if attention_mask is None else attention_mask[:, :, square, square]
+        found[0, run.tokens].unflatten(0, shape).copy_(sdpa_attention_forward(module, *of_run, mask, **options)[0])
+    return found, None
