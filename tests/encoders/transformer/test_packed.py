@@ -112,8 +112,9 @@ def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -
 
 
 @needs_onednn
+@pytest.mark.parametrize("joins", [True, False])
 def test_threads_that_take_a_batch_each_change_no_digit(
-    shared_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, joins: bool
 ) -> None:
     model = resolve_encoder("minilm", shared_settings)
     assert isinstance(model, SentenceTransformerEncoder)
@@ -121,6 +122,7 @@ def test_threads_that_take_a_batch_each_change_no_digit(
     prepared, taken = model.prepare(texts, CancelToken()), []
     if not packed.is_packed(model._model[0].auto_model) or not side_by_side.is_possible():
         pytest.skip("not packed here")
+    prepared.forward.can_join &= joins
 
     def spied(batches: list[np.ndarray], work: object, threads: int, within: object) -> None:
         taken.append(threads)
@@ -130,9 +132,11 @@ def test_threads_that_take_a_batch_each_change_no_digit(
     try:
         torch.set_num_threads(2)
         monkeypatch.setattr(encoder, "BATCHES_PER_THREAD", len(texts))
+        monkeypatch.setattr(encoder, "JOINED_PER_THREAD", 10_000)
         in_turn = prepared.encode_all(CancelToken())
         monkeypatch.setattr(encoder, "in_threads", spied)
         monkeypatch.setattr(encoder, "BATCHES_PER_THREAD", 1)
+        monkeypatch.setattr(encoder, "JOINED_PER_THREAD", 1)
         for threads in (1, 2, 3):
             torch.set_num_threads(threads)
             for one, other in zip(prepared.encode_all(CancelToken()).vectors, in_turn.vectors, strict=True):
