@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.transformer import unpadded
 from blindspot.encoders.transformer.encoder import TOKENS_PER_BATCH, SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt
 from blindspot.settings import Settings
@@ -99,39 +101,64 @@ def test_the_catalog_tells_the_truth_about_the_model(minilm: SentenceTransformer
 # --- batches
 
 
+@pytest.fixture(params=["joined", "padded"])
+def passes(
+    request: pytest.FixtureRequest, minilm: SentenceTransformerEncoder, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Passes]:
+    if request.param == "padded":
+        monkeypatch.setattr(unpadded, "is_enabled", lambda _: False)
+    elif not unpadded.is_enabled(minilm._model[0].auto_model):
+        pytest.skip("this processor's products are not packed")
+    found = Passes(is_joined=request.param == "joined")
+    if found.is_joined:
+        hook = minilm._model[0].auto_model.register_forward_pre_hook(
+            lambda _, __, named: found.see(named["input_ids"]), with_kwargs=True
+        )
+    else:
+        hook = minilm._model.register_forward_pre_hook(lambda _, inputs: found.see(inputs[0]["input_ids"]))
+    yield found
+    hook.remove()
+
+
+@dataclass
+class Passes:
+    """What the model is given: the shape of the ids, per forward pass."""
+
+    is_joined: bool
+    shapes: list[tuple[int, int]] = field(default_factory=list)
+    cancel: CancelToken = field(default_factory=CancelToken)
+    cancel_at: int = 0
+
+    def see(self, ids: torch.Tensor) -> None:
+        self.shapes.append((ids.shape[0], ids.shape[1]))
+        if len(self.shapes) == self.cancel_at:
+            self.cancel.cancel()
+
+
 def test_the_model_is_never_given_more_tokens_than_the_budget(
-    minilm: SentenceTransformerEncoder, texts: list[str]
+    minilm: SentenceTransformerEncoder, texts: list[str], passes: Passes
 ) -> None:
-    shapes: list[tuple[int, int]] = []
-    hook = minilm._model.register_forward_pre_hook(
-        lambda _, inputs: shapes.append(tuple(inputs[0]["input_ids"].shape)) or None
-    )
-    try:
-        minilm.encode(texts, CancelToken())
-    finally:
-        hook.remove()
-    assert sum(rows for rows, _ in shapes) == len(texts) - 3, "blank texts are one, and so are those that are the same"
-    assert max(rows * width for rows, width in shapes) <= TOKENS_PER_BATCH["cpu"]
-    assert max(width for _, width in shapes) == 256
+    minilm.encode(texts, passes.cancel)
+    budget, longest, shapes = TOKENS_PER_BATCH["cpu"], 256, passes.shapes
+    if passes.is_joined:
+        tokens = minilm.prepare(texts, CancelToken()).tokens
+        assert {rows for rows, _ in shapes} == {1}
+        assert sum(width for _, width in shapes) == tokens.lengths[np.unique(tokens.copies)].sum()
+        assert max(width for _, width in shapes) < budget + longest
+    else:
+        assert sum(rows for rows, _ in shapes) == len(texts) - 3, (
+            "blank texts are one, and so are those that are the same"
+        )
+        assert max(rows * width for rows, width in shapes) <= budget
+        assert max(width for _, width in shapes) == longest
     assert len(shapes) < len(texts) / 10
 
 
-def test_a_cancel_is_seen_between_batches(minilm: SentenceTransformerEncoder, texts: list[str]) -> None:
-    cancel = CancelToken()
-    batches: list[int] = []
-
-    def cancel_at_the_second(_: object, inputs: object) -> None:
-        batches.append(1)
-        if len(batches) == 2:
-            cancel.cancel()
-
-    hook = minilm._model.register_forward_pre_hook(cancel_at_the_second)
-    try:
-        with pytest.raises(Cancelled):
-            minilm.encode(texts, cancel)
-    finally:
-        hook.remove()
-    assert len(batches) == 2
+def test_a_cancel_is_seen_between_batches(minilm: SentenceTransformerEncoder, texts: list[str], passes: Passes) -> None:
+    passes.cancel_at = 2
+    with pytest.raises(Cancelled):
+        minilm.encode(texts, passes.cancel)
+    assert len(passes.shapes) == 2
 
 
 # --- weights

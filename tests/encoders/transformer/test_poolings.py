@@ -14,6 +14,7 @@ from blindspot.encoders.base import EncoderFamily
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import _MINILM_POOLINGS, resolve_encoder
 from blindspot.encoders.references import Dtype
+from blindspot.encoders.transformer import unpadded
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError
 from blindspot.settings import Settings
@@ -201,7 +202,10 @@ class SmallDevice:
         self._hook.remove()
 
 
-def test_a_batch_that_does_not_fit_is_halved(minilm: SentenceTransformerEncoder) -> None:
+def test_a_batch_that_does_not_fit_is_halved(
+    minilm: SentenceTransformerEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpadded, "is_enabled", lambda _: False)  # as on a GPU
     texts = [f"Sentence number {i} is about rain." for i in range(300)]
     whole = minilm.encode_family(texts, CancelToken())
     with SmallDevice(minilm, tokens=300) as device:
