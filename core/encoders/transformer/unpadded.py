@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import torch
 
 ATTENTION = "blindspot_unpadded"  # in transformers' registers: the usual one, and ours where it is given runs
-FIRST_POSITION = "blindspot_first_position"  # attribute of a model that takes unpadded texts
+UNCOUNTED = "blindspot_uncounted_token"  # attribute of a model that takes unpadded texts: the token, or None
 PROBE = (2, 7, 7, 33)  # tokens
 
 
@@ -69,30 +69,30 @@ def enable(layers: Any) -> bool:
     places = np.arange(max(PROBE)) < lengths[:, np.newaxis]
     try:
         vocabulary = layers.get_input_embeddings().num_embeddings
+        padding = getattr(layers.config, "pad_token_id", None) or 0
         flat = (3 + 7 * np.arange(tokens, dtype=np.int64)) % vocabulary
-        padding = getattr(layers.config, "pad_token_id", None)
-        flat[flat == padding] = 3 % vocabulary  # some models count positions from the tokens that are no padding
-        ids = np.full(places.shape, padding or 0, dtype=np.int64)
+        flat[sum(PROBE[:3]) + 1] = padding  # a text may contain the token itself
+        ids = np.full(places.shape, padding, dtype=np.int64)
         ids[places] = flat
         with torch.inference_mode():
             mask = torch.from_numpy(places.astype(np.int64))
             padded = layers(input_ids=torch.from_numpy(ids), attention_mask=mask, return_dict=True)
             expected = padded.last_hidden_state.numpy()[places]
             layers.config._attn_implementation = ATTENTION
-            for first in {0: None, (padding or 0) + 1: None}:  # RoBERTa's kind begins after the padding's number
-                setattr(layers, FIRST_POSITION, first)
+            for uncounted in (None, padding):
+                setattr(layers, UNCOUNTED, uncounted)
                 if is_same(expected, joined(layers, flat, lengths).last_hidden_state[0].numpy()):
                     return True
     except CANNOT:  # a model that needs other inputs, or has fewer positions
         pass
     layers.config._attn_implementation = "sdpa"
-    if hasattr(layers, FIRST_POSITION):
-        delattr(layers, FIRST_POSITION)
+    if is_enabled(layers):
+        delattr(layers, UNCOUNTED)
     return False
 
 
 def is_enabled(layers: Any) -> bool:
-    return hasattr(layers, FIRST_POSITION)
+    return hasattr(layers, UNCOUNTED)
 
 
 def joined(layers: Any, ids: Int64, lengths: Int64, **wanted: Any) -> Any:
@@ -106,15 +106,28 @@ def joined(layers: Any, ids: Int64, lengths: Int64, **wanted: Any) -> Any:
     """
     import torch
 
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)
-    positions = np.arange(len(ids)) - starts + getattr(layers, FIRST_POSITION)
     return layers(
         input_ids=torch.from_numpy(ids[np.newaxis]),
-        position_ids=torch.from_numpy(positions[np.newaxis]),
+        position_ids=torch.from_numpy(positions_of(ids, lengths, getattr(layers, UNCOUNTED))[np.newaxis]),
         runs=runs_of(lengths),
         return_dict=True,
         **wanted,
     )
+
+
+def positions_of(ids: Int64, lengths: Int64, uncounted: int | None) -> Int64:
+    """``[t] int64`` positions of texts' tokens ``ids [t] int64``, from 0 in each text.
+
+    Args:
+        lengths: ``[k] int64``, in tokens, none of them 0.
+        uncounted: the padding token of models like RoBERTa, which stands at its own number and counts the others from
+            there on: 1 for ``<pad>``, then 2, 3, ... for a text's tokens, and 1 for a ``<pad>`` among them.
+    """
+    counted = np.ones(len(ids), dtype=np.int64) if uncounted is None else (ids != uncounted).astype(np.int64)
+    upto = np.cumsum(counted)
+    firsts = np.cumsum(lengths) - lengths
+    position = upto - np.repeat(upto[firsts] - counted[firsts], lengths)  # from 1
+    return position - 1 if uncounted is None else position * counted + uncounted
 
 
 def _attention(

@@ -72,12 +72,23 @@ def test_runs_are_neighbors_of_one_length(lengths: list[int]) -> None:
     assert [place for run in found for place in range(100)[run.tokens]] == list(range(sum(lengths)))
 
 
+@given(texts=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1), padding=st.integers(0, 3))
+def test_positions_are_those_of_each_text_alone(texts: list[list[int]], padding: int) -> None:
+    ids, lengths = np.concatenate(texts), np.array([len(text) for text in texts])
+    found = unpadded.positions_of(ids, lengths, None).tolist()
+    assert found == [place for text in texts for place in range(len(text))]
+    of_roberta = transformers.models.roberta.modeling_roberta.RobertaEmbeddings.create_position_ids_from_input_ids
+    by_roberta = [of_roberta(torch.tensor([text]), padding)[0].tolist() for text in texts]
+    assert unpadded.positions_of(ids, lengths, padding).tolist() == [place for text in by_roberta for place in text]
+
+
 @needs_onednn
 @pytest.mark.parametrize("kind", MODELS)
 def test_joined_texts_give_what_each_gives_alone(kind: str) -> None:
     model = tiny(kind)
     lengths = np.array([1, 4, 4, 4, WINDOW, 30, 30, 41, 4], dtype=np.int64)
     ids = np.random.default_rng(0).integers(2, SIZES["vocab_size"], lengths.sum())
+    ids[[7, 8, 30]] = SIZES["pad_token_id"]  # a text can contain the padding token
     parts = np.split(ids, np.cumsum(lengths)[:-1])
     by_torch = [alone(model, part) for part in parts]
     assert packed.pack(model) > 0
