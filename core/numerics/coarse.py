@@ -22,6 +22,7 @@ from blindspot.types import Float32, Float64, Int8, Int32, UInt8, UInt64
 _TIMED = (256, 1_024, 384)
 _TIMES = 3
 _QUAD = 4  # codes of a row that are multiplied and added at once
+_BALANCE = 1 / 12  # any number gives bounds; the square root of a usual row's error over its length gives narrow ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +33,13 @@ class Coded:
         codes: ``[k, d]``, -127 to 127.
         steps: ``[k]``, step of each row; ``steps[i] * codes[i]`` approximates row i.
         errors: ``[k]``, upper bounds on the length of the difference.
+        lengths: ``[k]``, of the rows.
     """
 
     codes: Int8
     steps: Float32
     errors: Float64
+    lengths: Float64
 
     def first(self, width: int) -> Coded:
         """Something that holds the first ``width`` codes, to be multiplied by just so many.
@@ -46,7 +49,7 @@ class Coded:
         """
         if width % _QUAD == 0:
             return self
-        return Coded(np.ascontiguousarray(self.codes[:, :width]), self.steps, self.errors)
+        return Coded(np.ascontiguousarray(self.codes[:, :width]), self.steps, self.errors, self.lengths)
 
     @cached_property
     def shifted(self) -> UInt8:
@@ -76,18 +79,30 @@ class Coded:
         return sums
 
     @cached_property
-    def farthest(self) -> float:
-        """The largest of the errors."""
-        return float(self.errors.max(initial=0.0))
+    def bounds(self) -> Float64:
+        """``[k]``; two rows' products of codes, times their steps, are off by at most the product of their bounds.
+
+        ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than x plus its error: at most ``e_x
+        (l_y + e_y) + (l_x + e_x) e_y``. So Cauchy-Schwarz has it for ``(e / b, b (l + e))`` of both, for any b.
+        Products of fewer codes are off by no more.
+        """
+        longest = self.lengths * (1.0 + 2.0**-20) + self.errors
+        return np.hypot(self.errors / _BALANCE, longest * _BALANCE)
 
 
 def coded(rows: Float32) -> Coded:
     """``rows [k, d] float32`` of length at most 1, quantized to 255 steps each."""
     from blindspot.numerics.kernels import code_rows
 
-    found = Coded(np.empty(rows.shape, dtype=np.int8), np.empty(len(rows), dtype=np.float32), np.empty(len(rows)))
-    code_rows(rows, found.codes, found.steps, found.errors)
+    found = no_codes(rows)
+    code_rows(rows, found.codes, found.steps, found.errors, found.lengths)
     return found
+
+
+def no_codes(rows: Float32) -> Coded:
+    """Memory for the codes of rows."""
+    k = len(rows)
+    return Coded(np.empty(rows.shape, dtype=np.int8), np.empty(k, dtype=np.float32), np.empty(k), np.empty(k))
 
 
 def flag_products(left: Coded, right: Coded, width: int, left_terms: Float32, right_terms: Float32) -> UInt64:
@@ -98,15 +113,6 @@ def flag_products(left: Coded, right: Coded, width: int, left_terms: Float32, ri
     starts, quads = right.starts(width), -(-width // _QUAD)
     flag_kernels.flag_products(left.shifted, right.packed, starts, left_terms, right_terms, flags, quads)
     return flags
-
-
-def slack_of_codes(errors: Float64) -> tuple[Float64, Float64]:
-    """How far products with rows no longer than 1 are off: at most the first, plus the second times the other's error.
-
-    ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than 1 plus its own error. Integer products
-    are exact; the last term covers their rounding to float32 from a dimension of 1,040 on, and that of the scores.
-    """
-    return errors + 2.0**-20, 1.0 + errors + 2.0**-20
 
 
 _may_pay = ContextVar("whether codes may be multiplied", default=True)
@@ -135,7 +141,9 @@ def _is_faster() -> bool:
     """Time both once per process."""
     m, n, d = _TIMED
     codes = np.random.default_rng(0).integers(-127, 128, (m + n, d), dtype=np.int8)
-    left, right = (Coded(part, np.ones(len(part), np.float32), np.zeros(len(part))) for part in (codes[:m], codes[m:]))
+    left, right = (
+        Coded(part, np.ones(len(part), np.float32), *np.zeros((2, len(part)))) for part in (codes[:m], codes[m:])
+    )
     rows, floats = codes.astype(np.float32), np.empty((m, n), dtype=np.float32)
     terms = flagging.left_terms(np.zeros(m, np.float32)), flagging.right_terms(np.zeros(n, np.float32))
 

@@ -160,10 +160,9 @@ def _scores(block: _Block, lines: Sequence[Sequence[Any]], left_terms: _Array, r
     for at, column in enumerate(block.columns):
         steps, heads = _column_terms(block, column, right_terms, 0, 2)
         for row, line in enumerate(lines):
-            step, head = _row_terms(block, row, left_terms, 0, 2)
+            (head,) = _row_terms(block, row, left_terms, 0, 1)
             more = block.code.builder.fmul(head, heads)
-            scale = block.code.builder.fmul(steps, step)
-            found[row].append(block.code.multiply_and_add(line[at], scale, more))
+            found[row].append(block.code.multiply_and_add(line[at], steps, more))
     return found
 
 
@@ -175,7 +174,7 @@ def _flag(
     for at, column in enumerate(block.columns):
         (rests,) = _column_terms(block, column, right_terms, 2, 3)
         for row, line in enumerate(lines):
-            rest, low, high = _row_terms(block, row, left_terms, 2, 5)
+            rest, low, high = _row_terms(block, row, left_terms, 1, 4)
             highest = code.multiply_and_add(rest, rests, line[at])
             lowest = code.multiply_and_add(builder.fneg(rest), rests, line[at])
             both = builder.fcmp_ordered(">=", highest, low), builder.fcmp_ordered(">", lowest, high)  # of NaN neither
@@ -249,16 +248,16 @@ def flag_products(
 ) -> None:
     """How scores of rows by products of bytes compare with two bounds of their row.
 
-    Row i's score with column c is ``left_terms[i, 0] * right_terms[0, c]`` times its product, plus
-    ``left_terms[i, 1] * right_terms[1, c]``. It is off by ``left_terms[i, 2] * right_terms[2, c]``: with this added,
-    it may be at least ``left_terms[i, 3]``; with this subtracted, above ``left_terms[i, 4]``. Where that is NaN, as for
-    columns that only fill a strip, it is neither.
+    Row i's score with column c is ``right_terms[0, c]`` times its product, plus ``left_terms[i, 0] * right_terms[1,
+    c]``. It is off by ``left_terms[i, 1] * right_terms[2, c]``: with this added, it may be at least ``left_terms[i,
+    2]``; with this subtracted, above ``left_terms[i, 3]``. Where that is NaN, as for columns that only fill a strip,
+    it is neither.
 
     Args:
         left: ``[rows, >= 4 quads] uint8``, the bytes plus 128.
         right: ``[strips, >= quads, 64, 4] int8``.
         starts: ``[64 strips] int32``, -128 times the sum of each column's bytes.
-        left_terms: ``[rows, 5] float32``.
+        left_terms: ``[rows, 4] float32``.
         right_terms: ``[3, 64 strips] float32``.
         flags: ``[2, rows, strips] uint64``, written, for either bound: bit b of word s is column ``64 s + b``.
         quads: how many bytes to multiply, by four.

@@ -39,9 +39,13 @@ def left_terms(
     step: Float32 | float = 1.0,
     head: Float32 | float = 0.0,
 ) -> Float32:
-    """What rows have to do with scores, see ``flag_kernels.flag_products``; all ``[q]``, or the same for all."""
-    terms = np.empty((len(low), 5), dtype=np.float32)
-    terms[:, 0], terms[:, 1], terms[:, 2], terms[:, 3], terms[:, 4] = step, head, rest, low, high
+    """What rows have to do with scores, see ``flag_kernels.flag_products``; all ``[q]``, or the same for all.
+
+    All in steps of the row: its products need not be multiplied by the step, and nothing is where it is 0.
+    """
+    terms = np.empty((len(low), 4), dtype=np.float32)
+    terms[:, 0], terms[:, 1], terms[:, 2], terms[:, 3] = head, rest, low, high
+    terms /= np.where(step == 0.0, np.float32(1.0), step)[..., np.newaxis]
     return terms
 
 

@@ -73,31 +73,30 @@ def _rounded(row: Float32, step: np.float32, codes: Int8) -> np.float32:
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
-def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64) -> None:
-    """Quantize each row to 255 steps of its own, with an upper bound on the length of its residual."""
+def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64, lengths: Float64) -> None:
+    """Quantize each row to 255 steps of its own, with an upper bound on the length of its residual, and its length."""
     longest = np.empty(1, dtype=np.int32)
     for i in range(len(rows)):
-        longest[0] = _longest(rows[i])
+        longest[0], lengths[i] = _longest(rows[i]), np.sqrt(_product(rows[i], rows[i]))
         steps[i] = longest.view(np.float32)[0] / np.float32(127)
         if steps[i] > np.float32(1e-30):
             left_out = np.sqrt(np.float64(_rounded(rows[i], steps[i], codes[i])))
             errors[i] = left_out * _SQUARES + _DIFFERENCES
         else:
             codes[i], steps[i] = 0, 0
-            errors[i] = np.sqrt(_product(rows[i], rows[i]))
+            errors[i] = lengths[i]
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]
 def code_around(
     rows: Float32, origin: Float32, codes: Int8, steps: Float32, errors: Float64, lengths: Float64, along: Float64
 ) -> None:
-    """``code_rows`` of the rows less ``origin [d]``; with the lengths of these and their products with the origin."""
+    """``code_rows`` of the rows less ``origin [d]``, with their products with it."""
     moved = np.empty((1, rows.shape[1]), dtype=np.float32)
     for i in range(len(rows)):
         for k in range(rows.shape[1]):
             moved[0, k] = rows[i, k] - origin[k]
-        code_rows(moved, codes[i : i + 1], steps[i : i + 1], errors[i : i + 1])
-        lengths[i] = np.sqrt(_product(moved[0], moved[0]))
+        code_rows(moved, codes[i : i + 1], steps[i : i + 1], errors[i : i + 1], lengths[i : i + 1])
         along[i] = _product(moved[0], origin)
 
 
@@ -354,7 +353,7 @@ def count_undecided(
     scores: Float32,
     left_rest: Float32,
     right_rest: Float32,
-    offs: Float64,
+    off: float,
     pair_starts: Int64,
     pair_low: Float32,
     pair_high: Float32,
@@ -364,7 +363,7 @@ def count_undecided(
     for i in range(len(scores)):
         counts[i] = 0
         for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
-            low, high = np.float32(pair_low[pair] - offs[i]), np.float32(pair_high[pair] + offs[i])
+            low, high = np.float32(pair_low[pair] - off), np.float32(pair_high[pair] + off)
             counts[i] += int(_undecided(scores[i], left_rest[i], right_rest, low, high))
 
 
@@ -417,18 +416,18 @@ def bounds_of_pairs(
     pair_high: Float32,
     pair_starts: Int64,
     shifts: Float64,
-    offs: Float64,
+    off: float,
     low: Float32,
     high: Float32,
 ) -> None:
-    """Bounds of each query's scores, to which ``shifts [q]`` is still to be added and which are off by up to ``offs``:
+    """Bounds of each query's scores, to which ``shifts [q]`` is still to be added and which are off by up to ``off``:
     below ``low`` an item is certainly below all matches, above ``high`` certainly above them."""
     for i in range(len(low)):
         lowest, highest = np.float32(np.inf), np.float32(-np.inf)
         for pair in range(pair_starts[i] - pair_starts[0], pair_starts[i + 1] - pair_starts[0]):
             lowest, highest = min(lowest, pair_low[pair]), max(highest, pair_high[pair])
-        low[i] = np.nextafter(np.float32(lowest - shifts[i] - offs[i]), np.float32(-np.inf))
-        high[i] = np.nextafter(np.float32(highest - shifts[i] + offs[i]), np.float32(np.inf))
+        low[i] = np.nextafter(np.float32(lowest - shifts[i] - off), np.float32(-np.inf))
+        high[i] = np.nextafter(np.float32(highest - shifts[i] + off), np.float32(np.inf))
 
 
 @numba.njit(nogil=True, cache=True)  # type: ignore[untyped-decorator]

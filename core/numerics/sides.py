@@ -15,7 +15,10 @@ from blindspot.numerics import coarse, flagging
 from blindspot.numerics.coarse import Coded
 from blindspot.types import Float32, Float64, UInt64
 
-_ROUNDING = 1.0 + 2.0**-20
+_ROUNDING = 1.0 + 2.0**-20  # of bounds
+# Of scores, their terms and the bounds of their rows to float32, for rows of unit length, less others of such length.
+# Products of codes are exact up to a dimension of 1,040, and rounded once beyond.
+_OFF = 2.0**-17
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,26 +26,23 @@ class Side:
     """Rows on one side of a product.
 
     A product's score is that of the rows or, with codes, of these and of the heads. It is off by at most
-    ``rest * rest`` of both sides, plus the left's ``off``, plus its ``gain`` times the right's ``farthest``; and the
-    left's ``shift`` is still to be added.
+    ``rest * rest`` of both sides, plus ``off``, which is the left's; and its ``shift`` is still to be added.
 
     Attributes:
         rows: ``[k, d] float32``.
         codes: what is multiplied in their place; None for the rows themselves.
         head: ``[k] float32``, the product of which is added to that of codes.
         rest: ``[k] float32``.
-        off, gain, shift: ``[k] float64``.
-        farthest: at least 0.
+        off: at least 0.
+        shift: ``[k] float64``.
     """
 
     rows: Float32
     codes: Coded | None
     head: Float32
     rest: Float32
-    off: Float64
-    gain: Float64
+    off: float
     shift: Float64
-    farthest: float = 0.0
 
     @cached_property
     def right_terms(self) -> Float32:
@@ -50,10 +50,6 @@ class Side:
         if self.codes is None:
             return flagging.right_terms(self.rest)
         return flagging.right_terms(self.rest, self.codes.steps, self.head)
-
-    def offs(self, right: Side) -> Float64:
-        """How far scores with ``right`` are off beside the rests, ``[k]``."""
-        return self.off + self.gain * right.farthest if right.farthest else self.off
 
     def flag_products(self, right: Side, low: Float32, high: Float32 | float) -> UInt64:
         """Compare scores of codes with ``right``, without the shift, with two bounds of their row, ``[k]``.
@@ -72,31 +68,23 @@ class Side:
 
 def whole_side(rows: Float32) -> Side:
     """``rows [k, d] float32``, multiplied as they are: no bound is needed."""
-    nothing = np.zeros(len(rows))
-    return Side(rows, None, np.empty(0, dtype=np.float32), nothing.astype(np.float32), nothing, nothing, nothing)
+    k = len(rows)
+    return Side(rows, None, np.empty(0, dtype=np.float32), np.zeros(k, dtype=np.float32), 0.0, np.zeros(k))
 
 
 def coded_side(rows: Float32, origin: Float32, *, is_left: bool) -> Side:
     """Codes of ``rows [k, d] float32``, no longer than 1, less ``origin [d] float32``, around which they lie.
 
-    With m as origin, x = x' + m and codes x", x.y is x'.y' + m.x' + m.y' + |m|^2, and x'.y' - x".y" at most
-    |x' - x"| |y'| + (|x'| + |x' - x"|) |y' - y"|. No y' is longer than 1 + |m|. The last term covers the rounding of
-    x', of scores and of bounds, and lengths a little above 1.
+    With m as origin and x = x' + m, x.y is x'.y' + m.x' + m.y' + |m|^2.
     """
     from blindspot.numerics.kernels import code_around
 
     k = len(rows)
-    codes = Coded(np.empty(rows.shape, dtype=np.int8), np.empty(k, dtype=np.float32), np.empty(k))
-    lengths, along = np.empty((2, k))
-    code_around(rows, origin, codes.codes, codes.steps, codes.errors, lengths, along)
+    codes, along = coarse.no_codes(rows), np.empty(k)
+    code_around(rows, origin, codes.codes, codes.steps, codes.errors, codes.lengths, along)
     square = float(origin.astype(np.float64) @ origin.astype(np.float64))
-    if is_left:
-        rest, head, shift = lengths + codes.errors, np.ones(k), along + square
-    else:
-        rest, head, shift = codes.errors, along, np.zeros(k)
-    off = codes.errors * (1.0 + square**0.5) + 2.0**-17
-    bound = (rest * _ROUNDING).astype(np.float32)
-    return Side(rows, codes, head.astype(np.float32), bound, off, np.zeros(k), shift)
+    head, shift = (np.ones(k), along + square) if is_left else (along, np.zeros(k))
+    return Side(rows, codes, head.astype(np.float32), _up(codes.bounds), _OFF, shift)
 
 
 def part_side(rows: Float32, left_out: Float32, slack: float, codes: Coded | None) -> Side:
@@ -105,12 +93,19 @@ def part_side(rows: Float32, left_out: Float32, slack: float, codes: Coded | Non
     Args:
         rows: ``[k, width] float32``, within ``slack`` of the exact ones.
         left_out: ``[k] float32``, bounds on the lengths of what they leave out.
-        codes: of these coordinates, or of more of them: their errors are only larger.
+        codes: of these coordinates, or of more of them.
     """
-    k = len(rows)
-    off, gain, farthest = np.full(k, slack), np.zeros(k), 0.0
-    if codes is not None:
-        codes, farthest = codes.first(rows.shape[1]), codes.farthest
-        own, each = coarse.slack_of_codes(codes.errors)
-        off, gain = off + own * (1.0 + slack), each * (1.0 + slack)
-    return Side(rows, codes, np.ascontiguousarray(rows[:, 0]), left_out, off, gain, np.zeros(k), farthest)
+    head, shift = np.ascontiguousarray(rows[:, 0]), np.zeros(len(rows))
+    if codes is None:
+        return Side(rows, None, head, left_out, slack, shift)
+    return Side(rows, codes.first(rows.shape[1]), head, rest_of(left_out, codes), slack + _OFF, shift)
+
+
+def rest_of(left_out: Float32, codes: Coded) -> Float32:
+    """Bounds for products of codes of rows that leave out ``left_out [k]`` of them: two rows' are off by at most the
+    product of theirs, by Cauchy-Schwarz."""
+    return _up(np.hypot(left_out, codes.bounds))
+
+
+def _up(bounds: Float64) -> Float32:
+    return (bounds * _ROUNDING).astype(np.float32)

@@ -37,20 +37,24 @@ def unit_rows(seed: int, rows: int, dimension: int, tails: float) -> Float32:
     st.sampled_from([1.1, 3, 99]),
 )
 @hypothesis_settings(deadline=None)  # the first compiles
-def test_no_score_is_farther_off_than_the_slack(seed: int, m: int, n: int, dimension: int, tails: float) -> None:
+def test_no_product_is_farther_off_than_its_bound(seed: int, m: int, n: int, dimension: int, tails: float) -> None:
+    """Nor is one of only the first codes."""
     x, y = unit_rows(seed, m, dimension, tails), unit_rows(seed ^ 1, n, dimension, tails)
     left, right = coarse.coded(x), coarse.coded(y)
-    products = left.codes.astype(np.int64) @ right.codes.astype(np.int64).T
-    scores = products.astype(np.float32) * np.outer(left.steps, right.steps)
-    off = np.abs(scores - x.astype(np.float64) @ y.astype(np.float64).T)
-    own, each = coarse.slack_of_codes(left.errors)
-    assert np.all(off <= (own + each * right.farthest)[:, None])
+    bounds = np.outer(left.bounds, right.bounds)
+    for width in {dimension, -(-dimension // 2)}:
+        products = left.codes[:, :width].astype(np.float64) @ right.codes[:, :width].astype(np.float64).T
+        exact = x[:, :width].astype(np.float64) @ y[:, :width].astype(np.float64).T
+        assert np.all(np.abs(products * np.outer(left.steps, right.steps).astype(np.float64) - exact) <= bounds + 1e-12)
 
 
-def test_the_slack_is_narrow_where_no_coordinate_stands_out() -> None:
+def test_bounds_are_narrow_where_no_coordinate_stands_out() -> None:
+    """Almost those of the triangle inequality, to which each of the two rows' errors adds 0.007."""
     rows = coarse.coded(unit_rows(0, 50, 384, 99)[1:])
-    own, each = coarse.slack_of_codes(rows.errors)
-    assert np.all((own + each * rows.farthest > 0.01) & (own + each * rows.farthest < 0.02))
+    by_triangle = np.add.outer(rows.errors, rows.errors)
+    bounds = np.outer(rows.bounds, rows.bounds)
+    assert np.all((by_triangle < bounds) & (bounds < 1.1 * by_triangle))
+    assert 0.012 < bounds.mean() < 0.016
 
 
 def test_it_is_measured_whether_codes_pay(monkeypatch: pytest.MonkeyPatch) -> None:

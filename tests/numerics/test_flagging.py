@@ -31,8 +31,8 @@ def slowly(scores: Float64, left: Float32, right: Float32) -> tuple[Bool, Bool]:
     said, sure = np.zeros((2, 2, q, columns), dtype=np.bool_)
     for i in range(q):
         for c in range(columns):
-            bound = float(left[i, 2]) * float(right[2, c])
-            for at, beyond in enumerate((scores[i, c] + bound - left[i, 3], scores[i, c] - bound - left[i, 4])):
+            bound = float(left[i, 1]) * float(right[2, c])
+            for at, beyond in enumerate((scores[i, c] + bound - left[i, 2], scores[i, c] - bound - left[i, 3])):
                 said[at, i, c], sure[at, i, c] = beyond > 0, abs(beyond) > NEAR
     return said, sure
 
@@ -67,17 +67,19 @@ def test_flags_are_those_of_a_slow_comparison(seed: int, q: int, columns: int, d
     random = np.random.default_rng(seed)
     codes = random.choice([-128, -127, -1, 0, 5, 127], (q + columns, d)).astype(np.int8)
     steps = random.uniform(0, 2 / d / 127**2, q + columns).astype(np.float32)
-    own, others = (Coded(codes[p], steps[p], np.zeros(len(codes[p]))) for p in (slice(q), slice(q, None)))
+    codes[:: q + 3], steps[:: q + 3] = 0, 0  # rows of zeros
+    own, others = (Coded(codes[p], steps[p], *np.zeros((2, len(codes[p])))) for p in (slice(q), slice(q, None)))
     heads, rests = random.uniform(-1, 1, (2, q + columns)).astype(np.float32)
     low = random.uniform(-1, 1, q).astype(np.float32)
-    left = flagging.left_terms(low, low, rest=abs(rests[:q]), step=own.steps * 127, head=heads[:q])
+    left = flagging.left_terms(low, low, rest=abs(rests[:q]), head=heads[:q])
+    in_steps = flagging.left_terms(low, low, rest=abs(rests[:q]), step=own.steps * 127, head=heads[:q])
     right = flagging.right_terms(abs(rests[q:]), others.steps * 127, heads[q:])
     width = max(1, round(share * d))
     products = codes[:q, :width].astype(np.float64) @ codes[q:, :width].astype(np.float64).T
-    scores = products * np.outer(left[:, 0], right[0, :columns]) + np.outer(heads[:q], heads[q:])
+    scores = products * np.outer(own.steps * 127, right[0, :columns]) + np.outer(heads[:q], heads[q:])
 
     whole, others_whole = own.first(width), others.first(width)
-    by_codes = as_booleans(coarse.flag_products(whole, others_whole, width, left, right), columns)
+    by_codes = as_booleans(coarse.flag_products(whole, others_whole, width, in_steps, right), columns)
     room = flagging.in_room(flagging.room_for_scores(q, columns), q, columns)
     room[:, :columns] = scores
     by_scores = as_booleans(flagging.flag_scores(room, left, right), columns)

@@ -20,7 +20,7 @@ def scores_and_bounds(left: Side, right: Side) -> tuple[Float64, Float64]:
         width = left.rows.shape[1]
         codes = [side.codes.codes[:, :width].astype(np.float64) for side in (left, right) if side.codes]
         scores = codes[0] @ codes[1].T * np.outer(left.codes.steps, right.codes.steps) + np.outer(left.head, right.head)
-    bounds = np.outer(left.rest.astype(np.float64), right.rest) + left.offs(right)[:, None]
+    bounds = np.outer(left.rest.astype(np.float64), right.rest) + left.off
     return scores + left.shift[:, None], bounds
 
 

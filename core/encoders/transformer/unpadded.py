@@ -127,7 +127,7 @@ def positions_of(ids: Int64, lengths: Int64, uncounted: int | None) -> Int64:
     upto = np.cumsum(counted)
     firsts = np.cumsum(lengths) - lengths
     position = upto - np.repeat(upto[firsts] - counted[firsts], lengths)  # from 1
-    return position - 1 if uncounted is None else position * counted + uncounted
+    return np.asarray(position - 1 if uncounted is None else position * counted + uncounted)
 
 
 def _attention(

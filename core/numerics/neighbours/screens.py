@@ -45,7 +45,7 @@ class Kept:
         """
         from blindspot.numerics.kernels import keep_above
 
-        low = np.nextafter((self.floors - left.offs(right) - left.shift).astype(np.float32), np.float32(-np.inf))
+        low = np.nextafter((self.floors - left.off - left.shift).astype(np.float32), np.float32(-np.inf))
         if left.codes is None:
             scores = flagging.in_room(memory, len(left.rows), len(right.rows))
             products = np.matmul(left.rows, right.rows.T, out=scores[:, : len(right.rows)])
@@ -65,7 +65,7 @@ def codes_pay(queries: Float32, items: Float32, floors: Float32, origin: Float32
     """
     dimension = items.shape[1]
     left, right = coded_side(queries, origin, is_left=True), coded_side(items, origin, is_left=False)
-    bounds = queries @ items.T + np.outer(left.rest, right.rest) + left.off[:, np.newaxis]
+    bounds = queries @ items.T + np.outer(left.rest, right.rest) + left.off
     reached = np.count_nonzero(bounds >= floors[:, np.newaxis]) / bounds.size
     coded = (CODED[0] + AGAIN * reached) * dimension + CODED[1]
     return bool(coded < FLOAT[0] * dimension + FLOAT[1])

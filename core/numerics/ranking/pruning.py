@@ -18,9 +18,9 @@ from functools import cached_property
 import numpy as np
 
 from blindspot.numerics import coarse
-from blindspot.numerics.coarse import Coded, slack_of_codes
+from blindspot.numerics.coarse import Coded
 from blindspot.numerics.ranking.problem import RankProblem, scaled
-from blindspot.numerics.sides import coded_side, part_side
+from blindspot.numerics.sides import coded_side, part_side, rest_of
 from blindspot.numerics.threads import in_threads
 from blindspot.types import Float32, Float64, Int64
 
@@ -235,10 +235,6 @@ class _Sample:
         axes, items = self._axes, self._rotated
         rotated = axes.rotate(queries.left, queries.norms[queries.query_items] * queries.factors[queries.query_items])
         pairs = queries.pair_starts, queries.low, queries.high
-        offs = np.full(len(queries.left), axes.slack)
-        if self._has_codes:
-            own, each = slack_of_codes(rotated.codes.errors)
-            offs += own + each * items.codes.farthest
         shares = np.empty((len(axes.depths), len(queries.left)))
         scores = np.zeros((len(queries.left), len(items.rows)), dtype=np.float32)
         if len(self._halves):
@@ -247,7 +243,8 @@ class _Sample:
         start = 0
         for depth, end in enumerate(axes.depths.tolist()):
             scores += np.matmul(rotated.rows[:, start:end], items.rows[:, start:end].T)
-            count_undecided(scores, rotated.left_out[depth], items.left_out[depth], offs, *pairs, counts)
+            rest, rests = self._rest(rotated, depth), self._rest(items, depth)
+            count_undecided(scores, rest, rests, axes.slack, *pairs, counts)
             shares[depth] = counts / len(items.rows)
             start = end
         if self._whole is None:
@@ -255,6 +252,9 @@ class _Sample:
         left = coded_side(queries.left, self._origin, is_left=True)
         count_undecided(scores, left.rest, self._whole.rest, left.off, *pairs, counts)
         return rotated, shares, self._cost_of_codes(counts / len(items.rows))
+
+    def _rest(self, rows: Rotated, depth: int) -> Float32:
+        return rest_of(rows.left_out[depth], rows.codes) if self._has_codes else rows.left_out[depth]
 
     def _cost_of_codes(self, shares: Float64) -> Float64:
         """Cost of a score by codes of whole rows that leave such shares undecided."""

@@ -44,13 +44,13 @@ class QueryTile:
         self._pairs = low, high, starts
         self._problem = problem
 
-    def bounds(self, left: Side, right: Side) -> tuple[Float32, Float32]:
-        """Scores of each query by ``left``, which is theirs, and ``right``: below the first an item is below all
-        matches for certain, above the second above them."""
+    def bounds(self, left: Side) -> tuple[Float32, Float32]:
+        """Scores of each query by products of ``left``, which is theirs: below the first an item is below all matches
+        for certain, above the second above them."""
         from blindspot.numerics.kernels import bounds_of_pairs
 
         low, high = np.empty((2, len(left.rows)), dtype=np.float32)
-        bounds_of_pairs(*self._pairs, left.shift, left.offs(right), low, high)
+        bounds_of_pairs(*self._pairs, left.shift, left.off, low, high)
         return low, high
 
     @cached_property
@@ -116,7 +116,7 @@ class Tile:
         if part.depth not in self._parts:
             self._parts[part.depth] = Part(part.plan, self._rotated, part.depth)
         right = self._parts[part.depth]
-        low, high = queries.bounds(part.side, right.side)
+        low, high = queries.bounds(part.side)
         if part.plan.has_codes:
             scores, flags = _NO_SCORES, part.side.flag_products(right.side, low, high)
         else:
@@ -135,7 +135,7 @@ class Tile:
         Returns the queries that codes cannot decide; these are not counted.
         """
         left, right = queries.coded, self._coded
-        flags, most = left.flag_products(right, *queries.bounds(left, right)), len(self.right) // MOST_UNSURE
+        flags, most = left.flag_products(right, *queries.bounds(left)), len(self.right) // MOST_UNSURE
         return self._count_by_bounds(queries, flags, _NO_SCORES, _NO_COORDINATES, most, above, tied)
 
     @cached_property
