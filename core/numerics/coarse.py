@@ -83,8 +83,8 @@ class Coded:
         """``[k]``; two rows' products of codes, times their steps, are off by at most the product of their bounds.
 
         ``x.y - x'.y'`` is ``(x - x').y + x'.(y - y')``, and ``x'`` is no longer than x plus its error: at most ``e_x
-        (l_y + e_y) + (l_x + e_x) e_y``. So Cauchy-Schwarz has it for ``(e / b, b (l + e))`` of both, for any b.
-        Products of fewer codes are off by no more.
+        (l_y + e_y) + (l_x + e_x) e_y``. By Cauchy-Schwarz that is at most the length of ``(e_x / b, b (l_x + e_x))``
+        times that of y, for any b. Products of fewer codes are off by no more.
         """
         longest = self.lengths * (1.0 + 2.0**-20) + self.errors
         return np.hypot(self.errors / _BALANCE, longest * _BALANCE)

@@ -41,7 +41,8 @@ def left_terms(
 ) -> Float32:
     """What rows have to do with scores, see ``flag_kernels.flag_products``; all ``[q]``, or the same for all.
 
-    All in steps of the row: its products need not be multiplied by the step, and nothing is where it is 0.
+    They are in steps of the row, so that its products need not be multiplied by its step. A step of 0, that of a row
+    of zeros, counts as 1.
     """
     terms = np.empty((len(low), 4), dtype=np.float32)
     terms[:, 0], terms[:, 1], terms[:, 2], terms[:, 3] = head, rest, low, high

@@ -91,7 +91,7 @@ def code_rows(rows: Float32, codes: Int8, steps: Float32, errors: Float64, lengt
 def code_around(
     rows: Float32, origin: Float32, codes: Int8, steps: Float32, errors: Float64, lengths: Float64, along: Float64
 ) -> None:
-    """``code_rows`` of the rows less ``origin [d]``, with their products with it."""
+    """``code_rows`` of the rows less ``origin [d]``, and the products of these with it."""
     moved = np.empty((1, rows.shape[1]), dtype=np.float32)
     for i in range(len(rows)):
         for k in range(rows.shape[1]):

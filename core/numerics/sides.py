@@ -16,8 +16,8 @@ from blindspot.numerics.coarse import Coded
 from blindspot.types import Float32, Float64, UInt64
 
 _ROUNDING = 1.0 + 2.0**-20  # of bounds
-# Of scores, their terms and the bounds of their rows to float32, for rows of unit length, less others of such length.
-# Products of codes are exact up to a dimension of 1,040, and rounded once beyond.
+# More than what rounding to float32 adds to a score of rows no longer than 2 (unit rows less their origin), its terms
+# and its bounds. Products of codes are exact up to a dimension of 1,040, and rounded once beyond.
 _OFF = 2.0**-17
 
 
@@ -26,7 +26,7 @@ class Side:
     """Rows on one side of a product.
 
     A product's score is that of the rows or, with codes, of these and of the heads. It is off by at most
-    ``rest * rest`` of both sides, plus ``off``, which is the left's; and its ``shift`` is still to be added.
+    ``rest * rest`` of both sides, plus the left's ``off``; and the left's ``shift`` is still to be added.
 
     Attributes:
         rows: ``[k, d] float32``.
