@@ -212,7 +212,8 @@ class Repository:
         return found[0]
 
     def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
-        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset.
+        """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset; of minimal
+        pairs always the numbers of their texts.
 
         Raises:
             BlindspotError: the store has no table of this diagnostic's rows.
@@ -220,7 +221,8 @@ class Repository:
         if not run_ids:
             return pd.DataFrame()
         stored_as = KINDS[entry.dataset_kind].stored_as
-        name = f"items/{stored_as if texts and stored_as else 'without_texts'}"
+        without = "minimal_pair_without_texts" if stored_as == "minimal_pair" else "without_texts"
+        name = f"items/{stored_as if texts and stored_as else without}"
         sql = query(name).replace("{table}", entry.table)  # our own name, never a user's
         sql = sql.replace("{ranks}", _RANKS if "greater_filtered" in entry.schema.names else "")
         with self.database.cursor() as cursor:

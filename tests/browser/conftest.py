@@ -109,6 +109,13 @@ class Reader:
         locator.first.wait_for(timeout=PATIENCE_MS)
         return locator
 
+    def press(self, key: str, name: str | None = None) -> Reader:
+        """Press the button within the element with a key, once the page stands still: one pressed while it was
+        being drawn was lost on a busy machine (no click where a button moves between mouse down and up)."""
+        self.see(key)
+        self.set_properties().at(key).get_by_role("button", name=name).click()
+        return self
+
     def choose(self, which: str, option: str) -> Reader:
         """Choose an option of a selectbox by its label; again where a rerun closed the list as it opened."""
         wanted = self.page.get_by_role("option", name=option)

@@ -28,7 +28,7 @@ def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
 ) -> None:
     cache = tmp_path / "cache"
     visitor = reader().open(serve(cache))
-    visitor.see("run_demo").get_by_role("button").click()
+    visitor.press("run_demo")
     expect(visitor.see("jobs").get_by_role("button", name="Cancel")).to_be_visible()
     visitor.see("finding_0")
     visitor.set_properties().healthy()
@@ -51,12 +51,12 @@ def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
 
     visitor.go_to("Compare")
     visitor.see("forest")
-    visitor.see("jobs").get_by_role("button", name="Cancel").click()  # two models are enough, the rest takes minutes
+    visitor.press("jobs", "Cancel")  # two models are enough, the rest takes minutes
     expect(visitor.at("jobs")).to_have_count(0)
     visitor.set_properties().healthy()
     said = visitor.at("headline").inner_text()
     with visitor.page.expect_download(timeout=PATIENCE_MS) as download:
-        visitor.see("report-html").get_by_role("button").click()
+        visitor.press("report-html")
     report = tmp_path / "report.html"
     download.value.save_as(report)
     for has_scripts in (True, False):
@@ -93,8 +93,8 @@ def read_report(browser: Browser, report: Path, said: str, *, has_scripts: bool)
 
 def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader, tmp_path: Path) -> None:
     visitor = reader().open(serve(tmp_path / "cache"))
-    visitor.see("run_demo").get_by_role("button").click()
-    visitor.see("jobs").get_by_role("button", name="Cancel").click()
+    visitor.press("run_demo")
+    visitor.press("jobs", "Cancel")
     expect(visitor.page.get_by_text("was cancelled")).to_be_visible()
     again = visitor.see("run_demo").get_by_role("button", name="Run the demo")
     expect(again).to_be_enabled()
@@ -145,7 +145,7 @@ def test_a_stale_link_says_what_is_missing(serve: Serve, reader: NewReader, demo
     visitor = reader().open(f"{serve(demo_cache)}/overview?enc=gone~none")
     expect(visitor.page.get_by_text("gone", exact=True)).to_be_visible()
     visitor.healthy()
-    visitor.see("dismiss_stale").get_by_role("button").click()
+    visitor.press("dismiss_stale")
     expect(visitor.page.get_by_text("gone", exact=True)).to_have_count(0)
 
 
@@ -155,9 +155,9 @@ def test_two_browsers_start_the_same_run_and_it_is_computed_once(
     cache = tmp_path / "cache"
     address = serve(cache)
     first, second = reader().open(f"{address}/overview"), reader().open(f"{address}/overview")
-    first.see("run_demo").get_by_role("button").click()
+    first.press("run_demo")
     first.see("jobs")
-    second.see("run_demo").get_by_role("button").click()
+    second.see("run_demo").get_by_role("button").click()  # at once: it goes when the other one has started
     expect(second.see("jobs").get_by_role("button", name="Cancel")).to_have_count(1)
     for visitor in (first, second):
         visitor.see("dots_evalrank")

@@ -39,17 +39,17 @@ def test_a_row_of_the_list_picks_the_dataset_and_its_download_is_everybodys(
         visitor.address_has("data=evalrank-word")
         expect(visitor.page.get_by_role("heading", name="EvalRank words")).to_be_visible()
         expect(visitor.at("data").get_by_role("combobox")).to_have_value("EvalRank words")
-        visitor.see("fetch").get_by_role("button", name="Download").click()
+        visitor.press("fetch", "Download")
         expect(visitor.see("jobs")).to_contain_text(f"fetching {Path(file.path).name}, 0.0 of 0.3 MB")
         second = reader().open(f"{address}/data?data=evalrank-word")
         expect(second.see("fetch").get_by_role("button", name="Downloading …")).to_be_disabled()
-        second.see("jobs").get_by_role("button", name="Cancel").click()
+        second.press("jobs", "Cancel")
         expect(second.at("jobs")).to_contain_text("cancelling")  # it has been heard before the file may go on
         mirror.gate.set()
         expect(visitor.page.get_by_text("was cancelled")).to_be_visible()
         for other in (visitor, second):
             expect(other.at("fetch").get_by_role("button", name="Download", exact=True)).to_be_enabled()
-        visitor.at("fetch").get_by_role("button").click()
+        visitor.press("fetch")
         expect(visitor.page.get_by_text(f"{file.path} is not the file")).to_be_visible()
         visitor.set_properties().healthy()
 
@@ -65,13 +65,13 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     visitor.choose("Query column", "left")
     expect(visitor.at("upload_keep")).to_have_count(0)
     visitor.choose("Mate column", "right")
-    visitor.see("upload_keep").get_by_role("button").click()
+    visitor.press("upload_keep")
     expect(visitor.page.get_by_role("heading", name="my_pairs")).to_be_visible()
     (folder,) = (cache / "uploads").iterdir()
     visitor.address_has(f"data=my_pairs~{folder.name[:6]}")
 
     visitor.page.get_by_test_id("stMain").locator("a[href^='evalrank']").click()
-    visitor.see("run_new").get_by_role("button").click()
+    visitor.press("run_new")
     visitor.see("curve")
     visitor.set_properties().healthy()
     (run,) = Repository.at(cache / "results.duckdb").runs()
@@ -79,8 +79,8 @@ def test_own_pairs_are_uploaded_corrected_run_and_removed(serve: Serve, reader: 
     assert run.metrics["pairs"] == 2
 
     visitor.go_to("Data")
-    visitor.see("remove").get_by_role("button").click()
-    visitor.see("remove_for_good").get_by_role("button").click()
+    visitor.press("remove")
+    visitor.press("remove_for_good")
     expect(visitor.at("data").get_by_role("combobox")).to_have_value("Demo pairs")
     visitor.set_properties().healthy()
     assert not folder.exists()

@@ -64,14 +64,14 @@ def test_an_upload_is_seen_by_its_visitor_alone(serve: Serve, reader: NewReader,
     rows = "\n".join(f"a secret about {word},what nobody knows of {word}" for word in ("tea", "bread", "rain"))
     file = {"name": "diary.csv", "mimeType": "text/csv", "buffer": f"query,mate\n{rows}\n".encode()}
     first.page.locator("input[type=file]").first.set_input_files(files=[file])
-    first.see("upload_keep").get_by_role("button").click()
+    first.press("upload_keep")
     expect(first.page.get_by_role("heading", name="diary")).to_be_visible()
     first.page.wait_for_url("**data=diary~*", timeout=PATIENCE_MS)
     link = first.page.url
     first.go_to("EvalRank")
     first.see("new_transform")
     first.set_properties()
-    first.see("run_new").get_by_role("button").click()
+    first.press("run_new")
     first.see("curve")
     first.set_properties().healthy()
 

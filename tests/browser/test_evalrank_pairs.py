@@ -78,7 +78,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     expect(said).to_have_text(f"{count} pairs selected")
 
     visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
-    visitor.at("next_pair").get_by_role("button").click()
+    visitor.press("next_pair")
     expect(visitor.page.get_by_text(f"2 of {count} in the table")).to_be_visible()
     stored = ranks(demo_cache)
     in_order = sorted((i for i, here in enumerate(inside) if here), key=lambda i: max(stored[i]))
@@ -90,7 +90,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
 
     # what is downloaded is the filtered table
     with visitor.page.expect_download(timeout=PATIENCE_MS) as download:
-        visitor.at("download-csv").get_by_role("button").click()
+        visitor.press("download-csv")
     rows = pyarrow.csv.read_csv(download.value.path())
     assert rows.num_rows == count
     assert rows["item_no"][1].as_py() == int(pair)
@@ -105,7 +105,7 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
     expect(second.at("drill")).to_contain_text("words")
     second.set_properties().healthy()
 
-    second.at("clear_area").get_by_role("button").click()
+    second.press("clear_area")
     expect(second.page.get_by_text(f"{len(inside)} pairs. Choose a row")).to_be_visible()
     second.page.wait_for_function("() => !new URLSearchParams(location.search).has('area')", timeout=PATIENCE_MS)
 
@@ -134,6 +134,6 @@ def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) 
     expect(visitor.page.get_by_text(f"{count} pairs. Choose a row")).to_be_visible()
     expect(visitor.at("area").get_by_role("textbox")).to_have_value("")
     visitor.set_properties()
-    visitor.at("clear_area").get_by_role("button").click()
+    visitor.press("clear_area")
     expect(said).to_have_count(0)
     visitor.set_properties().healthy()

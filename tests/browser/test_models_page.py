@@ -29,15 +29,15 @@ def test_a_reference_is_mended_checked_linked_and_removed(
     expect(visitor.page.get_by_text("there is no folder /nowhere")).to_be_visible()
     reference = f"dir:{MODEL_DIR}?max_length=32"
     field.fill(reference)
-    visitor.see("check").get_by_role("button").click()
+    visitor.press("check")
     expect(visitor.see("found_reference")).to_contain_text("32 tokens, then cut off")
     expect(visitor.see("run_reference").get_by_role("button")).to_be_enabled()
     visitor.set_properties().healthy()
 
     second = reader().open(f"{address}?model={quote(reference)}")
     expect(second.see("details")).to_contain_text("32 tokens, then cut off")
-    second.see("remove").get_by_role("button").click()
-    second.see("remove_yes").get_by_role("button").click()
+    second.press("remove")
+    second.press("remove_yes")
     expect(second.page.get_by_text("was removed")).to_be_visible()
     expect(second.at("details")).to_have_count(0)
     second.set_properties().healthy()

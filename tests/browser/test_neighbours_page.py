@@ -24,7 +24,7 @@ def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
     first.click(position={"x": 16, "y": 55})
     visitor.page.wait_for_function(ITEM + " !== '7'", timeout=PATIENCE_MS)
     visitor.set_properties().healthy()
-    visitor.see("walk_back").get_by_role("button").click()
+    visitor.press("walk_back")
     visitor.address_has("item=7")
     box = visitor.at("q").get_by_role("textbox")
     box.fill("a dog sleeps")

@@ -20,7 +20,7 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def start(visitor: Reader) -> None:
-    visitor.see("run_all").get_by_role("button", name="Run 4").click()
+    visitor.press("run_all", "Run 4")
 
 
 def waiting(visitor: Reader) -> Locator:
@@ -46,7 +46,7 @@ def test_what_one_browser_starts_another_sees_orders_and_cancels(
 
     # starting the same again adds nothing: there is no button for it
     expect(second.at("run_all").get_by_role("button", name="Running")).to_be_disabled()
-    second.at("cancel_all").get_by_role("button").click()
+    second.press("cancel_all")
     expect(waiting(first)).to_have_count(0)
     second.at("jobs").get_by_role("button", name="Cancel", exact=True).click()
     expect(first.page.get_by_text("cancelled").first).to_be_visible()

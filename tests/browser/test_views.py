@@ -72,7 +72,7 @@ def test_work_that_a_view_starts_is_shown_above_it(
     visitor = reader().open(f"{serve(tmp_path / 'own')}/evalrank")
     visitor.see("view")
     view_button(visitor, "trust").click()
-    visitor.see("trust_protocol").get_by_role("button").click()
+    visitor.press("trust_protocol")
     told = visitor.at("jobs").or_(visitor.page.get_by_test_id("stToast"))  # its progress or, if it was quick, its end
     expect(told.first).to_be_visible()
     expect(visitor.at("trust_protocol")).to_have_count(0)  # it was computed, and the view has what it asked for

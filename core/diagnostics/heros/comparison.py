@@ -9,7 +9,8 @@ import numpy as np
 
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.intervals import ALPHA, McNemar, holm, mcnemar
+from blindspot.numerics.statistics.intervals import ALPHA, McNemar, holm
+from blindspot.numerics.statistics.pairs import mcnemar_by_units
 from blindspot.runs.comparison import Comparison, entry_of_both
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -57,13 +58,14 @@ def compare_orderings(first: RunRecord, second: RunRecord, repository: Repositor
 
 
 def tests_of_orderings(first: Cosines, second: Cosines) -> tuple[OrderingTest, ...]:
-    """McNemar's exact test of every listed ordering, corrected after Holm for their number.
+    """McNemar's exact test of every listed ordering, corrected after Holm for their number; sign flips of whole groups
+    where originals share texts.
 
     Orderings on which the two never differ count too: that they do not is only seen afterwards.
     """
     orderings = listed_orderings([subset for subset in first.subsets if subset in second.subsets])
     outcomes = [(first.outcomes(ordering), second.outcomes(ordering)) for ordering in orderings]
-    tests = [mcnemar(*pair) for pair in outcomes]
+    tests = [mcnemar_by_units(*pair, first.dependence) for pair in outcomes]
     corrected = holm(np.array([test.p_value for test in tests]))
     return tuple(
         OrderingTest(ordering, float(one.mean()), float(other.mean()), test, float(p))

@@ -33,11 +33,14 @@ from blindspot.diagnostic import (
     Roles,
     Score,
 )
+from blindspot.diagnostics.heros.dependence import of_dataset
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs, unit_rows
-from blindspot.numerics.statistics.intervals import Interval, quantile, wilson_interval
-from blindspot.types import CancelToken, Float32, Float64, Progress
+from blindspot.numerics.statistics.intervals import Interval, quantile
+from blindspot.numerics.statistics.pairs import Dependence, share_interval
+from blindspot.numerics.statistics.resampling import sums_within
+from blindspot.types import Bool, CancelToken, Float32, Float64, Progress
 
 NORMALISED = (-math.inf, 1.0)
 # In the order of display, with the change to the original.
@@ -61,7 +64,6 @@ ORDERINGS = (
 RIGHT = ("paraphrase", "entailed", "kept_meaning", "typical_patient")
 ACCURACY = "accuracy"
 MIN_ROOM = 1e-9  # between cos_avg and 1: with less, the divisor is rounding
-FEWEST_ORIGINALS = 8  # for an interval of a mean
 OPTIONS_SEED = 2022  # of the order of options
 
 
@@ -146,21 +148,28 @@ class Intervals:
     similarities: list[Interval]
 
 
-def intervals(embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64) -> Intervals | None:
-    """How sure the means are of originals like these; None of fewer than ``FEWEST_ORIGINALS``.
+def intervals(
+    embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64, known: Dependence
+) -> Intervals | None:
+    """How sure the means are of originals like these; None of too few that share no text.
 
     ``cos_avg`` is a mean over both halves of what an original of one has with one of the other, so that its variance
     is that over either half, less what both count (two-way, as of crossed votes). It moves the similarity too: with
     an original, to first order, this moves by ``(c - mean c) / (1 - cos_avg) - (1 - mean c) / (1 - cos_avg)^2 m``,
-    where m is how the original moves ``cos_avg``. Both have Student's t, with fewer degrees of freedom where a few
-    originals carry the variance; the similarity on the scale of ``log(1 - similarity)``, since it ends at 1.
+    where m is how the original moves ``cos_avg``. Originals that share a text move together, so that variances are
+    those of sums over groups, and a group in both halves adds what its two parts have in common. Both means have
+    Student's t, with fewer degrees of freedom where a few groups carry the variance; the similarity on the scale of
+    ``log(1 - similarity)``, since it ends at 1.
 
     Args:
         cosines: ``[n, subsets]``, cosine of each original and its rewrites.
+        known: of the originals.
     """
-    n, half = len(cosines), len(cosines) // 2
-    if n < FEWEST_ORIGINALS:
+    if known.refusal:
         return None
+    n, half = len(cosines), len(cosines) // 2
+    first = np.arange(n) < half
+    halves = known.among(first), known.among(~first)
     asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
     units = [unit_rows(embeddings, rows) for rows in (asking[:half], dataset.originals[half:])]
     sizes = np.array([half, n - half])
@@ -168,28 +177,40 @@ def intervals(embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: F
     apart = [unit - mean for unit, mean in zip(units, means, strict=True)]
     cos_avg = float(means[0] @ means[1])
     own = [apart[0] @ means[1], apart[1] @ means[0]]  # what each original has, above the mean of its half
-    over = [float((o**2).sum()) / (k * (k - 1)) for o, k in zip(own, sizes, strict=True)]
-    both = float(((apart[0].T @ apart[0]) * (apart[1].T @ apart[1])).sum() / np.prod(sizes * (sizes - 1.0)))
-    variance = both + sum(max(each - both, 0.0) for each in over)
+    over = [float(part.variances(o[:, np.newaxis])[0]) for o, part in zip(own, halves, strict=True)]
+    within = [sums_within(rows, part.groups) for rows, part in zip(apart, halves, strict=True)]
+    both = float(((within[0].T @ within[0]) * (within[1].T @ within[1])).sum() / np.prod(sizes**2.0))
+    both *= halves[0].enlarged * halves[1].enlarged
     moved = np.concatenate([o * n / k for o, k in zip(own, sizes, strict=True)])
-    reach = _reach(moved, variance)
+    variance = both + sum(max(each - both, 0.0) for each in over) + _shared_by_halves(moved, known, first)
+    reach = _reach(moved, variance, known)
     ends = Interval(max(-1.0, cos_avg - reach), min(1.0, cos_avg + reach))
     room, change = 1.0 - cos_avg, 1.0 - cosines.mean(axis=0)
     influence = (change - (1.0 - cosines)) / room - change / room**2 * moved[:, np.newaxis]
     found = []
     for column, mean in zip(influence.T, change / room, strict=True):
-        halves = column[:half], column[half:]
-        variance = sum(float(k / (k - 1) * ((v - v.mean()) ** 2).sum()) for v, k in zip(halves, sizes, strict=True))
-        reach = _reach(column, variance / n**2) / mean if mean > 0 else 0.0
+        of_halves = [
+            float(part.variances(column[inside][:, np.newaxis])[0]) * (inside.sum() / n) ** 2
+            for part, inside in zip(halves, (first, ~first), strict=True)
+        ]
+        variance = sum(of_halves) + _shared_by_halves(column, known, first)
+        reach = _reach(column, variance, known) / mean if mean > 0 else 0.0
         found.append(Interval(1 - mean * float(np.exp(reach)), 1 - mean * float(np.exp(-reach))))
     return Intervals(ends, found)
 
 
-def _reach(influence: Float64, variance: float) -> float:
+def _shared_by_halves(influence: Float64, known: Dependence, first: Bool) -> float:
+    """What groups with originals in both halves add to the variance of a mean of ``influence [n]``, at least 0."""
+    parts = [np.where(side, influence - influence[side].mean(), 0.0) for side in (first, ~first)]
+    sums = sums_within(np.stack(parts, axis=1), known.groups)
+    return max(0.0, 2 * float(sums[:, 0] @ sums[:, 1]) / len(influence) ** 2)
+
+
+def _reach(influence: Float64, variance: float, known: Dependence) -> float:
     """How far an interval reaches out, from the influence of each original ``[n]`` and the variance of the mean."""
-    squared = influence**2
+    squared = sums_within(influence[:, np.newaxis], known.groups).ravel() ** 2
     carried = float(squared.sum() ** 2 / (squared**2).sum()) if squared.any() else np.inf
-    return float(quantile(max(min(len(influence) - 2, 1.5 * carried - 1), 1.0))) * float(np.sqrt(variance))
+    return float(quantile(max(min(known.freedom - 1, 1.5 * carried - 1), 1.0))) * float(np.sqrt(variance))
 
 
 def compute(
@@ -220,7 +241,8 @@ def compute(
     similarities = {subset: (cosine - cos_avg) / (1.0 - cos_avg) for subset, cosine in cosines.items()}
     progress("comparing", len(subsets), len(subsets))
     cancel.check()
-    sure = intervals(embeddings, dataset, np.stack(list(cosines.values()), axis=1))
+    known = of_dataset(dataset.originals, dataset.rewrites)
+    sure = intervals(embeddings, dataset, np.stack(list(cosines.values()), axis=1), known)
 
     metrics = {subset: float(similarity.mean()) for subset, similarity in similarities.items()}
     metrics |= {f"{subset}_sd": float(similarity.std(ddof=1)) for subset, similarity in similarities.items()}
@@ -231,13 +253,11 @@ def compute(
     metrics["originals"] = float(n)
     for first, second in ORDERINGS:
         if first in cosines and second in cosines:
-            rate = float(ordering_outcomes(cosines[first], cosines[second]).mean())
-            metrics |= {f"{first}>{second}": rate} | _ends(f"{first}>{second}", wilson_interval(rate, n))
+            metrics |= _share(f"{first}>{second}", ordering_outcomes(cosines[first], cosines[second]), known)
     seeds = {}
     if right := right_of(subsets):
         options = np.stack(list(cosines.values()), axis=1)
-        accuracy = float(picks(options, subsets.index(right)).mean())
-        metrics |= {ACCURACY: accuracy} | _ends(ACCURACY, wilson_interval(accuracy, n))
+        metrics |= _share(ACCURACY, picks(options, subsets.index(right)), known)
         metrics[f"{ACCURACY}_chance"] = 1.0 / len(subsets)
         seeds["options"] = OPTIONS_SEED
     items, pairs = len(dataset.items), n * len(subsets)
@@ -255,6 +275,10 @@ def compute(
         item_numbers=np.repeat(np.arange(n, dtype=np.int32), len(subsets)),
         seeds=seeds,
     )
+
+
+def _share(name: str, outcomes: Float64, known: Dependence) -> dict[str, float]:
+    return {name: float(outcomes.mean())} | _ends(name, share_interval(outcomes, known))
 
 
 def _ends(name: str, interval: Interval) -> dict[str, float]:
@@ -313,7 +337,7 @@ def readings_among(names: Sequence[str]) -> list[Reading]:
 
 ENTRY = DiagnosticEntry(
     id="heros",
-    version=3,
+    version=4,
     title="HEROS",
     question="Does the model notice small changes to a sentence: a synonym, an antonym, a negation, a typo?",
     how=r"""
@@ -329,6 +353,9 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 - 95% **intervals** of these means and of $\cos_{avg}$ are over originals: the variance comes from how much each
   original moves the mean, $\cos_{avg}$ included, with Student's t; for similarities on the scale of
   $\log(1 - \cos_{norm})$. Fewer than eight originals have no interval. The intervals are not in the paper.
+- **Originals that share a text**, directly or through others, as where one is another one's rewrite, are not
+  independent: they are one group. Variances are then over groups, Wilson's intervals are for the number of independent
+  observations that the groups are worth, and tests turn whole groups.
 - **Ordering rates** are the share of originals for which one kind of rewrite is more similar than another, for example
   `synonym>antonym`, with a 95% Wilson interval; cosines within $10^{-6}$ count half. They are not in the paper. A
   dataset with other subsets has a rate for each pair of its subsets; the matrix always has all pairs.
@@ -342,7 +369,8 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
   others are the two sentences that say the opposite.
 - **Two models** are compared on the same originals by McNemar's exact test: of the originals that only one of the two
   puts in this order (a tie is half a yes), each would win about half if they were equally good; p is the two-sided
-  binomial probability of a split at least as uneven, Holm-corrected for the number of orderings.
+  binomial probability of a split at least as uneven, Holm-corrected for the number of orderings. Where originals share
+  texts, the signs of whole groups are flipped instead.
 - Everything is computed in float64. The cosine of a zero vector is 0.
 - Post-processing is fitted on all sentences, originals and rewrites.
 - An encoder must have a vector for every sentence.

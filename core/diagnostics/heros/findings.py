@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 
 import numpy as np
 
@@ -20,9 +19,8 @@ from blindspot.diagnostics.heros.browsing import Above, Sentences
 from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more, wilson_interval
-from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more
+from blindspot.numerics.statistics.pairs import Dependence, observations, share_interval
 from blindspot.runs.against_words import ALL, findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES, against_baselines, findings_of
@@ -30,6 +28,7 @@ from blindspot.runs.findings.parts import ci, finding, kebab, number
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import Ranges, changed_ranges, counted, percent
+from blindspot.types import Float64
 
 CLEARLY = 0.75  # of the originals: what holds in more of them is a strength
 MOST_NAMED = 3  # orderings in one sentence
@@ -86,10 +85,10 @@ def of_run(run: RunRecord, cosines: Cosines, texts: Texts | None = None) -> list
 def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts | None) -> Finding:
     """Whether the changed meaning is nearer in more than half of the originals."""
     outcomes = 1.0 - cosines.outcomes(ordering)
-    n, wrong = len(outcomes), float(outcomes.mean())
-    decided = int(np.count_nonzero(outcomes != HALF))
-    interval = wilson_interval(wrong, n)
-    p = p_of_more(int(np.count_nonzero(outcomes == 1.0)), decided, HALF)
+    n, wrong, known = len(outcomes), float(outcomes.mean()), cosines.dependence
+    interval = share_interval(outcomes, known)
+    decided = outcomes != HALF
+    p = _p_of_more(outcomes[decided], known.among(decided), HALF)
     changed, kept = noun(ordering.far), noun(ordering.near)
     above = Above(ordering.far, ordering.near)
     examples, numbers = _examples(run, cosines, ordering, texts) if texts and p < ALPHA else ((), ())
@@ -102,7 +101,7 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
         f"{ci(interval, '.0%')}.",
         value=wrong,
         interval=interval,
-        test=f"exact sign test against 50%, {n:,} sentences, ties excluded",
+        test=f"exact sign test against 50%, {_counted(known)}, ties excluded",
         p=p,
         n=n,
         severity=wrong,
@@ -158,18 +157,18 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
     Each is tested and has its interval at a level divided by their number (Bonferroni), so that which ones are named
     may depend on what came out: p is that of the least sure one.
     """
-    n, many = cosines.originals, len(orderings)
-    z = NormalDist().inv_cdf(1 - (1 - LEVEL) / (2 * many))
+    n, many, known = cosines.originals, len(orderings), cosines.dependence
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
     shares = {ordering: float(outcomes.mean()) for ordering, outcomes in right.items()}
-    p = {o: min(1.0, many * p_of_more(float(outcomes.sum()), n, CLEARLY)) for o, outcomes in right.items()}
+    sure = {o: share_interval(outcomes, known, 1 - (1 - LEVEL) / many) for o, outcomes in right.items()}
+    p = {o: min(1.0, many * _p_of_more(outcomes, known, CLEARLY)) for o, outcomes in right.items()}
     order = sorted(orderings, key=lambda o: -shares[o])
     named = [o for o in order if p[o] < ALPHA][:MOST_NAMED] or order[:1]
     best = named[0]
     parts = [
-        f"than {noun(o.far)} in {percent(shares[o])} of the sentences{ci(wilson_interval(shares[o], n, z), '.0%')}"
+        f"than {noun(o.far)} in {percent(shares[o])} of the sentences{ci(sure[o], '.0%')}"
         if o.near == best.near
-        else f"{noun(o.near)} than {noun(o.far)} in {percent(shares[o])}{ci(wilson_interval(shares[o], n, z), '.0%')}"
+        else f"{noun(o.near)} than {noun(o.far)} in {percent(shares[o])}{ci(sure[o], '.0%')}"
         for o in named
     ]
     corrected = f", corrected for {many} comparisons" if many > 1 else ""
@@ -180,8 +179,8 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
         level=Level.STRENGTH,
         sentence=f"{{A}} keeps {noun(best.near)} closer to the original {_joined(parts)}.",
         value=shares[best],
-        interval=wilson_interval(shares[best], n, z),
-        test=f"exact binomial test against 75%, {n:,} sentences{corrected}",
+        interval=sure[best],
+        test=f"exact binomial test against 75%, {_counted(known)}{corrected}",
         p=max(p[o] for o in named),
         n=n,
         severity=max(0.0, 2 * shares[best] - 1),
@@ -194,9 +193,9 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
     values, k = cosines.values, len(cosines.subsets)
     right = right_of(cosines.subsets)
     found = picks(values, cosines.subsets.index(right))
-    n, accuracy, chance = len(found), float(found.mean()), 1.0 / k
-    interval = wilson_interval(accuracy, n)
-    missed = int(np.count_nonzero(found == 0.0))  # a shared first place counts as found: toward chance
+    n, accuracy, chance, known = len(found), float(found.mean()), 1.0 / k, cosines.dependence
+    interval = share_interval(found, known)
+    missed = np.asarray(found == 0.0, dtype=np.float64)  # a shared first place counts as found: toward chance
     return finding(
         ENTRY,
         [run],
@@ -206,8 +205,8 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
         f"{ci(interval, '.0%')}; guessing finds it in {percent(chance)}.",
         value=accuracy,
         interval=interval,
-        test=f"exact binomial test against {percent(chance)}, {n:,} sentences",
-        p=p_of_more(missed, n, 1.0 - chance),
+        test=f"exact binomial test against {percent(chance)}, {_counted(known)}",
+        p=_p_of_more(missed, known, 1.0 - chance),
         n=n,
         severity=1.0 - accuracy,
         address={"heros_view": "orderings"},
@@ -235,13 +234,12 @@ def of_baselines(
 def _of_dataset(
     runs: Sequence[RunRecord], baselines: Sequence[RunRecord], cosines: Mapping[str, Cosines]
 ) -> list[Finding]:
-    orderings, n = tested(cosines[baselines[0].run_id].subsets), cosines[baselines[0].run_id].originals
+    orderings, known = tested(cosines[baselines[0].run_id].subsets), cosines[baselines[0].run_id].dependence
     if not orderings:
         return []
     right = {
         run.run_id: np.mean([cosines[run.run_id].outcomes(o) for o in orderings], axis=0) for run in (*runs, *baselines)
     }
-    known = Dependence.of_groups(np.arange(n, dtype=np.int64), Unit.SENTENCES)
     out: list[Finding] = []
     for found in against_baselines(runs, baselines, right, known):
         points = number(100 * found.difference.value, "+.0f") + " points" + ci(found.difference.interval, "+.0f", 100)
@@ -250,7 +248,7 @@ def _of_dataset(
             found,
             "at telling rewrites that keep the meaning from rewrites that change it",
             f"{percent(found.score)} of the comparisons right against {percent(found.reached)}, {points}",
-            f"sign-flip test over {n:,} sentences, {counted(len(orderings), 'comparison')} each",
+            f"sign-flip test over {_counted(known)}, {counted(len(orderings), 'comparison')} each",
             {"heros_view": "orderings"},
         )
     return out
@@ -274,12 +272,25 @@ def of_words(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -
         scores = f"{percent(found.reached.value)} of the sentences right by {found.best}"
         scores += f" against {percent(found.score.value)}"
         out += findings_of_words(
-            ENTRY, run, found, scores, "sign flips of sentences", {"heros_view": "words alone"}, 100
+            ENTRY, run, found, scores, f"sign flips of {own.dependence.unit}", {"heros_view": "words alone"}, 100
         )
     return out
 
 
-# --- words
+# --- words and tests
+
+
+def _p_of_more(outcomes: Float64, known: Dependence, chance: float) -> float:
+    """Exact binomial test of ``outcomes [m]`` against ``chance``, for the effective number of independent ones."""
+    if not len(outcomes):
+        return 1.0
+    n = observations(outcomes, known)
+    return p_of_more(float(outcomes.sum()) * n / len(outcomes), n, chance)
+
+
+def _counted(known: Dependence) -> str:
+    """``150 sentences``, or ``450 independent groups of sentences`` with what they are worth."""
+    return f"{known.units:,} {known.unit}" if known.is_of_singles else known.independent
 
 
 def _joined(parts: Sequence[str]) -> str:

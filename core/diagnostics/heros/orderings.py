@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import combinations
-from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.heros.definition import ORDERINGS, Meaning, meaning_of, ordering_outcomes
+from blindspot.diagnostics.heros.dependence import of_singles, of_texts
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Z_95, Interval, mcnemar, wilson_interval
+from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Interval
+from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, share_interval
 from blindspot.texts import percent
-from blindspot.types import Float64, digest_of_strings
+from blindspot.types import Float64, Int64, digest_of_strings
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
 SPELLING = "typo"
@@ -77,18 +78,27 @@ def _kept_over_changed(subsets: Sequence[str]) -> list[Ordering]:
 
 @dataclass(frozen=True, eq=False)
 class Cosines:
-    """A run's cosines of originals and rewrites, ``values [n, subsets] float64``."""
+    """A run's cosines of originals and rewrites, ``values [n, subsets] float64``.
+
+    ``texts [n, 1 + subsets] int64`` are the numbers of each original's texts, its own first; None where no two share
+    one.
+    """
 
     subsets: tuple[str, ...]
     values: Float64
+    texts: Int64 | None = None
 
     @cached_property
     def digest(self) -> str:
-        return digest_of_strings([*self.subsets, hashlib.sha256(self.values.tobytes()).hexdigest()])
+        numbers = () if self.texts is None else (self.texts,)
+        return digest_of_strings(
+            [*self.subsets, *(hashlib.sha256(array.tobytes()).hexdigest() for array in (self.values, *numbers))]
+        )
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, subsets: Sequence[str] | None = None) -> Cosines:
-        """From one run's stored rows (columns ``item_no, subset, cosine``), originals in the order of their numbers.
+        """From one run's stored rows (columns ``item_no, original_no, rewrite_no, subset, cosine``), originals in the
+        order of their numbers.
 
         Args:
             subsets: the columns in their order; by default those of the rows, in the order of appearance.
@@ -105,11 +115,18 @@ class Cosines:
                 expected="one for every original and subset",
                 remedy="delete the run and run it again",
             )
-        return cls(tuple(names), values)
+        rewrites = rows.pivot(index="item_no", columns="subset", values="rewrite_no").loc[table.index, names]
+        originals = rows.drop_duplicates("item_no").set_index("item_no")["original_no"].loc[table.index]
+        return cls(tuple(names), values, np.column_stack([originals, rewrites]).astype(np.int64))
 
     @property
     def originals(self) -> int:
         return len(self.values)
+
+    @cached_property
+    def dependence(self) -> Dependence:
+        """Of the originals: those that share a text, directly or through others, are one unit."""
+        return of_singles(self.originals) if self.texts is None else of_texts(self.texts)
 
     def of(self, subset: str) -> Float64:
         """``[n]``"""
@@ -122,7 +139,8 @@ class Cosines:
 
 @dataclass(frozen=True)
 class Rate:
-    """The share of originals that have an order, ties counting half, with its 95% Wilson interval."""
+    """The share of originals that have an order, ties counting half, with its 95% Wilson interval over groups that
+    share no text."""
 
     ordering: Ordering
     value: float
@@ -136,9 +154,9 @@ def rate(cosines: Cosines, ordering: Ordering, highest_of: int = 1) -> Rate:
         highest_of: the number of rates that this one is the highest of. It errs upward whenever one of them does, and
             hardly ever downward: three quarters of the 5% are for the upward errors of all of them (Bonferroni).
     """
-    value = float(cosines.outcomes(ordering).mean())
-    z = Z_95 if highest_of == 1 else NormalDist().inv_cdf(1 - 0.75 * (1 - LEVEL) / highest_of)
-    return Rate(ordering, value, wilson_interval(value, cosines.originals, z))
+    outcomes = cosines.outcomes(ordering)
+    level = LEVEL if highest_of == 1 else 1 - 1.5 * (1 - LEVEL) / highest_of
+    return Rate(ordering, float(outcomes.mean()), share_interval(outcomes, cosines.dependence, level))
 
 
 def win_rates(cosines: Cosines) -> Float64:
@@ -214,8 +232,8 @@ class Contrast:
 
     Attributes:
         more, less: the variants' places.
-        p_corrected: McNemar's p-value, times the number of orderings and of pairs of variants that it is the largest
-            difference of (Bonferroni), at most 1.
+        p_corrected: the p-value of ``mcnemar_by_units``, times the number of orderings and of pairs of variants that
+            it is the largest difference of (Bonferroni), at most 1.
     """
 
     more: int
@@ -244,7 +262,8 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
     if own[more].value == own[less].value:
         return None
     tests = len(candidates) * math.comb(len(variants), 2)
-    p = mcnemar(variants[more].outcomes(widest), variants[less].outcomes(widest)).p_value
+    outcomes = [variants[place].outcomes(widest) for place in (more, less)]
+    p = mcnemar_by_units(outcomes[0], outcomes[1], variants[more].dependence).p_value
     return Contrast(more, less, own[more], own[less], min(1.0, tests * p))
 
 

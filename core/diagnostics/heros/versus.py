@@ -8,11 +8,10 @@ import numpy as np
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, picks, right_of
+from blindspot.diagnostics.heros.dependence import name_of_test
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import mcnemar
-from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.pairs import mcnemar_by_units
 from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -24,18 +23,19 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
     runs = {run.run_id: run for pair in pairs for run in pair}
     rows = repository.items(ENTRY, list(runs), texts=False)
     score = ENTRY.headline_of(pairs[0][0].metrics)
-    outcomes = {i: _outcomes(Cosines.of_rows(rows[rows["run_id"] == i]), score) for i in runs}
-    known = Dependence.of_groups(np.arange(len(next(iter(outcomes.values())))), Unit.SENTENCES)
+    cosines = {i: Cosines.of_rows(rows[rows["run_id"] == i]) for i in runs}
+    outcomes = {i: _outcomes(of, score) for i, of in cosines.items()}
+    known = cosines[pairs[0][0].run_id].dependence
     found = []
     for first, second in pairs:
         a, b = outcomes[first.run_id], outcomes[second.run_id]
         if score == ACCURACY:  # several that share the first place share the point
-            label, test = "Right rewrite nearest of all", "sign flips of sentences"
+            label, test = "Right rewrite nearest of all", f"sign flips of {known.unit}"
             p = float(statistics.p_values((a - b)[:, np.newaxis], known)[0])
         else:
             near, _, far = score.partition(">")
-            label, test = f"{_words(near).capitalize()} nearer than {_words(far)}", "McNemar's exact test"
-            p = mcnemar(a, b).p_value
+            label = f"{_words(near).capitalize()} nearer than {_words(far)}"
+            test, p = name_of_test(known), mcnemar_by_units(a, b, known).p_value
         found.append(
             Difference.of(
                 ENTRY,
@@ -117,8 +117,7 @@ def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]
     cosines = Cosines.of_rows(rows)
     numbers = np.sort(rows["item_no"].unique()).astype(np.int64)
     texts = rows.drop_duplicates("item_no").set_index("item_no")["original"].loc[numbers.tolist()].tolist()
-    known = Dependence.of_groups(np.arange(len(numbers)), Unit.SENTENCES)
     names = [str(ordering) for ordering in listed_orderings(cosines.subsets)]
     names += [ACCURACY] if right_of(cosines.subsets) else []
     of = {name: _outcomes(cosines, name) for name in names if name in run.metrics}
-    return {name: ItemScores(float(v.mean()), v, numbers, texts, known) for name, v in of.items()}
+    return {name: ItemScores(float(v.mean()), v, numbers, texts, cosines.dependence) for name, v in of.items()}

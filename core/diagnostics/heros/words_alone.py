@@ -1,7 +1,7 @@
 """Scores of words alone on HEROS's originals, beside a model's: by kind of change, with a paired test.
 
 The score is the share of originals whose right rewrite is nearest, where a dataset has one (``definition.RIGHT``), else
-the share of the orderings that meaning demands. Originals of the same text depend on each other.
+the share of the orderings that meaning demands. Originals that share a text depend on each other.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.definition import picks, right_of
+from blindspot.diagnostics.heros.dependence import of_texts
 from blindspot.diagnostics.heros.orderings import Cosines, tested
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.against_words import ALL, Against, for_choice
@@ -32,15 +31,11 @@ class Alone:
 
     Attributes:
         outcomes: per measure ``[n] float64`` from 0 to 1, what the score is the mean of.
-        groups: ``[n] int64``, equal for originals of the same text.
+        dependence: of the originals.
     """
 
     outcomes: Mapping[Words, Float64]
-    groups: Int64
-
-    def dependence(self, inside: Bool) -> Dependence:
-        """Of some originals, ``[n] bool``."""
-        return Dependence.of_groups(self.groups[inside], Unit.SENTENCES)
+    dependence: Dependence
 
 
 def is_scored(subsets: Sequence[str]) -> bool:
@@ -63,9 +58,8 @@ def of_words(found: Sentences) -> Alone:
     firsts = [text for text in found.originals for _ in range(k)]
     seconds = [text for rewrites in found.rewrites for text in rewrites]
     measured = similarities(firsts, seconds)
-    groups, _ = pd.factorize(np.asarray(found.originals, dtype=object))
     by_measure = {words: outcomes(Cosines(found.subsets, values.reshape(n, k))) for words, values in measured.items()}
-    return Alone(by_measure, groups.astype(np.int64))
+    return Alone(by_measure, of_texts(np.column_stack([found.original_items, found.rewrite_items])))
 
 
 def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]:
@@ -76,7 +70,7 @@ def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]
 
 def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> Against:
     """A model's outcomes ``[n]`` against those of the measure that is best on the originals inside, ``[n] bool``."""
-    known, own = alone.dependence(inside), model[inside]
+    known, own = alone.dependence.among(inside), model[inside]
     best = max(alone.outcomes, key=lambda words: float(alone.outcomes[words][inside].mean()))
     reached = alone.outcomes[best][inside]
     return Against(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -10,9 +10,8 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import Outcomes, outcomes
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, McNemar, mcnemar
-from blindspot.numerics.statistics.pairs import Dependence, difference
-from blindspot.numerics.statistics.resampling import sign_flip_p_values
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, McNemar
+from blindspot.numerics.statistics.pairs import Dependence, difference, mcnemar_by_units
 from blindspot.runs.comparison import Comparison, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -35,17 +34,14 @@ class Paired:
     def of(cls, found: Outcomes, first: str, second: str, name: str = "all") -> Paired:
         """Compare the runs with these ids on one or more examples."""
         right = [found.right(run_id).astype(np.float64) for run_id in (first, second)]
-        known, test = Dependence.of_groups(found.groups, Unit.EXAMPLES), mcnemar(*right)
-        if known.units < len(found):  # flip whole groups
-            p = sign_flip_p_values((right[0] - right[1])[:, np.newaxis], known.groups)
-            test = replace(test, p_value=float(p[0]))
+        known = Dependence.of_groups(found.groups, Unit.EXAMPLES)
         return cls(
             name,
             len(found),
             float(right[0].mean()),
             float(right[1].mean()),
             difference(right[0], right[1], known).interval,
-            test,
+            mcnemar_by_units(right[0], right[1], known),
             len(found) - len(np.unique(found.groups)),
         )
 

@@ -16,6 +16,7 @@ class Unit(StrEnum):
     PAIRS = "pairs"
     EXAMPLES = "examples"  # equal ones count once
     SENTENCES = "sentences"
+    SENTENCE_GROUPS = "groups of sentences"  # that share no text
     QUERIES = "queries"
     RATERS = "raters"
     FAMILIES = "families of models"

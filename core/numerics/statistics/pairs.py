@@ -17,13 +17,13 @@ the numbers of each pair's texts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit, independent
-from blindspot.numerics.statistics.intervals import Interval, quantile, wilson_interval
+from blindspot.numerics.statistics.intervals import LEVEL, Interval, McNemar, mcnemar, quantile, wilson_interval
 from blindspot.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
@@ -89,10 +89,19 @@ class Dependence:
             refusal = ""
         return cls(unit, numbers, numbers, numbers, len(sizes), freedom, enlarged, refusal)
 
+    def among(self, inside: Bool) -> Dependence:
+        """Of some of the items, ``[m] bool``, in the same groups; of groups alone."""
+        return Dependence.of_groups(self.groups[inside], self.unit)
+
     @property
     def effective(self) -> float:
         """The equivalent number of units of equal size."""
         return min(self.freedom + 1, float(self.units))
+
+    @property
+    def is_of_singles(self) -> bool:
+        """Whether every item is a unit of its own."""
+        return self.unit is not Unit.TEXTS and self.units == len(self.groups)
 
     @property
     def independent(self) -> str:
@@ -234,6 +243,28 @@ def worth(mean: float, spread: float, variance: float, carried: float, effective
     return possible / max(variance, smoothed)
 
 
+def observations(values: Float64, dependence: Dependence) -> float:
+    """Effective number of independent 0/1 observations of the mean of ``values [m]`` within 0 to 1: m where every unit
+    is one item, at most m elsewhere, and of too few units their own number."""
+    if dependence.is_of_singles:
+        return float(len(values))
+    if dependence.refusal:
+        return max(1.0, dependence.effective)
+    mean, variance, carried = moments(values, dependence)
+    return min(float(len(values)), worth(mean, float(values.var()), variance, carried, dependence.effective))
+
+
+def share_interval(values: Float64, dependence: Dependence, level: float = LEVEL) -> Interval:
+    """Wilson's interval of the mean of ``values [m]`` within 0 to 1, for the effective number of observations.
+
+    Unlike ``share`` it never refuses: items that are units of their own have Wilson's, however few; of too few larger
+    units each counts as one observation.
+    """
+    is_normal = dependence.is_of_singles or bool(dependence.refusal)
+    z = quantile(np.inf if is_normal else dependence.freedom, level)
+    return wilson_interval(float(values.mean()), observations(values, dependence), float(z))
+
+
 def share(values: Float64, dependence: Dependence) -> Estimate:
     """The mean of ``values [m]`` within 0 to 1, with Wilson's interval for the effective number of observations."""
     return bounded(float(values.mean()), values, dependence, dependence.effective)
@@ -357,6 +388,16 @@ def p_values(paired: Float64, dependence: Dependence) -> Float64:
     size = np.abs(paired.mean(axis=0))
     t = np.divide(size, error, out=np.zeros_like(size), where=error > 0)
     return np.asarray(2 * stdtr(dependence.freedom, -t))
+
+
+def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) -> McNemar:
+    """McNemar's exact test on paired outcomes ``[m]``, with p by sign flips of whole units where units have several
+    items; of 0/1 outcomes and units of one item the two tests are the same."""
+    found = mcnemar(first, second)
+    if dependence.is_of_singles:
+        return found
+    p = sign_flip_p_values((first - second)[:, np.newaxis], dependence.groups)
+    return replace(found, p_value=float(p[0]))
 
 
 def p_of_change(value: float, influence: Float64, dependence: Dependence) -> float:

@@ -13,7 +13,6 @@ from scipy import stats as scipy_stats
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.diagnostics.heros.definition import (
     ENTRY,
-    FEWEST_ORIGINALS,
     ORDERINGS,
     SUBSETS,
     baseline,
@@ -22,10 +21,13 @@ from blindspot.diagnostics.heros.definition import (
     ordering_outcomes,
     picks,
 )
+from blindspot.diagnostics.heros.dependence import of_dataset, of_singles
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import wilson_interval
 from blindspot.types import CancelToken, Float64, no_progress
+
+FEWEST = 8  # originals that share no text, for an interval of a mean
 
 
 def minimal_pairs(n: int, subsets: tuple[str, ...] = tuple(SUBSETS)) -> MinimalPairSet:
@@ -97,7 +99,7 @@ def test_a_double_loop_in_float64(n: int, d: int, seed: int, with_zeros: bool) -
     of_means = {f"{s}_{end}" for s in (*SUBSETS, "cos_avg") for end in ("low", "high")}
     of_paraphrases = {"accuracy", "accuracy_low", "accuracy_high", "accuracy_chance"}
     lacking = {m.name for m in ENTRY.metrics} - of_paraphrases - set(result.metrics)
-    assert lacking == (of_means if n < FEWEST_ORIGINALS else set())
+    assert lacking == (of_means if n < FEWEST else set())
     assert set(result.metrics) <= {m.name for m in ENTRY.metrics}
     assert result.items.schema == ENTRY.schema
     cosines = {
@@ -178,7 +180,7 @@ def test_the_intervals_come_from_leaving_each_original_out(n: int) -> None:
     dataset = minimal_pairs(n, ("synonym", "typo"))
     embeddings = neighbours(dataset, 6, seed=2)
     cosines = cosines_of(embeddings, dataset)
-    found = intervals(embeddings, dataset, cosines)
+    found = intervals(embeddings, dataset, cosines, of_singles(n))
     assert found is not None
     rows = embeddings[dataset.originals]
     half, originals = n // 2, np.arange(n)
@@ -214,11 +216,90 @@ def test_the_intervals_come_from_leaving_each_original_out(n: int) -> None:
 
 
 def test_few_originals_have_no_interval() -> None:
-    for n in (FEWEST_ORIGINALS - 1, FEWEST_ORIGINALS):
+    for n in (FEWEST - 1, FEWEST):
         dataset = minimal_pairs(n, ("synonym", "typo"))
         metrics = run(neighbours(dataset, 4, seed=1), dataset).metrics
-        assert ({"synonym_low", "typo_high", "cos_avg_low"} <= set(metrics)) == (n == FEWEST_ORIGINALS)
+        assert ({"synonym_low", "typo_high", "cos_avg_low"} <= set(metrics)) == (n == FEWEST)
         assert {"synonym", "synonym_sd", "synonym>typo_low"} <= set(metrics)
+
+
+@given(st.integers(FEWEST, 20), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_originals_that_are_there_several_times_count_once(n: int, times: int, seed: int) -> None:
+    """Of an even number, so that all of one are in one half."""
+    dataset = minimal_pairs(2 * n, ("synonym", "typo"))
+    embeddings = neighbours(dataset, 4, seed)
+    again = MinimalPairSet(
+        "again",
+        dataset.items,
+        np.repeat(dataset.originals, times),
+        {subset: np.repeat(rewrites, times) for subset, rewrites in dataset.rewrites.items()},
+    )
+    once, often = (run(embeddings, of).metrics for of in (dataset, again))
+    for name in ("synonym", "typo", "cos_avg"):
+        for end in ("", "_low", "_high"):
+            assert often[name + end] == pytest.approx(once[name + end], rel=1e-9, abs=1e-12)
+    for end in ("low", "high"):  # Student's t in place of the normal quantile
+        assert often[f"synonym>typo_{end}"] == pytest.approx(once[f"synonym>typo_{end}"], abs=0.1)
+
+
+def in_groups(sizes: list[int], seed: int) -> MinimalPairSet:
+    """Every text is an original, and its rewrites are the next two of its group, as in SemAntoNeg; in random order."""
+    start = np.cumsum([0, *sizes[:-1]])
+    rows = [[s + (i + k) % size for k in range(3)] for s, size in zip(start, sizes, strict=True) for i in range(size)]
+    originals, near, far = np.random.default_rng(seed).permutation(np.array(rows, dtype=np.int32)).T
+    items = tuple(f"text {i}" for i in range(sum(sizes)))
+    return MinimalPairSet("in groups", items, originals.copy(), {"synonym": near.copy(), "antonym": far.copy()})
+
+
+def coverage_of_groups(sizes: list[int], common: float, simulations: int) -> tuple[float, float]:
+    """How often the intervals of cos_avg and of a similarity hold the truth, the mean over all simulations."""
+    rng, d = np.random.default_rng([len(sizes), simulations]), 16
+    dataset = in_groups(sizes, seed=3)
+    known = of_dataset(dataset.originals, dataset.rewrites)
+    assert known.units == len(sizes)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    found, values = [], []
+    for _ in range(simulations):
+        centre = rng.standard_normal((len(sizes), d)) + common * np.sqrt(d) * np.eye(1, d)
+        change = 0.6 * np.exp(0.4 * rng.standard_normal((len(sizes), 1)))
+        embeddings = centre[group] + change[group] * rng.standard_normal((len(group), d))
+        unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+        cosines = np.stack([(unit[dataset.originals] * unit[r]).sum(axis=1) for r in dataset.rewrites.values()], axis=1)
+        sure = intervals(embeddings, dataset, cosines, known)
+        assert sure is not None
+        cos_avg = baseline(embeddings, dataset)
+        values.append((cos_avg, (cosines[:, 0].mean() - cos_avg) / (1 - cos_avg)))
+        found.append((sure.cos_avg, sure.similarities[0]))
+    truth = np.mean(values, axis=0)
+    held = [np.mean([one[i].low <= truth[i] <= one[i].high for one in found]) for i in range(2)]
+    return float(held[0]), float(held[1])
+
+
+@pytest.mark.parametrize("sizes", [[7] * 12, [3] * 20])
+def test_intervals_of_originals_that_share_texts_hold_the_truth(sizes: list[int]) -> None:
+    """Over rows, the interval of the similarity held it in 57 and 81% of cases."""
+    assert all(0.91 <= share <= 0.99 for share in coverage_of_groups(sizes, 1.0, 400))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [[7] * 8, [7] * 12, [7] * 40, [2] * 8, [3] * 20])
+def test_coverage_of_groups(sizes: list[int]) -> None:
+    for common in (0.0, 0.3, 1.0):
+        of_cos_avg, of_similarity = coverage_of_groups(sizes, common, 3_000)
+        what = f"HEROS, {len(sizes)} groups of {sizes[0]}, {common} in common"
+        print(f"{what}: cos_avg {of_cos_avg}, similarity {of_similarity}", flush=True)
+        assert 0.92 <= of_similarity <= 0.98
+        assert 0.92 <= of_cos_avg <= (0.98 if common == 1.0 else 1.0)
+
+
+def test_too_few_groups_have_no_interval_of_a_mean_and_wide_ones_of_shares() -> None:
+    dataset = in_groups([5] * 7, seed=0)
+    metrics = run(neighbours(minimal_pairs(35, ()), 4, seed=1), dataset).metrics
+    assert not {"synonym_low", "cos_avg_high"} & set(metrics)
+    rate = metrics["synonym>antonym"]
+    expected = wilson_interval(rate, 7)
+    assert metrics["synonym>antonym_low"] == pytest.approx(expected.low)
+    assert metrics["synonym>antonym_high"] == pytest.approx(expected.high)
 
 
 def coverage(n: int, common: float, seed: int, simulations: int) -> tuple[float, float]:
@@ -241,7 +322,7 @@ def coverage(n: int, common: float, seed: int, simulations: int) -> tuple[float,
     for _ in range(simulations):
         embeddings = drawn(n)
         unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
-        found = intervals(embeddings, dataset, (unit[:n] * unit[n:]).sum(axis=1)[:, np.newaxis])
+        found = intervals(embeddings, dataset, (unit[:n] * unit[n:]).sum(axis=1)[:, np.newaxis], of_singles(n))
         assert found is not None
         for place, (interval, true) in enumerate(((found.cos_avg, cos_avg), (found.similarities[0], truth))):
             held[place] += interval.low <= true <= interval.high
@@ -249,14 +330,14 @@ def coverage(n: int, common: float, seed: int, simulations: int) -> tuple[float,
     return float(of_cos_avg), float(of_similarity)
 
 
-@pytest.mark.parametrize("n", [FEWEST_ORIGINALS, 20])
+@pytest.mark.parametrize("n", [FEWEST, 20])
 def test_intervals_hold_the_truth(n: int) -> None:
     """Percentiles of a bootstrap held it in 83 and 91% of cases."""
     assert all(0.91 <= share <= 0.99 for share in coverage(n, 1.0, 1, 400))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n", [FEWEST_ORIGINALS, 10, 20, 50, 200])
+@pytest.mark.parametrize("n", [FEWEST, 10, 20, 50, 200])
 def test_coverage(n: int) -> None:
     """Where originals have nothing in common cos_avg is 0 whichever are drawn, and its interval is too wide."""
     for common in (0.0, 0.3, 1.0):
@@ -313,7 +394,8 @@ def test_an_encoder_that_tells_no_rewrite_from_another_gets_chance() -> None:
         metrics = run(np.tile(vectors, (1 + len(subsets), 1)), minimal_pairs(40, subsets)).metrics
         assert metrics["accuracy"] == metrics["accuracy_chance"] == pytest.approx(1 / len(subsets), abs=1e-15)
         interval = wilson_interval(metrics["accuracy"], 40)
-        assert (metrics["accuracy_low"], metrics["accuracy_high"]) == (interval.low, interval.high)
+        assert metrics["accuracy_low"] == pytest.approx(interval.low, abs=1e-15)
+        assert metrics["accuracy_high"] == pytest.approx(interval.high, abs=1e-15)
 
 
 def test_it_is_that_of_a_loop_over_the_stored_cosines_and_of_any_order_of_columns() -> None:

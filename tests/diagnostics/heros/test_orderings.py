@@ -101,9 +101,19 @@ def test_the_meaning_of_a_subset_by_its_name(subset: str, meaning: Meaning) -> N
 
 def test_rows_become_a_table_in_any_order() -> None:
     rows = pd.DataFrame(
-        {"item_no": [1, 0, 1, 0], "subset": ["a", "b", "b", "a"], "cosine": [0.1, 0.2, 0.3, 0.4], "run_id": "x"}
+        {
+            "item_no": [1, 0, 1, 0],
+            "subset": ["a", "b", "b", "a"],
+            "cosine": [0.1, 0.2, 0.3, 0.4],
+            "original_no": [5, 3, 5, 3],
+            "rewrite_no": [1, 2, 4, 6],
+            "run_id": "x",
+        }
     )
     table = Cosines.of_rows(rows)
+    assert table.texts is not None
+    assert table.texts.tolist() == [[3, 6, 2], [5, 1, 4]]
+    assert table.dependence.is_of_singles
     assert table.subsets == ("a", "b")
     np.testing.assert_array_equal(table.values, [[0.4, 0.2], [0.1, 0.3]])
     assert Cosines.of_rows(rows, ["b"]).values.tolist() == [[0.2], [0.3]]
@@ -293,6 +303,41 @@ def test_a_contrast_says_whether_it_is_more_than_chance(turned: int, separable: 
 def test_without_kept_and_changed_meanings_there_is_no_headline(columns: dict[str, list[float]]) -> None:
     assert orderings.worst(cosines(**columns)) is None
     assert orderings.contrast([cosines(**columns), cosines(**columns)]) is None
+
+
+# --- originals that share texts
+
+
+def test_where_every_original_is_there_twice_it_counts_once() -> None:
+    rng = np.random.default_rng(4)
+    values, other = rng.random((2, 30, 2))
+    names, texts = ("synonym", "antonym"), np.arange(90).reshape(30, 3)
+    once, often = (
+        [Cosines(names, np.repeat(v, times, axis=0), np.repeat(texts, times, axis=0)) for v in (values, other)]
+        for times in (1, 2)
+    )
+    assert [o.dependence.is_of_singles for o in (once[0], often[0])] == [True, False]
+    assert (often[0].dependence.units, often[0].dependence.unit) == (30, "groups of sentences")
+    ordering = Ordering(*names)
+    narrow, rate, wide = (orderings.rate(c, ordering) for c in (Cosines(names, often[0].values), once[0], often[0]))
+    assert rate.value == wide.value == narrow.value
+    width = [one.interval.high - one.interval.low for one in (narrow, rate, wide)]
+    assert width[0] < 0.75 * width[1]
+    assert width[2] == pytest.approx(width[1], rel=0.08)
+
+    (exact,), (flipped,) = (comparison.tests_of_orderings(*two) for two in (once, often))
+    assert flipped.test.first_better == 2 * exact.test.first_better
+    assert flipped.test.p_value == pytest.approx(exact.test.p_value, abs=0.02)  # random flips
+    contrasts = [orderings.contrast(two) for two in (once, often)]
+    assert contrasts[0] is not None
+    assert contrasts[1] is not None
+    assert contrasts[1].p_corrected == pytest.approx(contrasts[0].p_corrected, abs=0.02)
+
+
+def test_the_digest_tells_which_texts_are_shared() -> None:
+    table = cosines(a=[0.1, 0.2], b=[0.3, 0.1])
+    alone, shared = (replace(table, texts=np.array(t)) for t in ([[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 0]]))
+    assert len({table.digest, alone.digest, shared.digest}) == 3
 
 
 # --- two variants

@@ -47,7 +47,7 @@ def test_scores_by_role_equal_the_loop(world: World, transform: str) -> None:
         cosines = [cosine(x, documents[y]) for x, y in zip(asked, rewrites.tolist(), strict=True)]
         normalized = (math.fsum(cosines) / len(cosines) - cos_avg) / (1 - cos_avg)
         assert run.metrics[subset] == pytest.approx(normalized, abs=1e-5)
-        assert run.metrics[f"{subset}_low"] < normalized < run.metrics[f"{subset}_high"]
+        assert f"{subset}_low" not in run.metrics  # all originals share texts: one group says nothing of the mean
     rows = world.repository.items(ENTRY, [run.run_id], texts=True)
     for number in originals[:3]:
         found = cosines_to_all(run, number, world.settings, world.repository)

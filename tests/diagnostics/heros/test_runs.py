@@ -169,8 +169,9 @@ def test_rows_and_texts_are_stored_and_exported(
         assert one[one.subset == subset].similarity.mean() == pytest.approx(first.metrics[subset])
     assert len(frame) == 16
     bare = repository.items(ENTRY, [first.run_id], texts=False)
-    assert list(bare.columns) == ["run_id", "item_no", "subset", "cosine", "similarity"]
-    assert bare.cosine.tolist() == one.cosine.tolist()
+    assert list(bare.columns) == ["run_id", "item_no", "original_no", "rewrite_no", "subset", "cosine", "similarity"]
+    for name in ("cosine", "original_no", "rewrite_no"):
+        assert bare[name].tolist() == one[name].tolist()
 
     said = blindspot("export", first.run_id, "--output", str(tmp_path / "rows.csv"))
     assert (said.code, said.out) == (0, f"8 rows written to {tmp_path / 'rows.csv'}\n")
@@ -183,7 +184,7 @@ def test_rows_and_texts_are_stored_and_exported(
     blindspot("export", first.run_id, "--output", str(tmp_path / "rows.parquet"))
     assert parquet.read_table(tmp_path / "rows.parquet").num_rows == 8
 
-    rows_of = {"dataset": 1, "dataset_text": 11, "dataset_pair": 0, "dataset_minimal_pair": 8, "result_heros_v3": 16}
+    rows_of = {"dataset": 1, "dataset_text": 11, "dataset_pair": 0, "dataset_minimal_pair": 8, "result_heros_v4": 16}
     with repository.database.cursor() as connection:
         count = {t: connection.execute(f"SELECT count(*) FROM {t}").fetchone()[0] for t in rows_of}
         assert count == rows_of
@@ -295,7 +296,7 @@ def test_what_cannot_be_compared(
         comparison.compare_orderings(ranked[0], ranked[1], Repository.at(environment.store))
 
     older = replace(other, plan=replace(other.plan, diagnostic_version=1))
-    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 3; run it again"):
+    with pytest.raises(InputError, match="was computed by version 1 of heros; expected version 4; run it again"):
         entry_of_both(one, older)
     with pytest.raises(InputError, match=f"run {other.run_id} is interrupted; expected two finished runs"):
         entry_of_both(one, replace(other, state=RunState.INTERRUPTED))

@@ -13,8 +13,11 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.heros import words_alone
 from blindspot.diagnostics.heros.browsing import Sentences
+from blindspot.diagnostics.heros.dependence import of_singles
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.words_alone import SCORE, Alone
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.against_words import ALL, Verdict, corrected, in_words
 from blindspot.settings import Settings
@@ -24,14 +27,16 @@ RIGHT = ("paraphrase", "foil")
 
 def sentences(rows: list[tuple[str, ...]], subsets: tuple[str, ...] = RIGHT) -> Sentences:
     n = len(rows)
-    empty = np.zeros(n, dtype=np.int64)
     rewrites = [list(row[1:]) for row in rows]
-    return Sentences(np.arange(n), [row[0] for row in rows], empty, subsets, rewrites, np.zeros((n, 2)), {}, {})
+    items = list(dict.fromkeys(text for row in rows for text in row))
+    numbers = np.array([[items.index(text) for text in row] for row in rows])
+    return Sentences(np.arange(n), [row[0] for row in rows], numbers[:, 0], subsets, rewrites, numbers[:, 1:], {}, {})
 
 
 def alone_of(outcomes: list[float], groups: list[int] | None = None) -> Alone:
     values = np.array(outcomes)
-    return Alone(dict.fromkeys(Words, values), np.array(groups or range(len(values)), dtype=np.int64))
+    known = Dependence.of_groups(np.array(groups or range(len(values)), dtype=np.int64), Unit.SENTENCES)
+    return Alone(dict.fromkeys(Words, values), known)
 
 
 def test_the_right_rewrite_must_share_more_words() -> None:
@@ -46,7 +51,7 @@ def test_the_right_rewrite_must_share_more_words() -> None:
     )
     for words in (Words.JACCARD, Words.ROUGE_1):
         assert found.outcomes[words].tolist() == [1, 0, 0.5]
-    assert found.groups.tolist() == [0, 0, 0]
+    assert found.dependence.groups.tolist() == [0, 0, 0]
 
 
 def test_without_a_right_rewrite_it_is_the_orderings_that_meaning_demands() -> None:
@@ -80,7 +85,7 @@ def test_sentences_of_the_same_original_are_flipped_together() -> None:
 
 def test_the_best_measure_is_chosen_and_p_of_kinds_corrected() -> None:
     alone = Alone(
-        {Words.JACCARD: np.zeros(40), Words.ROUGE_1: np.tile([1.0, 0.0], 20), Words.BAG: np.zeros(40)}, np.arange(40)
+        {Words.JACCARD: np.zeros(40), Words.ROUGE_1: np.tile([1.0, 0.0], 20), Words.BAG: np.zeros(40)}, of_singles(40)
     )
     codes = np.repeat([0, 1], 20).astype(np.uint8)
     kinds = words_alone.kinds_of(np.arange(40), OwnColumn("kind", ("x", "y"), codes))

@@ -16,14 +16,17 @@ from statsmodels.stats.proportion import proportion_confint
 
 from blindspot.numerics.statistics import pairs as module
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import wilson_interval
+from blindspot.numerics.statistics.intervals import mcnemar, wilson_interval
 from blindspot.numerics.statistics.pairs import (
     FEWEST,
     Dependence,
     difference,
+    mcnemar_by_units,
     mean_rank,
+    observations,
     p_values,
     share,
+    share_interval,
     smallest_detectable,
     worth,
 )
@@ -38,6 +41,80 @@ def of_texts(left: Int64, right: Int64) -> Dependence:
     found = Dependence.of(left, right)
     texts = len(set(left) | set(right))
     return Dependence(Unit.TEXTS, found.groups, left, right, texts, freedom, enlarged, "")
+
+
+# --- outcomes of several items per unit
+
+
+def in_groups(sizes: list[int]) -> Dependence:
+    return Dependence.of_groups(np.repeat(np.arange(len(sizes)), sizes), Unit.SENTENCE_GROUPS)
+
+
+def test_outcomes_of_single_items_have_wilsons_interval_however_few() -> None:
+    for n in (1, 3, 20):
+        values = np.arange(n) % 2.0
+        known = in_groups([1] * n)
+        assert known.is_of_singles
+        assert observations(values, known) == n
+        low, high = proportion_confint(values.sum(), n, method="wilson")
+        found = share_interval(values, known)
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+        low, high = proportion_confint(values.sum(), n, alpha=0.01, method="wilson")
+        found = share_interval(values, known, level=0.99)
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+
+
+def test_items_that_say_what_their_group_says_count_once() -> None:
+    """20 groups of three, 8 of them right: the variance of a mean of 20, less one degree of freedom."""
+    known, values = in_groups([3] * 20), np.repeat([1.0] * 8 + [0.0] * 12, 3)
+    assert observations(values, known) == pytest.approx(19.0)
+    expected = wilson_interval(0.4, 19.0, student.ppf(0.975, known.freedom))
+    found = share_interval(values, known)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_there_are_never_more_observations_than_items() -> None:
+    """In every group one of two is right: the mean cannot vary."""
+    assert observations(np.tile([1.0, 0.0], 20), in_groups([2] * 20)) <= 40
+
+
+def test_of_too_few_groups_each_is_one_observation() -> None:
+    known, values = in_groups([5] * 4), np.tile([1.0, 1.0, 0.0, 1.0, 1.0], 4)
+    assert known.refusal
+    assert observations(values, known) == pytest.approx(4.0)
+    found, expected = share_interval(values, known), wilson_interval(0.8, 4.0)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+@pytest.mark.parametrize(("sizes", "truth"), [([7] * 12, 0.75), ([7] * 40, 0.5), ([3] * 20, 0.9)])
+def test_intervals_of_outcomes_in_groups_hold_the_truth(sizes: list[int], truth: float) -> None:
+    """Wilson's for all items held it in 66, 63 and 84% of cases."""
+    rng, known, held = np.random.default_rng(5), in_groups(sizes), 0
+    for _ in range(500):
+        of_groups = rng.beta(truth, 1 - truth, len(sizes))
+        found = share_interval((rng.random(sum(sizes)) < np.repeat(of_groups, sizes)).astype(np.float64), known)
+        held += found.low <= truth <= found.high
+    assert 0.92 <= held / 500 <= 0.99
+
+
+def test_mcnemar_flips_whole_groups() -> None:
+    """Eight groups of two, all better in the first: exact p of 8 coins, not of 16."""
+    first, second = np.ones(16), np.zeros(16)
+    found = mcnemar_by_units(first, second, in_groups([2] * 8))
+    assert (found.first_better, found.second_better, found.p_value) == (16, 0, 2 / 2**8)
+    alone = mcnemar_by_units(first, second, in_groups([1] * 16))
+    assert alone == mcnemar(first, second)
+    assert alone.p_value == 2 / 2**16
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=20), st.data())
+def test_some_items_keep_their_groups(groups: list[int], data: st.DataObject) -> None:
+    inside = np.array(data.draw(st.lists(st.booleans(), min_size=len(groups), max_size=len(groups))))
+    found = Dependence.of_groups(np.array(groups), Unit.SENTENCE_GROUPS).among(inside)
+    kept = [group for group, is_in in zip(groups, inside, strict=True) if is_in]
+    assert len(found.groups) == len(kept)
+    assert [a == b for a in found.groups for b in found.groups] == [a == b for a in kept for b in kept]
+    assert found.units == len(set(kept))
 
 
 # --- what is independent

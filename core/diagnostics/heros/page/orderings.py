@@ -10,6 +10,7 @@ import streamlit as st
 
 from blindspot.diagnostics.heros import comparison, orderings
 from blindspot.diagnostics.heros.definition import MEANINGS, Meaning, meaning_of
+from blindspot.diagnostics.heros.dependence import name_of_test
 from blindspot.diagnostics.heros.figures import orderings as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering
@@ -151,6 +152,7 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
         st.warning(as_text(str(error)))
         return
     tests = _tests(tables[first.run_id], tables[second.run_id])
+    test = name_of_test(tables[first.run_id].dependence)
     st.markdown(comparison.verdict(tests, named(first), named(second))[0])
     st.caption(f"A: {as_text(first.plan.variant.label)}. B: {as_text(second.plan.variant.label)}.")
     frame = pd.DataFrame(
@@ -183,13 +185,13 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
             "only A": column(help="Sentences with this order in A but not in B, half ties included"),
             "only B": column(help="Sentences with this order in B but not in A, half ties included"),
             "same": column(help="Sentences on which A and B agree"),
-            "p": text(help="McNemar's exact test on the sentences on which A and B disagree"),
+            "p": text(help=f"By {test}, on the sentences on which A and B disagree"),
             "p, Holm": text(help="Corrected for the number of orderings tested"),
         },
     )
     untested = [t.ordering.in_words(label) for t in tests if not t.is_tested]
     st.caption(
-        f"p: McNemar's exact test, Holm-corrected for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; "
+        f"p: {test}, Holm-corrected for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; "
         f"significant below {ALPHA:g}."
         + (f" No p where A and B agree on every sentence: {as_text(', '.join(untested))}." if untested else "")
     )

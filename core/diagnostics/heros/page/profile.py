@@ -12,7 +12,14 @@ from blindspot.diagnostics.heros.definition import ACCURACY, Meaning, meaning_of
 from blindspot.diagnostics.heros.figures import profile as figures
 from blindspot.diagnostics.heros.orderings import Contrast, Finding
 from blindspot.diagnostics.heros.page import published, words_alone
-from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, subset_in_words
+from blindspot.diagnostics.heros.page.shown import (
+    BY_RUNS,
+    HerosView,
+    cosines,
+    named,
+    shared_texts,
+    subset_in_words,
+)
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
@@ -37,10 +44,17 @@ def show(shown: HerosView) -> None:
     st.plotly_chart(figure, key="profile")
     st.caption(
         f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. {_expected(shown.subsets)}"
-        "Compare the values of one row; their order matters more than their size."
+        f"Compare the values of one row; their order matters more than their size.{_shared_texts(shown)}"
     )
     _example(shown)
     _accuracies(shown.runs, right_of(shown.subsets))
+
+
+def _shared_texts(shown: HerosView) -> str:
+    try:
+        return shared_texts(shown)
+    except BlindspotError:  # the headline has said it
+        return ""
 
 
 def _expected(subsets: Sequence[str]) -> str:
@@ -110,7 +124,10 @@ def _intervals(
         for r in runs
     }
     if lacking := [as_text(variant.label) for variant, ends in found.items() if not ends]:
-        st.caption(f"No interval for {', '.join(lacking)}: too many sentences have the same vector.")
+        st.caption(
+            f"No interval for {', '.join(lacking)}: fewer than eight sentences that share no text do not say how sure a "
+            "mean is."
+        )
     return found
 
 

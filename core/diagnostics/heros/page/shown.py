@@ -106,6 +106,18 @@ def cosines(shown: HerosView) -> Mapping[str, Cosines]:
     return {run.run_id: Cosines.of_rows(own[run.run_id], shown.subsets) for run in shown.runs}
 
 
+def shared_texts(shown: HerosView) -> str:
+    """What counts as independent where sentences share texts: a sentence after a space; "" where they do not.
+
+    Raises:
+        BlindspotError: stored rows are missing.
+    """
+    known = cosines(shown)[shown.runs[0].run_id].dependence
+    if known.is_of_singles:
+        return ""
+    return f" Some sentences share texts, so that intervals and tests count {known.independent}."
+
+
 @cached(16, "Reading similarities …", keys=BY_RUNS)
 def sentences(shown: HerosView) -> Sentences:
     """The originals with their rewrites, side by side for all runs."""

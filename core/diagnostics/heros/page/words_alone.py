@@ -94,7 +94,7 @@ def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequ
     alone = _alone(shown)
     for kind, inside in words_alone.kinds_of(sentences(shown).numbers, column):
         for words, outcomes in alone.outcomes.items():
-            estimate = share(outcomes[inside], alone.dependence(inside))
+            estimate = share(outcomes[inside], alone.dependence.among(inside))
             rows.append(dot(VARIANTS[words], kind, estimate.value, estimate.interval))
     styles = {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
     figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="share of sentences right")

@@ -1,0 +1,46 @@
+"""Which originals of HEROS depend on each other: those that share a text, as original or rewrite.
+
+In SemAntoNeg an original is another one's rewrite: its 3,152 rows fall into 450 groups that share no text. What an
+encoder makes of a text moves all rows that it is in, so that an interval over rows would be too narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.resampling import components
+from blindspot.types import Int32, Int64
+
+
+def of_dataset(originals: Int32, rewrites: Mapping[str, Int32]) -> Dependence:
+    """Dependence of a ``MinimalPairSet``'s originals."""
+    return of_texts(np.column_stack([originals, *rewrites.values()]).astype(np.int64))
+
+
+def of_texts(texts: Int64) -> Dependence:
+    """Dependence of originals from the numbers of each one's texts, ``[n, 1 + subsets]``, its own first."""
+    return _of_bytes(texts.tobytes(), texts.shape[1])
+
+
+@lru_cache(maxsize=16)  # every run over a dataset asks
+def _of_bytes(texts: bytes, columns: int) -> Dependence:
+    numbers = np.frombuffer(texts, dtype=np.int64).reshape(-1, columns)
+    pairs = np.repeat(numbers[:, 0], columns - 1), numbers[:, 1:].ravel()
+    groups = components(*pairs)[:: columns - 1]  # the pairs of an original are in one
+    known = Dependence.of_groups(groups, Unit.SENTENCES)
+    return known if known.is_of_singles else Dependence.of_groups(groups, Unit.SENTENCE_GROUPS)
+
+
+def name_of_test(known: Dependence) -> str:
+    """The name of ``mcnemar_by_units``."""
+    return "McNemar's exact test" if known.is_of_singles else f"sign flips of {known.unit}"
+
+
+def of_singles(n: int) -> Dependence:
+    """Of ``n`` originals that share no text."""
+    return Dependence.of_groups(np.arange(n, dtype=np.int64), Unit.SENTENCES)
