@@ -125,8 +125,8 @@ def _intervals(
     }
     if lacking := [as_text(variant.label) for variant, ends in found.items() if not ends]:
         st.caption(
-            f"No interval for {', '.join(lacking)}: fewer than eight sentences that share no text do not say how sure a "
-            "mean is."
+            f"No interval for {', '.join(lacking)}: fewer than eight sentences that share no text do not say how sure "
+            "a mean is."
         )
     return found
 
