@@ -6,6 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -52,19 +53,36 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """Start the app on a cache folder, with environment variables; its address. Stopped after the test."""
+@contextmanager
+def _servers(folder: Path) -> Iterator[Callable[..., str]]:
+    """A function that starts the app on a cache folder, with environment variables, and returns its address; what it
+    started is stopped at the end."""
     servers: list[AppServer] = []
 
     def started(cache: Path, **variables: str) -> str:
-        servers.append(AppServer(cache, tmp_path / f"server-{len(servers)}.log", **variables))
+        servers.append(AppServer(cache, folder / f"server-{len(servers)}.log", **variables))
         return servers[-1].address
 
-    yield started
-    for server in servers:
-        server.process.terminate()
-        server.process.wait(120)
+    try:
+        yield started
+    finally:
+        for server in servers:
+            server.process.terminate()
+            server.process.wait(120)
+
+
+@pytest.fixture
+def serve(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """Start the app on a cache folder, with environment variables; its address. Stopped after the test."""
+    with _servers(tmp_path) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def demo_address(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Address of the app on the demo's runs, for tests that change nothing there: a server takes seconds to start."""
+    with _servers(tmp_path_factory.mktemp("demo-server")) as started:
+        yield started(demo_cache)
 
 
 class Reader:

@@ -104,8 +104,8 @@ def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader,
 
 
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.stem)
-def test_a_page_opened_cold_by_its_address(serve: Serve, reader: NewReader, demo_cache: Path, entry) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/{entry.stem}")
+def test_a_page_opened_cold_by_its_address(reader: NewReader, demo_address: str, entry) -> None:
+    visitor = reader().open(f"{demo_address}/{entry.stem}")
     expect(visitor.page.get_by_role("heading", name=entry.title, level=1)).to_be_visible()
     for picker in entry.pickers:
         if picker is not Picker.POSTPROCESSED:  # needs something to leave out
@@ -117,13 +117,10 @@ def test_a_page_opened_cold_by_its_address(serve: Serve, reader: NewReader, demo
         expect(visitor.link(other.title)).to_be_visible()
 
 
-def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(
-    serve: Serve, reader: NewReader, demo_cache: Path
-) -> None:
-    address = serve(demo_cache)
+def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(reader: NewReader, demo_address: str) -> None:
     query = "enc=minilm~center&pair=7&ranks=filtered"
     for scheme in ("light", "dark"):
-        visitor = reader(scheme).open(f"{address}/evalrank?{query}")
+        visitor = reader(scheme).open(f"{demo_address}/evalrank?{query}")
         expect(visitor.see("drill")).to_contain_text("minilm + center")
         visitor.set_properties().healthy()
         expect(visitor.at("pair").get_by_role("spinbutton")).to_have_value("7")
@@ -132,8 +129,8 @@ def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(
             visitor.address_has(part)
 
 
-def test_shared_picks_survive_a_change_of_page(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/evalrank?enc=minilm~center")
+def test_shared_picks_survive_a_change_of_page(reader: NewReader, demo_address: str) -> None:
+    visitor = reader().open(f"{demo_address}/evalrank?enc=minilm~center")
     visitor.see("curve")
     visitor.go_to("Overview")
     visitor.see("dots_evalrank")
@@ -141,8 +138,8 @@ def test_shared_picks_survive_a_change_of_page(serve: Serve, reader: NewReader, 
     visitor.address_has("enc=minilm~center")
 
 
-def test_a_stale_link_says_what_is_missing(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/overview?enc=gone~none")
+def test_a_stale_link_says_what_is_missing(reader: NewReader, demo_address: str) -> None:
+    visitor = reader().open(f"{demo_address}/overview?enc=gone~none")
     expect(visitor.page.get_by_text("gone", exact=True)).to_be_visible()
     visitor.healthy()
     visitor.press("dismiss_stale")
@@ -190,8 +187,8 @@ def test_a_chain_of_transforms_is_typed_mended_and_run(serve: Serve, reader: New
     again.set_properties().healthy()
 
 
-def test_a_typed_pair_wins_over_the_row_chosen_before(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/evalrank")
+def test_a_typed_pair_wins_over_the_row_chosen_before(reader: NewReader, demo_address: str) -> None:
+    visitor = reader().open(f"{demo_address}/evalrank")
     visitor.see("curve")
     visitor.set_properties()
     visitor.choose_first_row(visitor.page.locator("[class*='st-key-pairs_1']"), "drill")
@@ -204,9 +201,7 @@ def test_a_typed_pair_wins_over_the_row_chosen_before(serve: Serve, reader: NewR
         expect(number).to_have_value(typed)
 
 
-def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(
-    serve: Serve, reader: NewReader, demo_cache: Path
-) -> None:
+def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(reader: NewReader, demo_address: str) -> None:
     """The navigation answers before a cold picker's code has arrived: the browser then sends no values at all."""
     visitor = reader()
     held: list[Route] = []
@@ -216,7 +211,7 @@ def test_a_link_clicked_before_the_pickers_stand_keeps_the_picks(
         held.append(route)
 
     visitor.page.route(code, hold)
-    visitor.open(f"{serve(demo_cache)}/evalrank?enc=minilm~center&metric=l2")
+    visitor.open(f"{demo_address}/evalrank?enc=minilm~center&metric=l2")
     visitor.go_to("Overview")
     expect(visitor.page.get_by_role("heading", name="Overview", level=1)).to_be_visible()
     assert held

@@ -51,10 +51,9 @@ def drag_a_box(visitor: Reader, across: tuple[float, float], up: tuple[float, fl
 
 
 def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_view(
-    serve: Serve, reader: NewReader, demo_cache: Path
+    reader: NewReader, demo_cache: Path, demo_address: str
 ) -> None:
-    address = serve(demo_cache)
-    visitor = reader().open(f"{address}/evalrank?a=minilm~none&b=minilm~center&ranks=raw")
+    visitor = reader().open(f"{demo_address}/evalrank?a=minilm~none&b=minilm~center&ranks=raw")
     visitor.see("scatter")
     visitor.set_properties()
     drag_a_box(visitor, (0.2, 0.95), (0.15, 0.95))
@@ -111,8 +110,8 @@ def test_a_selection_in_the_figure_filters_the_table_and_a_link_restores_the_vie
 
 
 @pytest.mark.slow
-def test_a_lasso_filters_too(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/evalrank?a=minilm~none&b=minilm~center")
+def test_a_lasso_filters_too(reader: NewReader, demo_cache: Path, demo_address: str) -> None:
+    visitor = reader().open(f"{demo_address}/evalrank?a=minilm~none&b=minilm~center")
     plot = visitor.see("scatter")
     visitor.set_properties()
     plot.scroll_into_view_if_needed()

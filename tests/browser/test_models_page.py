@@ -44,8 +44,8 @@ def test_a_reference_is_mended_checked_linked_and_removed(
     assert [r.is_removed for r in Repository.at(demo_copy / "results.duckdb").references()] == [True]
 
 
-def test_a_row_leads_to_details_and_from_there_to_the_pairs(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/models")
+def test_a_row_leads_to_details_and_from_there_to_the_pairs(reader: NewReader, demo_address: str) -> None:
+    visitor = reader().open(f"{demo_address}/models")
     visitor.see("model")
     visitor.set_properties()
     details = visitor.choose_first_row(visitor.page.get_by_test_id("stMain"), "details")

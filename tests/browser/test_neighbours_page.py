@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from playwright.sync_api import expect
 
@@ -13,10 +12,8 @@ expect.set_options(timeout=PATIENCE_MS)
 ITEM = "() => new URLSearchParams(location.search).get('item')"
 
 
-def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(
-    serve: Callable[[Path], str], reader: Callable[..., Reader], demo_cache: Path
-) -> None:
-    visitor = reader().open(f"{serve(demo_cache)}/neighbours?enc=minilm~none&enc=minilm~center&item=7")
+def test_a_neighbour_is_walked_to_and_an_own_text_is_linked(reader: Callable[..., Reader], demo_address: str) -> None:
+    visitor = reader().open(f"{demo_address}/neighbours?enc=minilm~none&enc=minilm~center&item=7")
     visitor.see("overlap_boxes")
     visitor.set_properties().healthy()
     # the table is a canvas: its first row's box to choose stands at its left

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from playwright.sync_api import ViewportSize, expect
 
@@ -25,13 +24,13 @@ expect.set_options(timeout=PATIENCE_MS)
 
 
 def test_pickers_are_in_view_on_every_page_and_within_reach_on_a_phone(
-    serve: Callable[[Path], str], reader: Callable[..., Reader], demo_cache: Path
+    reader: Callable[..., Reader], demo_address: str
 ) -> None:
     """One session walks all pages: the window is resized, nothing is loaded again."""
     visitor = reader()
     page = visitor.page
     page.set_viewport_size(DESKTOPS[0])
-    visitor.open(f"{serve(demo_cache)}/overview")
+    visitor.open(f"{demo_address}/overview")
     for entry in PAGES:
         visitor.go_to(entry.title)
         expect(page.get_by_role("heading", name=entry.title, level=1, exact=True)).to_be_visible()

@@ -48,10 +48,9 @@ def assert_soon(is_so: Callable[[], bool], otherwise: str) -> None:
         time.sleep(0.2)
 
 
-def test_a_view_is_the_same_by_a_click_and_by_its_address(serve: Serve, reader: NewReader, demo_cache: Path) -> None:
+def test_a_view_is_the_same_by_a_click_and_by_its_address(reader: NewReader, demo_address: str) -> None:
     """Also the first one, when the reader comes back to it; and nothing above is drawn again."""
-    address = serve(demo_cache)
-    visitor, colleague = reader().open(f"{address}/evalrank"), reader()
+    visitor, colleague = reader().open(f"{demo_address}/evalrank"), reader()
     visitor.see("view")
     visitor.set_properties().page.evaluate("document.querySelector('h1').dataset.first = 'yes'")
     for view in (*VIEWS, FIRST):

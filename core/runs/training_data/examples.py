@@ -11,6 +11,7 @@ from blindspot.errors import InputError
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
+from blindspot.types import CancelToken
 
 MOST = 5  # negatives per anchor and positive
 WRONG = 0.0  # a margin: only triplets that the model orders wrongly, or ties
@@ -56,13 +57,20 @@ def sources() -> list[DiagnosticEntry]:
 
 
 def triplets_of(
-    run: RunRecord, settings: Settings, repository: Repository, *, most: int = MOST, margin: float = WRONG
+    run: RunRecord,
+    settings: Settings,
+    repository: Repository,
+    *,
+    most: int = MOST,
+    margin: float = WRONG,
+    cancel: CancelToken | None = None,
 ) -> Sequence[Triplet]:
     """What a finished run got wrong, or almost.
 
     Raises:
         InputError: the run is unfinished, or of a diagnostic without triplets.
         BlindspotError: its embeddings or dataset are gone.
+        Cancelled: see ``cancel``.
     """
     if run.state is not RunState.DONE:
         raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
@@ -73,4 +81,9 @@ def triplets_of(
             expected=f"a run of {', '.join(one.id for one in sources())}",
         )
     found: TripletsOf = named_function(entry.triplets)
-    return tuple(found(run, settings, repository, most=most, margin=margin))
+    out = []
+    for one in found(run, settings, repository, most=most, margin=margin):
+        if cancel:
+            cancel.check()
+        out.append(one)
+    return out

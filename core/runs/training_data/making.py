@@ -15,7 +15,7 @@ from blindspot.errors import InputError
 from blindspot.runs.training_data.examples import Triplet
 from blindspot.runs.training_data.near_duplicates import groups, key_of, near
 from blindspot.texts import counted
-from blindspot.types import Bool, Int64
+from blindspot.types import Bool, CancelToken, Int64
 
 SEED = 28_003
 HELD_OUT = 0.2  # share of the examples
@@ -55,6 +55,7 @@ def made(
     kinds: Collection[str] = (),
     held_out: float = HELD_OUT,
     seed: int = SEED,
+    cancel: CancelToken | None = None,
 ) -> TrainingData:
     """Filter examples and split them.
 
@@ -65,6 +66,7 @@ def made(
 
     Raises:
         InputError: an unknown kind; too few examples are left; or all of them are connected.
+        Cancelled: see ``cancel``.
     """
     given = list(triplets)
     known = sorted({one.kind for one in given})
@@ -72,7 +74,7 @@ def made(
         raise InputError(
             f"no example is of the kind '{missing[0]}'", expected=f"one of {', '.join(known)}" if known else ""
         )
-    kept, left_out = _filtered(given, evaluated, frozenset(kinds))
+    kept, left_out = _filtered(given, evaluated, frozenset(kinds), cancel)
     if len(kept) < FEWEST:
         why = "; ".join(f"{counted(count, 'example')}: {reason}" for reason, count in left_out.items())
         raise InputError(
@@ -80,7 +82,7 @@ def made(
             expected=f"{FEWEST} or more",
             remedy="a larger margin or dataset gives more, and so does allowing texts of the datasets evaluated on",
         )
-    sides = split([one.texts for one in kept], held_out, seed)
+    sides = split([one.texts for one in kept], held_out, seed, cancel)
     if crossing := int(np.count_nonzero(sides.crossing)):
         left_out[ACROSS] = crossing
     rows = list(zip(kept, sides.is_held_out, sides.crossing, strict=True))
@@ -94,11 +96,11 @@ def made(
 
 
 def _filtered(
-    triplets: Sequence[Triplet], evaluated: Collection[str], kinds: Collection[str]
+    triplets: Sequence[Triplet], evaluated: Collection[str], kinds: Collection[str], cancel: CancelToken | None
 ) -> tuple[list[Triplet], dict[str, int]]:
     """Those to train on, and how many others for each reason."""
     texts = list(dict.fromkeys(text for one in triplets for text in one.texts))
-    is_near = dict(zip(texts, near(texts, evaluated), strict=True))
+    is_near = dict(zip(texts, near(texts, evaluated, cancel), strict=True))
     kept, seen, left_out = list[Triplet](), set[tuple[str, ...]](), dict.fromkeys((SAME, TWICE, KIND, EVALUATED), 0)
     for one in triplets:
         keys = tuple(map(key_of, one.texts))
@@ -135,7 +137,9 @@ class Split:
         return int(self.component.max(initial=-1)) + 1
 
 
-def split(rows: Sequence[tuple[str, str, str]], share: float, seed: int = SEED) -> Split:
+def split(
+    rows: Sequence[tuple[str, str, str]], share: float, seed: int = SEED, cancel: CancelToken | None = None
+) -> Split:
     """Split examples (anchor, positive, negative) so that no text, near-duplicates included, is on both sides.
 
     Whole components of examples are held out, in a random order, until they are about ``share`` of all. If more than
@@ -144,8 +148,9 @@ def split(rows: Sequence[tuple[str, str, str]], share: float, seed: int = SEED) 
 
     Raises:
         InputError: these connect more than half of the examples, too.
+        Cancelled: see ``cancel``.
     """
-    group = groups([text for row in rows for text in row]).reshape(len(rows), 3)
+    group = groups([text for row in rows for text in row], cancel).reshape(len(rows), 3)
     for columns in (3, 2):
         component = _components(group[:, :columns])
         sizes = np.bincount(component)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from blindspot.texts import near_duplicate_key
-from blindspot.types import Int64
+from blindspot.types import CancelToken, Int64
 
 LETTERS = 10  # one edit for so many
 GRAM = 3
@@ -27,38 +28,45 @@ def key_of(text: str) -> str:
     return near_duplicate_key(text) or " ".join(text.split())
 
 
-def near(texts: Sequence[str], others: Iterable[str]) -> list[bool]:
-    """Which of ``texts`` have a near-duplicate among ``others``."""
+def near(texts: Sequence[str], others: Iterable[str], cancel: CancelToken | None = None) -> list[bool]:
+    """Which of ``texts`` have a near-duplicate among ``others``; raises ``Cancelled``."""
     theirs = list(dict.fromkeys(map(key_of, others)))
     known = set(theirs)
     keys = [key_of(text) for text in texts]
     ours = list(dict.fromkeys(key for key in keys if key not in known))
-    found = {ours[place] for place, _ in _similar(ours, theirs)}
+    found = {ours[place] for place, _ in _similar(ours, theirs, cancel)}
     return [key in known or key in found for key in keys]
 
 
-def groups(texts: Sequence[str]) -> Int64:
-    """A number for each text, ``[n]`` from 0: near-duplicates, directly or by way of others, share it."""
+def groups(texts: Sequence[str], cancel: CancelToken | None = None) -> Int64:
+    """A number for each text, ``[n]`` from 0: near-duplicates, directly or by way of others, share it; raises
+    ``Cancelled``."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     keys = [key_of(text) for text in texts]
     distinct = list(dict.fromkeys(keys))
     place = {key: number for number, key in enumerate(distinct)}
-    pairs = np.array(list(_similar(distinct, distinct)), dtype=np.int64).reshape(-1, 2)
+    pairs = np.array(list(_similar(distinct, distinct, cancel)), dtype=np.int64).reshape(-1, 2)
     joined = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(len(distinct), len(distinct)))
     _, label = connected_components(joined, directed=False)
     return np.asarray(label, dtype=np.int64)[[place[key] for key in keys]]
 
 
-def _similar(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[tuple[int, int]]:
+def _similar(ours: Sequence[str], theirs: Sequence[str], cancel: CancelToken | None) -> Iterator[tuple[int, int]]:
     """Places of similar, but not equal, keys of two lists of distinct ones."""
-    counts = Counter(gram for keys in (ours, theirs) for key in keys for gram in _grams(key))
+    cancel = cancel or CancelToken()
+    counts = Counter[Gram]()
+    for key in chain(ours, theirs):
+        cancel.check()
+        counts.update(_grams(key))
     index = defaultdict[Gram, list[int]](list)
     for place, key in enumerate(theirs):
+        cancel.check()
         for gram in _rarest(key, counts):
             index[gram].append(place)
     for place, key in enumerate(ours):
+        cancel.check()
         seen: set[int] = set()
         for gram in _rarest(key, counts):
             seen.update(index.get(gram, ()))

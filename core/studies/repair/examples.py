@@ -160,19 +160,18 @@ def examples_of(
     others = evaluated(entry.id, test_on, (), settings, repository)
     cancel.check()
     there = [one for one, is_there in zip(found, has, strict=True) if is_there]
-    data = made(there, others.texts, kinds=kinds, held_out=HELD_OUT, seed=seed)
-    cancel.check()
+    data = made(there, others.texts, kinds=kinds, held_out=HELD_OUT, seed=seed, cancel=cancel)
     for part, least, why in ((data.train, FEWEST, "to train on"), (data.held_out, 1, "to test on")):
         if len(part) < least:
             raise InputError(
                 f"{counted(len(part), 'triplet')} {why}", expected=f"{least} or more", remedy="take a larger dataset"
             )
-    sides = split([one.texts for one in data.train], TO_STOP, seed)
+    sides = split([one.texts for one in data.train], TO_STOP, seed, cancel)
     parts = list(zip(data.train, sides.is_held_out, sides.crossing, strict=True))
     train = tuple(one for one, out, crosses in parts if not out and not crosses)
     stop = tuple(one for one, out, crosses in parts if out and not crosses)
     trained = (*train, *stop)
-    elsewhere = tuple(_apart([one for one in there if kinds and one.kind not in kinds], trained))
+    elsewhere = tuple(_apart([one for one in there if kinds and one.kind not in kinds], trained, cancel))
     left_out = {reason: count for reason, count in data.left_out.items() if reason != KIND}
     if without := int(np.count_nonzero(~has)):
         left_out[WITHOUT] = without
@@ -195,10 +194,11 @@ def examples_of(
     )
 
 
-def _apart(triplets: Sequence[Triplet], trained: Sequence[Triplet]) -> Iterator[Triplet]:
+def _apart(triplets: Sequence[Triplet], trained: Sequence[Triplet], cancel: CancelToken) -> Iterator[Triplet]:
     """Triplets of three texts, each once, none of which is a near-duplicate of a text that is trained on."""
     texts = list(dict.fromkeys(text for one in triplets for text in one.texts))
-    is_near = dict(zip(texts, near(texts, {text for one in trained for text in one.texts}), strict=True))
+    used = {text for one in trained for text in one.texts}
+    is_near = dict(zip(texts, near(texts, used, cancel), strict=True))
     seen = set[tuple[str, ...]]()
     for one in triplets:
         keys = tuple(map(key_of, one.texts))
@@ -221,4 +221,4 @@ def _triplets(
     diagnostic = next(one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.triplets)
     request = pipeline.request(diagnostic.id, encoder.identity.reference, "none", entry.id, {}, settings)
     run = pipeline.run(request, settings, repository, progress, cancel, keep_embeddings=True).record
-    return triplets_of(run, settings, repository, most=MOST, margin=WHATEVER)
+    return triplets_of(run, settings, repository, most=MOST, margin=WHATEVER, cancel=cancel)

@@ -15,13 +15,14 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.diagnostics.heros.training import all_triplets
-from blindspot.errors import InputError
+from blindspot.errors import Cancelled, InputError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.runs.training_data.examples import triplets_of
 from blindspot.runs.training_data.from_run import Wishes, make
 from blindspot.runs.training_data.making import EVALUATED
 from blindspot.runs.training_data.near_duplicates import near
 from blindspot.texts import near_duplicate_key
+from blindspot.types import CancelToken
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -45,7 +46,6 @@ def loaded(world: World, dataset: str):  # type: ignore[no-untyped-def]
 
 
 def unit(texts: tuple[str, ...]) -> np.ndarray:
-    from blindspot.types import CancelToken
 
     vectors = GramEncoder().encode(texts, CancelToken()).astype(np.float64)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -67,6 +67,10 @@ def test_heros(trained: World, margin: float) -> None:
     found = triplets_of(run, trained.settings, trained.repository, margin=margin)
     assert {(*one.texts, one.kind): one.lead for one in found} == pytest.approx(expected)
     assert len(list(all_triplets(dataset))) == 8 * len(dataset.originals)
+    cancelled = CancelToken()
+    cancelled.cancel()
+    with pytest.raises(Cancelled):
+        triplets_of(run, trained.settings, trained.repository, margin=margin, cancel=cancelled)
 
 
 @pytest.mark.parametrize(("metric", "margin"), [("cos", 0.0), ("l2", 0.02)])
@@ -78,8 +82,6 @@ def test_evalrank(trained: World, metric: str, margin: float) -> None:
         vectors = unit(dataset.items)
         similarity = vectors @ vectors.T
     else:
-        from blindspot.types import CancelToken
-
         vectors = GramEncoder().encode(dataset.items, CancelToken()).astype(np.float64)
         similarity = 1 / (1 + cdist(vectors, vectors))
     keys = [near_duplicate_key(text) for text in dataset.items]

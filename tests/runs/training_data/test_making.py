@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blindspot.errors import InputError
+from blindspot.errors import Cancelled, InputError
 from blindspot.runs.training_data.examples import Triplet
 from blindspot.runs.training_data.making import EVALUATED, KIND, SAME, TWICE, made, split
 from blindspot.runs.training_data.near_duplicates import near
+from blindspot.types import CancelToken
 
 THINGS = "river kitchen engine garden window letter mountain teacher harbor blanket candle orchard".split()
 
@@ -113,3 +114,23 @@ def test_a_split_separates_texts(rows: list[tuple[str, str, str]], seed: int) ->
     assert found.is_held_out.any()
     assert not found.is_held_out.all()
     assert not (found.whole and found.crossing.any())
+
+
+def test_it_is_cancelled_among_the_texts_rather_than_after_them() -> None:
+    class Impatient(CancelToken):
+        asked = 0
+
+        def check(self) -> None:
+            self.asked += 1
+            if self.asked > limit:
+                self.cancel()
+            super().check()
+
+    limit, patient = 10_000, Impatient()
+    assert made(TRIPLETS, ["another text"], cancel=patient) == made(TRIPLETS, ["another text"])
+    assert patient.asked > 6 * len(TRIPLETS)  # near-duplicates are looked for twice: of others, and of each other
+    for limit in range(0, patient.asked, 7):
+        token = Impatient()
+        with pytest.raises(Cancelled):
+            made(TRIPLETS, ["another text"], cancel=token)
+        assert token.asked == limit + 1
