@@ -90,7 +90,10 @@ class Dependence:
         return cls(unit, numbers, numbers, numbers, len(sizes), freedom, enlarged, refusal)
 
     def among(self, inside: Bool) -> Dependence:
-        """Of some of the items, ``[m] bool``, in the same groups; of groups alone."""
+        """Of some of the items, ``[m] bool``: those that share a unit here are dependent; of pairs of texts, those that
+        are connected by these pairs alone."""
+        if self.unit in (Unit.COMPONENTS, Unit.TEXTS):
+            return Dependence.of(self.left[inside], self.right[inside])
         return Dependence.of_groups(self.groups[inside], self.unit)
 
     @property

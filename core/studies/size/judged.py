@@ -17,7 +17,8 @@ import numpy as np
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostic import DiagnosticEntry, named_function
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, wilson_interval
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
+from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.numerics.statistics.tolerance import Drop, drop
 from blindspot.runs.comparison import Changes, Difference, ItemScores
 from blindspot.store.records import RunRecord
@@ -84,6 +85,7 @@ class Judged:
         gains: ``[m, s]``, a column per cell: what each item does better than at full size: the difference of its parts
             or, where the score is no mean of these, ``Change.gain``.
         parts: ``[m, s]``, the items' parts in the score; None of a score that is no mean of them (a correlation).
+        known: dependence of the items.
     """
 
     entry: DiagnosticEntry
@@ -93,6 +95,7 @@ class Judged:
     texts: tuple[str, ...]
     gains: Float64
     parts: Float64 | None
+    known: Dependence
 
     @property
     def title(self) -> str:
@@ -184,6 +187,7 @@ def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], r
         tuple(first.texts),
         np.stack(gains, axis=1),
         np.stack(parts, axis=1) if first.is_mean else None,
+        first.known,
     )
 
 
@@ -250,7 +254,8 @@ def lost_by_kind(found: Judged, place: int, columns: Sequence[OwnColumn]) -> lis
         for kind, inside in groups:
             n, k = int(inside.sum()), int((inside & lost).sum())
             if n >= FEWEST_OF_A_KIND:
-                own.append(KindLost(name, kind, n, k, wilson_interval(k / n, n)))
+                sure = share_interval(lost[inside].astype(np.float64), found.known.among(inside))
+                own.append(KindLost(name, kind, n, k, sure))
         out += sorted(own, key=lambda one: -one.share) if len(own) > 1 else []
     return out
 

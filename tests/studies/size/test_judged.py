@@ -12,7 +12,9 @@ import pytest
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import versus
+from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import drop
 from blindspot.store.records import RunRecord
 from blindspot.studies.size import judged as study
@@ -110,7 +112,9 @@ RUN: RunRecord = None  # type: ignore[assignment]  # not looked at
 def test_by_hand_a_better_setting_is_not_worse_and_an_untested_one_is_no_answer() -> None:
     full = Cell(Setting(1_000, "float32", "none"), RUN, 0.8, None)
     cells = (full, cell(500, 0.9, 0.001), cell(100, 0.7, 0.2), cell(50, 0.6, 0.01), cell(10, 0.79, None))
-    found = Judged(find_diagnostic("evalrank"), "mrr", cells, np.arange(1), ("a",), np.zeros((1, 5)), np.zeros((1, 5)))
+    known = Dependence.of_groups(np.arange(1), Unit.PAIRS)
+    gains, parts = np.zeros((2, 1, 5))
+    found = Judged(find_diagnostic("evalrank"), "mrr", cells, np.arange(1), ("a",), gains, parts, known)
     assert found.not_worse is cells[2]
     assert [one.setting.dimension for one in found.front] == [10, 500]
     assert [one.is_worse for one in cells] == [False, False, False, True, False]
@@ -130,6 +134,17 @@ def test_kinds_are_counted_by_a_loop(made: tuple[World, Judged]) -> None:
     by_length = [one for one in lost_by_kind(found, place, []) if one.column == "length"]
     assert sum(one.items for one in by_length) == n
     assert sum(one.lost for one in by_length) == int(found.lost[:, place].sum())
+
+    # of items that come in twos that are lost together, as wide as of half as many
+    groups = np.arange(n) // 4 + n * (np.arange(n) % 2)  # two of either half
+    gains = np.where((np.arange(n) // 4) % 2 == 0, -1.0, 0.0)[:, np.newaxis] * np.ones(place + 1)
+    alone, twos = (
+        replace(found, gains=gains, known=Dependence.of_groups(of, Unit.PAIRS)) for of in (np.arange(n), groups)
+    )
+    for single, pair in zip(*(lost_by_kind(of, place, [kinds])[:2] for of in (alone, twos)), strict=True):
+        assert single.share == pair.share
+        narrow, wide = (one.interval.high - one.interval.low for one in (single, pair))
+        assert wide / narrow == pytest.approx(2**0.5, rel=0.05)
 
 
 def test_minimal_pairs_and_scored_pairs_have_sizes(module_world: World) -> None:
