@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
@@ -34,13 +33,13 @@ from blindspot.diagnostic import (
     Score,
 )
 from blindspot.diagnostics.heros.dependence import of_dataset
+from blindspot.diagnostics.heros.intervals import intervals
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
-from blindspot.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs, unit_rows
-from blindspot.numerics.statistics.intervals import Interval, quantile
+from blindspot.numerics.similarity import Similarity, mean_cosine, similarity_of_pairs
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence, share_interval
-from blindspot.numerics.statistics.resampling import sums_within
-from blindspot.types import Bool, CancelToken, Float32, Float64, Progress
+from blindspot.types import CancelToken, Float32, Float64, Progress
 
 NORMALISED = (-math.inf, 1.0)
 # In the order of display, with the change to the original.
@@ -138,79 +137,6 @@ def picks(options: Float64, right: int, seed: int = OPTIONS_SEED) -> Float64:
     highest = shuffled >= shuffled.max(axis=1, keepdims=True) - TAU
     hit = (highest & (order == right)).any(axis=1)
     return np.asarray(hit / highest.sum(axis=1))
-
-
-@dataclass(frozen=True)
-class Intervals:
-    """95% intervals over originals: of ``cos_avg``, and per subset of its mean normalized similarity."""
-
-    cos_avg: Interval
-    similarities: list[Interval]
-
-
-def intervals(
-    embeddings: Float32 | Float64, dataset: MinimalPairSet, cosines: Float64, known: Dependence
-) -> Intervals | None:
-    """How sure the means are of originals like these; None of too few that share no text.
-
-    ``cos_avg`` is a mean over both halves of what an original of one has with one of the other, so that its variance
-    is that over either half, less what both count (two-way, as of crossed votes). It moves the similarity too: with
-    an original, to first order, this moves by ``(c - mean c) / (1 - cos_avg) - (1 - mean c) / (1 - cos_avg)^2 m``,
-    where m is how the original moves ``cos_avg``. Originals that share a text move together, so that variances are
-    those of sums over groups, and a group in both halves adds what its two parts have in common. Both means have
-    Student's t, with fewer degrees of freedom where a few groups carry the variance; the similarity on the scale of
-    ``log(1 - similarity)``, since it ends at 1.
-
-    Args:
-        cosines: ``[n, subsets]``, cosine of each original and its rewrites.
-        known: of the originals.
-    """
-    if known.refusal:
-        return None
-    n, half = len(cosines), len(cosines) // 2
-    first = np.arange(n) < half
-    halves = known.among(first), known.among(~first)
-    asking = dataset.rows_as_queries(dataset.originals, len(embeddings))
-    units = [unit_rows(embeddings, rows) for rows in (asking[:half], dataset.originals[half:])]
-    sizes = np.array([half, n - half])
-    means = [unit.mean(axis=0) for unit in units]
-    apart = [unit - mean for unit, mean in zip(units, means, strict=True)]
-    cos_avg = float(means[0] @ means[1])
-    own = [apart[0] @ means[1], apart[1] @ means[0]]  # what each original has, above the mean of its half
-    over = [float(part.variances(o[:, np.newaxis])[0]) for o, part in zip(own, halves, strict=True)]
-    within = [sums_within(rows, part.groups) for rows, part in zip(apart, halves, strict=True)]
-    both = float(((within[0].T @ within[0]) * (within[1].T @ within[1])).sum() / np.prod(sizes**2.0))
-    both *= halves[0].enlarged * halves[1].enlarged
-    moved = np.concatenate([o * n / k for o, k in zip(own, sizes, strict=True)])
-    variance = both + sum(max(each - both, 0.0) for each in over) + _shared_by_halves(moved, known, first)
-    reach = _reach(moved, variance, known)
-    ends = Interval(max(-1.0, cos_avg - reach), min(1.0, cos_avg + reach))
-    room, change = 1.0 - cos_avg, 1.0 - cosines.mean(axis=0)
-    influence = (change - (1.0 - cosines)) / room - change / room**2 * moved[:, np.newaxis]
-    found = []
-    for column, mean in zip(influence.T, change / room, strict=True):
-        of_halves = [
-            float(part.variances(column[inside][:, np.newaxis])[0]) * (inside.sum() / n) ** 2
-            for part, inside in zip(halves, (first, ~first), strict=True)
-        ]
-        variance = sum(of_halves) + _shared_by_halves(column, known, first)
-        reach = _reach(column, variance, known) / mean if mean > 0 else 0.0
-        found.append(Interval(1 - mean * float(np.exp(reach)), 1 - mean * float(np.exp(-reach))))
-    return Intervals(ends, found)
-
-
-def _shared_by_halves(influence: Float64, known: Dependence, first: Bool) -> float:
-    """What groups with originals in both halves add to the variance of a mean of ``influence [n]``, at least 0."""
-    parts = [np.where(side, influence - influence[side].mean(), 0.0) for side in (first, ~first)]
-    sums = sums_within(np.stack(parts, axis=1), known.groups)
-    return max(0.0, 2 * float(sums[:, 0] @ sums[:, 1]) / len(influence) ** 2)
-
-
-def _reach(influence: Float64, variance: float, known: Dependence) -> float:
-    """How far an interval reaches out, from the influence of each original ``[n]`` and the variance of the mean."""
-    squared = sums_within(influence[:, np.newaxis], known.groups).ravel() ** 2
-    carried = float(squared.sum() ** 2 / (squared**2).sum()) if squared.any() else np.inf
-    return float(quantile(max(min(known.freedom - 1, 1.5 * carried - 1), 1.0))) * float(np.sqrt(variance))
 
 
 def compute(

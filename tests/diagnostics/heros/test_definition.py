@@ -17,11 +17,11 @@ from blindspot.diagnostics.heros.definition import (
     SUBSETS,
     baseline,
     compute,
-    intervals,
     ordering_outcomes,
     picks,
 )
 from blindspot.diagnostics.heros.dependence import of_dataset, of_singles
+from blindspot.diagnostics.heros.intervals import intervals
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import wilson_interval
