@@ -70,7 +70,13 @@ class MadeRows:
         """HEROS: whether each original's synonym is nearer than its antonym."""
         n = len(nearer)
         cosine = np.stack([np.where(nearer, 0.9, 0.5), np.full(n, 0.7)], axis=1).ravel()
-        rows = {"item_no": np.repeat(np.arange(n), 2), "subset": ["synonym", "antonym"] * n, "cosine": cosine}
+        rows = {
+            "item_no": np.repeat(np.arange(n), 2),
+            "original_no": np.repeat(np.arange(n), 2),
+            "rewrite_no": n + np.arange(2 * n),
+            "subset": ["synonym", "antonym"] * n,
+            "cosine": cosine,
+        }
         about = {
             "original": [f"original {i // 2}" for i in range(2 * n)],
             "rewrite": [f"text {i}" for i in range(2 * n)],

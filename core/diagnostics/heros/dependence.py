@@ -1,4 +1,4 @@
-"""Which originals of HEROS depend on each other: those that share a text, as original or rewrite.
+"""Dependence of HEROS's originals: those that share a text, as original or rewrite, depend on each other.
 
 In SemAntoNeg an original is another one's rewrite: its 3,152 rows fall into 450 groups that share no text. What an
 encoder makes of a text moves all rows that it is in, so that an interval over rows would be too narrow.

@@ -1,4 +1,4 @@
-"""How sure the means of HEROS are: intervals over originals in groups that share no text. Not in the paper."""
+"""Certainty of the means of HEROS: intervals over originals in groups that share no text. Not in the paper."""
 
 from __future__ import annotations
 
