@@ -8,15 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qsl, urlparse
 
-import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from blindspot.diagnostic import Picker
 from blindspot.store.repository import Repository
 from blindspot.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
 
-PAGES = [entry for entries in sections().values() for entry in entries]
 Serve = Callable[[Path], str]
 NewReader = Callable[..., Reader]
 
@@ -38,7 +35,8 @@ def test_a_newcomer_runs_the_demo_and_hands_on_a_report(
     # a finding's own link leads to its items; a copied link does in a fresh browser
     way = visitor.at("finding_0").locator("a:not([href*='finding='])")
     followed = urlparse(str(way.evaluate("link => { link.click(); return link.href; }")))
-    (title,) = (entry.title for entry in PAGES if followed.path == f"/{entry.stem}")
+    pages = [entry for entries in sections().values() for entry in entries]
+    (title,) = (entry.title for entry in pages if followed.path == f"/{entry.stem}")
     (item,) = (f"{name}={value}" for name, value in parse_qsl(followed.query) if value.isdecimal())
     expect(visitor.page.get_by_role("heading", name=title, level=1, exact=True)).to_be_visible()
     visitor.address_has(item)
@@ -101,20 +99,6 @@ def test_cancel_stops_the_work_and_it_can_go_on(serve: Serve, reader: NewReader,
     again.click()
     visitor.see("finding_0")
     visitor.healthy()
-
-
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.stem)
-def test_a_page_opened_cold_by_its_address(reader: NewReader, demo_address: str, entry) -> None:
-    visitor = reader().open(f"{demo_address}/{entry.stem}")
-    expect(visitor.page.get_by_role("heading", name=entry.title, level=1)).to_be_visible()
-    for picker in entry.pickers:
-        if picker is not Picker.POSTPROCESSED:  # needs something to leave out
-            visitor.see(picker)
-    visitor.set_properties().healthy()
-    assert urlparse(visitor.page.url).path == f"/{entry.stem}"
-    expect(visitor.page).to_have_title(f"{entry.title} · Blindspot")
-    for other in PAGES:
-        expect(visitor.link(other.title)).to_be_visible()
 
 
 def test_a_link_restores_the_view_in_a_warm_and_in_a_cold_browser(reader: NewReader, demo_address: str) -> None:

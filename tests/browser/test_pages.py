@@ -1,0 +1,69 @@
+"""Every page in a real window: opened cold by its address, pickers in view at two desktop sizes, within reach on a
+phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import urlparse
+
+import pytest
+from playwright.sync_api import ViewportSize, expect
+
+from blindspot.diagnostic import Picker
+from blindspot.ui.navigation import PageEntry, sections
+from tests.browser.conftest import PATIENCE_MS, Reader
+
+PAGES = [entry for entries in sections().values() for entry in entries]
+DESKTOPS = (ViewportSize(width=1280, height=720), ViewportSize(width=1400, height=900))
+PHONE = ViewportSize(width=390, height=844)
+# Of the pickers that are on the page: which are not wholly within the window.
+OUT_OF_VIEW = """keys => keys.filter(key => {
+    const box = document.querySelector(`.st-key-${key}`)?.getBoundingClientRect();
+    return !box || !box.height || box.left < 0 || box.top < 0
+        || box.right > innerWidth || box.bottom > innerHeight;
+})"""
+NewReader = Callable[..., Reader]
+
+expect.set_options(timeout=PATIENCE_MS)
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.stem)
+def test_a_page_opened_cold_by_its_address_has_its_pickers_in_view(
+    reader: NewReader, demo_address: str, entry: PageEntry
+) -> None:
+    visitor = reader()
+    page = visitor.page
+    page.set_viewport_size(DESKTOPS[0])
+    visitor.open(f"{demo_address}/{entry.stem}")
+    expect(page.get_by_role("heading", name=entry.title, level=1, exact=True)).to_be_visible()
+    wanted = [picker for picker in entry.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out here
+    for picker in wanted:
+        visitor.see(picker)
+    for picker in set(Picker) - set(entry.pickers):
+        expect(visitor.at(picker)).to_have_count(0)
+    visitor.set_properties().healthy()
+    for size in DESKTOPS:
+        page.set_viewport_size(size)
+        page.wait_for_function(f"keys => !({OUT_OF_VIEW})(keys).length", arg=wanted)
+    names = page.get_by_role("link").evaluate_all("links => links.map(link => link.ariaLabel || '')")
+    assert not any(":material" in name for name in names)
+    assert urlparse(page.url).path == f"/{entry.stem}"
+    expect(page).to_have_title(f"{entry.title} · Blindspot")
+
+
+def test_every_page_is_in_the_navigation_and_its_pickers_within_reach_on_a_phone(
+    reader: NewReader, demo_address: str
+) -> None:
+    visitor = reader()
+    page = visitor.page
+    visitor.open(f"{demo_address}/evalrank")
+    for entry in PAGES:
+        expect(visitor.link(entry.title)).to_be_visible()
+    visitor.see(Picker.PROTOCOL)
+    visitor.set_properties().healthy()
+    page.set_viewport_size(PHONE)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    for picker in (Picker.DATASET, Picker.MODELS, Picker.SIMILARITY, Picker.PROTOCOL):
+        visitor.see(picker).scroll_into_view_if_needed()
+        expect(visitor.at(picker)).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
