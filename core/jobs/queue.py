@@ -123,7 +123,7 @@ class Job:
         fraction: share of the job's work that is done, 0 to 1; of its stage where its length is unknown.
         remaining_seconds: of the job at the pace so far, never of a stage of it alone; None while unknown.
         error: one line.
-        note: the outcome, if there is more to say than "done".
+        note: the outcome of a single task, if there is more to say than "done".
         owners: visitors that asked for it; outside of a demo "".
         is_private: about a visitor's own texts: other visitors see no details.
     """
@@ -440,6 +440,7 @@ class JobQueue:
 
         outlook = _expected(entry.job.tasks, entry.place)
         has_stages = any(isinstance(task, RunRequest | Repetition) for task in entry.job.tasks)
+        is_alone = len(entry.job.tasks) == 1  # of several, as the demo's, a note would not say which it is of
         for number, task in enumerate(entry.job.tasks, 1):
             entry.cancel.check()
             entry.pace = _Pace()
@@ -451,7 +452,7 @@ class JobQueue:
             with at_work(entry.place.settings, line) if line else nullcontext():
                 note = self._do(task, entry.place, progress, entry.cancel)
             outlook.spent.append(monotonic() - began)
-            self._update(entry, tasks_done=number, note=note or entry.job.note)
+            self._update(entry, tasks_done=number, note=note if is_alone else entry.job.note)
 
     def _do(self, task: Task, place: Place, progress: Progress, cancel: CancelToken) -> str:
         """Do one task; returns its note."""

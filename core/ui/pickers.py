@@ -232,11 +232,12 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
         kept[Picker.SIMILARITY] = one_of("Similarity", Similarity, Picker.SIMILARITY, about).value
     if Picker.PROTOCOL in wanted:
         about = (
-            "How EvalRank counts ranks. definition: the paper's, exact, with ties. toolkit: the published toolkit's "
-            "arithmetic, rounding included; only its scores can be compared with published ones."
+            "How ranks and similarities are computed. definition: exact, as in the papers, with ties. toolkit: the "
+            "arithmetic of EvalRank's published toolkit, rounding included; only its scores can be compared with those "
+            "that the toolkit gave others."
         )
         kept[Picker.PROTOCOL] = one_of("Protocol", PROTOCOLS, Picker.PROTOCOL, about)
-        st.caption("Of EvalRank: exact ranks, or rounded as in the published toolkit.")
+        st.caption("definition: exact. toolkit: rounded, as EvalRank's published toolkit does.")
     chosen = [known[name] for name in kept.get(Picker.MODELS, ()) if name in known]
     baseline = known.get(str(kept.get(Picker.BASELINE)))
     if chosen and baseline and baseline not in chosen and Picker.BASELINE in wanted:

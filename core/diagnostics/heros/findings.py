@@ -269,7 +269,7 @@ def of_words(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -
             alone[digest] = words_alone.of_words(texts.of(run, own.subsets))
         every = np.ones(own.originals, dtype=np.bool_)
         found = words_alone.against(words_alone.outcomes(own), alone[digest], ALL, every)
-        scores = f"{percent(found.reached.value)} of the sentences right by {found.best}"
+        scores = f"{percent(found.reached.value)} of the {words_alone.judged(own.subsets)} right by {found.best}"
         scores += f" against {percent(found.score.value)}"
         out += findings_of_words(
             ENTRY, run, found, scores, f"sign flips of {own.dependence.unit}", {"heros_view": "words alone"}, 100

@@ -283,7 +283,10 @@ def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], st
     )
 
 
-NOT_BETTER = {Reading.SURPRISING: "worse than a coin toss", Reading.UNCLEAR: "no better than a coin toss"}
+NOT_BETTER = {
+    Reading.SURPRISING: "worse than a coin toss",
+    Reading.UNCLEAR: "not significantly better than a coin toss",
+}
 
 
 def share_in_words(finding: Finding, name_of: Callable[[str], str] = str) -> str:

@@ -22,8 +22,6 @@ from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.against_words import ALL, Against, for_choice
 from blindspot.types import Bool, Float64, Int64
 
-SCORE = "gets {} of the sentences right"  # for ``against_words.in_words``
-
 
 @dataclass(frozen=True, eq=False)
 class Alone:
@@ -41,6 +39,16 @@ class Alone:
 def is_scored(subsets: Sequence[str]) -> bool:
     """Whether the names of the subsets tell which rewrites should be nearer."""
     return bool(right_of(subsets) or tested(subsets))
+
+
+def judged(subsets: Sequence[str]) -> str:
+    """What the score is a share of, in the plural: sentences or, where each is in several orderings, comparisons."""
+    return "sentences" if right_of(subsets) or len(tested(subsets)) == 1 else "comparisons"
+
+
+def score_in_words(subsets: Sequence[str]) -> str:
+    """For ``against_words.in_words``."""
+    return f"gets {{}} of the {judged(subsets)} right"
 
 
 def outcomes(cosines: Cosines) -> Float64:

@@ -61,6 +61,7 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
     if not alike:
         return []
     closest = alike[0][1]
+    is_tie = any(f"{one.b:.3f}" == f"{closest.a:.3f}" for _, one in alike)
     others_named = [f"{{{letter}}} ({one.b:.3f})" for letter, (_, one) in zip(LETTERS[1:], alike, strict=False)]
     if len(alike) > len(others_named):
         others_named.append(counted(len(alike) - len(others_named), "other"))
@@ -68,8 +69,8 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
         Finding(
             kind="not-told-apart",
             level=Level.CAUTION,
-            sentence=f"{closest.label}: no significant difference between {{A}} ({closest.a:.3f}), the best, and "
-            f"{listed(others_named)}.",
+            sentence=f"{closest.label}: no significant difference between {{A}} ({closest.a:.3f})"
+            f"{' and' if is_tie else ', the best, and'} {listed(others_named)}.",
             diagnostic=entry.id,
             dataset=best.plan.dataset,
             runs=(best, *(run for run, _ in alike)),

@@ -11,7 +11,7 @@ from blindspot.ui.widgets.work import demo_button
 
 DEMO = (
     "**The demo**  \nFour models on built-in texts: a sentence transformer, its word pieces without context, LSA, "
-    "and random vectors. No download. First findings after about 20 seconds, everything within two minutes."
+    "and random vectors. No download. First findings within a minute, everything after some minutes."
 )
 OWN = (
     "**Compare two models on my data**  \nUpload a file of texts: pairs, rewrites, scored pairs, or labels. Then "

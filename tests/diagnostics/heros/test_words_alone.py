@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros import words_alone
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.dependence import of_singles
 from blindspot.diagnostics.heros.orderings import Cosines
-from blindspot.diagnostics.heros.words_alone import SCORE, Alone
+from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
@@ -101,7 +101,7 @@ def test_the_best_measure_is_chosen_and_p_of_kinds_corrected() -> None:
 @pytest.mark.parametrize("model", [0.0, 1.0])
 def test_a_sentence_names_the_verdict(model: float) -> None:
     found = words_alone.against(np.full(20, model), alone_of([0.0] * 20), ALL, np.ones(20, dtype=np.bool_))
-    said = in_words(found, "M", SCORE)
+    said = in_words(found, "M", score_in_words(RIGHT))
     assert str(found.best) in said
     assert f"M {100 * model:.1f}%" in said
     assert "\n" not in said

@@ -11,7 +11,7 @@ import streamlit as st
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostics.heros import words_alone
 from blindspot.diagnostics.heros.page.shown import BY_RUNS, HerosView, cosines, named, sentences
-from blindspot.diagnostics.heros.words_alone import SCORE, Alone
+from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import of_no_model
@@ -32,7 +32,7 @@ def said(shown: HerosView) -> str:
     if not words_alone.is_scored(shown.subsets):
         return ""
     run = shown.runs[0]
-    return in_words(_against(shown, run.run_id)[0], named(run), SCORE)
+    return in_words(_against(shown, run.run_id)[0], named(run), score_in_words(shown.subsets))
 
 
 def show(shown: HerosView) -> None:
@@ -49,13 +49,13 @@ def show(shown: HerosView) -> None:
         st.warning(as_text(str(error)))
         return
     for run in shown.runs[1:]:  # the first one is at the top of the page
-        st.markdown(f"- {in_words(_against(shown, run.run_id)[0], named(run), SCORE)}")
+        st.markdown(f"- {in_words(_against(shown, run.run_id)[0], named(run), score_in_words(shown.subsets))}")
     column = _column(own_columns.columns_of(shown.runs[0]))
     key = column.digest if column else ""
     found = {run.run_id: _against(shown, run.run_id, key, column) for run in shown.runs}
     _figure(shown, column, found)
     measures = "; ".join(f"**{words}**: {MEANING[words]}" for words in Words)
-    st.caption(f"Share of sentences in the right order; bars: 95% CI. {measures}. {TOKENS}")
+    st.caption(f"Share of {words_alone.judged(shown.subsets)} right; bars: 95% CI. {measures}. {TOKENS}")
     _table(shown.runs, found)
 
 
@@ -97,7 +97,12 @@ def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequ
             estimate = share(outcomes[inside], alone.dependence.among(inside))
             rows.append(dot(VARIANTS[words], kind, estimate.value, estimate.interval))
     styles = {**shown.styles, **of_no_model(list(VARIANTS.values()), shown.scheme)}
-    figure = dots(pd.DataFrame(rows, columns=DOT), styles, shown.scheme, axis="share of sentences right")
+    figure = dots(
+        pd.DataFrame(rows, columns=DOT),
+        styles,
+        shown.scheme,
+        axis=f"share of {words_alone.judged(shown.subsets)} right",
+    )
     figure.update_xaxes(tickformat=".0%", range=[-0.02, 1.02])
     st.plotly_chart(figure, key="heros_words")
 

@@ -179,7 +179,10 @@ def _table(
     if part := _incomplete(shown):
         st.caption(as_text(f"Incomplete: {part}."))
     if few := _few(shown, tasks):
-        st.warning(as_text(f"Too few for significant differences: {', '.join(few)}."), icon=":material/warning:")
+        st.warning(
+            as_text(f"So few that only large differences can be significant: {', '.join(few)}."),
+            icon=":material/warning:",
+        )
 
 
 def _incomplete(shown: WordsView) -> str:

@@ -208,13 +208,14 @@ def _list(
         row_height=row,
         height=min(ROW + 3 + row * len(items), MOST_HEIGHT),
         column_config={
-            "rank": column.NumberColumn(width=44),
-            "text": column.TextColumn(width=100 if longest <= SHORT else 214),
+            # together no wider than half of a page
+            "rank": column.NumberColumn(width=40),
+            "text": column.TextColumn(width=100 if longest <= SHORT else 158),
             "similarity": column.ProgressColumn(
                 min_value=min(0.0, float(one.similarity[:k].min())),
                 max_value=max(1.0, float(one.similarity[0])),
                 format="%.4f",
-                width=110,
+                width=88,
             ),
             "found by": column.TextColumn(
                 width=72, help="Models that have it among their nearest k: all, only this one, or some"

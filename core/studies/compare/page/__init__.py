@@ -32,7 +32,7 @@ from blindspot.ui.widgets.views import View, choose_view
 from blindspot.ui.widgets.work import run_button
 
 SIDES = ("compare_a", "compare_b")  # keys of the two models; links to other pages have their own
-LINKS = 12  # most links to rows
+LINKS = 24  # most links to rows
 ANOTHER = ("lsa", "minilm", "random-projection")  # to compare an only model with, quick ones first
 
 HOW = r"""
@@ -102,7 +102,7 @@ def _forest(shown: CompareView) -> None:
     st.caption("  \n".join(map(as_text, legend(shown.found.rows, shown.names))))
     st.caption("Open a row's page:")
     with st.container(horizontal=True, key="row_links"):
-        for row in shown.found.rows[:LINKS]:
+        for row in sorted(shown.found.rows, key=lambda row: row.difference.advantage is None)[:LINKS]:
             entry = row.entry
             page, address = entry.place
             st.page_link(
@@ -111,6 +111,8 @@ def _forest(shown: CompareView) -> None:
                 icon=":material/arrow_forward:",
                 query_params=shown.link(row.dataset, {**row.difference.address, **address}),
             )
+    if (left := len(shown.found.rows) - LINKS) > 0:
+        st.caption(f"And {left:,} more, in the view *numbers*.")
 
 
 def _costs(shown: CompareView) -> None:
