@@ -138,16 +138,18 @@ class Run:
 
     def _score(self, name: str, items: Mapping[str, ItemScores]) -> Score:
         value = self.metrics[name]
+        low, high = (self.metrics.get(f"{name}_{end}", math.nan) for end in ("low", "high"))
+        if not math.isnan(low + high):  # as it is stored, it is printed everywhere
+            return Score(value, low, high)
         if name in items:
             one = items[name]
             found = share(one.parts, one.known) if one.is_mean else correlation(one.value, one.parts, one.known)
             if found.interval is None:
                 return Score(value, why_none=found.refusal)
             return Score(value, found.interval.low, found.interval.high)
-        low, high = (self.metrics.get(f"{name}_{end}", math.nan) for end in ("low", "high"))
-        if math.isnan(low + high):
-            return Score(value, why_none="it is not a mean over items")
-        return Score(value, low, high)
+        refusals = {one.known.refusal for one in items.values() if one.known.refusal}
+        is_mean = self._entry.declared(f"{name}_low") is not None or f"{name}_sd" in self.metrics
+        return Score(value, why_none=min(refusals) if is_mean and refusals else "it is not a mean over items")
 
 
 @dataclass(frozen=True)

@@ -211,6 +211,24 @@ def test_scores_have_their_intervals_and_items(store: Path) -> None:
         found.id = "other"  # type: ignore[misc]
 
 
+def test_an_interval_is_the_stored_one_and_where_there_is_none_the_reason_is_true(store: Path, tmp_path: Path) -> None:
+    """Twelve rows of four originals: shares have an interval, means have none."""
+    things = "river kitchen garden window".split()
+    path = tmp_path / "mine.csv"
+    lines = [
+        f"the {things[i % 4]} is big,the {things[i % 4]} is large {i},a small {i} {things[i % 4]}" for i in range(12)
+    ]
+    path.write_text("original,synonym,antonym\n" + "\n".join(lines))
+    for data, has_means in (("demo-minimal", True), (str(path), False)):
+        found = bs.heros("random-projection", data, store=store)
+        rate = found.scores["synonym>antonym"]
+        assert (rate.low, rate.high) == (found.metrics["synonym>antonym_low"], found.metrics["synonym>antonym_high"])
+        mean = found.scores["synonym"]
+        assert (mean.low is not None) is has_means
+        assert has_means or "independent groups of sentences" in mean.why_none
+        assert "independent" not in found.scores["originals"].why_none
+
+
 def test_a_comparison_is_that_of_the_command_line(store: Path, blindspot: Command) -> None:
     a, b = (bs.retrieval(model, "demo-retrieval", store=store) for model in ("lsa", "random-projection"))
     found = bs.compare(a, b)

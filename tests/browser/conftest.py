@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from blindspot.ui.navigation import sections
@@ -128,10 +128,12 @@ class Reader:
         return locator
 
     def press(self, key: str, name: str | None = None) -> Reader:
-        """Press the button within the element with a key, once the page stands still: one pressed while it was
-        being drawn was lost on a busy machine (no click where a button moves between mouse down and up)."""
-        self.see(key)
-        self.set_properties().at(key).get_by_role("button", name=name).click()
+        """Press the button within the element with a key, by the keyboard: a click is lost where tables that are still
+        being drawn move the button between mouse down and mouse up."""
+        button = self.see(key).get_by_role("button", name=name)
+        expect(button).to_be_enabled(timeout=PATIENCE_MS)
+        self.set_properties()
+        button.press("Enter")
         return self
 
     def choose(self, which: str, option: str) -> Reader:

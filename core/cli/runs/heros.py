@@ -250,9 +250,11 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         return
     output.use_names(settings, repository)
     title = f"{variant.label} on {title_of(record.plan.dataset)}"
+    known = cosines.dependence
+    groups = "" if known.is_of_singles else f" ({known.independent})"
     if rates:
         output.print_table(
-            f"{title}: share of {cosines.originals:,} originals with this ordering, ties counting half",
+            f"{title}: share of {cosines.originals:,} originals{groups} with this ordering, ties counting half",
             ["ordering", "share", "95% interval"],
             [[str(r.ordering), f"{r.value:.4f}", f"{r.interval:.4f}"] for r in rates],
         )

@@ -26,6 +26,7 @@ class OrderingTest:
     second_rate: float
     test: McNemar
     p_corrected: float
+    is_of_groups: bool = False  # p is by sign flips of groups of originals that share texts
 
     @property
     def difference(self) -> float:
@@ -68,7 +69,9 @@ def tests_of_orderings(first: Cosines, second: Cosines) -> tuple[OrderingTest, .
     tests = [mcnemar_by_units(*pair, first.dependence) for pair in outcomes]
     corrected = holm(np.array([test.p_value for test in tests]))
     return tuple(
-        OrderingTest(ordering, float(one.mean()), float(other.mean()), test, float(p))
+        OrderingTest(
+            ordering, float(one.mean()), float(other.mean()), test, float(p), not first.dependence.is_of_singles
+        )
         for ordering, (one, other), test, p in zip(orderings, outcomes, tests, corrected, strict=True)
     )
 
@@ -111,9 +114,10 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
     tests = compare_orderings(first, second, repository)
     one, other = (run.plan.variant.label for run in (first, second))
     said = verdict(tests, one, other)
+    how = "sign flips of groups" if any(t.is_of_groups for t in tests) else "McNemar"
     return Comparison(
         f"HEROS on {first.plan.dataset}: A is {one}, B is {other}",
-        ["ordering", "A", "B", "A - B", "only A", "only B", "alike", "p (McNemar)", "p (Holm)"],
+        ["ordering", "A", "B", "A - B", "only A", "only B", "alike", f"p ({how})", "p (Holm)"],
         [
             [
                 str(t.ordering),

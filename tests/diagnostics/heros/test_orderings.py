@@ -327,6 +327,7 @@ def test_where_every_original_is_there_twice_it_counts_once() -> None:
 
     (exact,), (flipped,) = (comparison.tests_of_orderings(*two) for two in (once, often))
     assert flipped.test.first_better == 2 * exact.test.first_better
+    assert (exact.is_of_groups, flipped.is_of_groups) == (False, True)
     assert flipped.test.p_value == pytest.approx(exact.test.p_value, abs=0.02)  # random flips
     contrasts = [orderings.contrast(two) for two in (once, often)]
     assert contrasts[0] is not None
