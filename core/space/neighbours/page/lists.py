@@ -35,8 +35,8 @@ FEWEST, DEFAULT_K = 5, 10
 APPROXIMATE_FROM = 20_000  # items: with fewer, the index gains nothing
 SHORT = 20  # characters on average: three lists fit side by side
 LINE = 34  # characters that fit beside a bar, about
-ROW, WRAPPED = 35, 66  # pixels of a row with one line, and of one with wrapped text
-MOST_HEIGHT = 780
+ROW, WRAPPED = 35, 82  # pixels of a row with one line, and of one with wrapped text
+MOST_HEIGHT = 900
 
 
 @dataclass(frozen=True, eq=False)
