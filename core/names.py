@@ -7,6 +7,7 @@ thread; otherwise names follow from the references alone.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter
@@ -25,6 +26,8 @@ _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder named by a digest of its 
 _HOW_ASKED = ("batch=", "key_env=", "parallel=", "style=", "timeout=")  # parameters that say nothing of the model
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
+_WITH_PATH = ("file", "dir", "vectors", "table", "run")  # schemes of references to files and folders
+_DIGITS = 6  # of a digest in an address
 _STEP = re.compile(r"python:(.+)/((?:epoch-\d+-)?step-\d+|epoch-\d+|call-\d+)")
 _VERSION = re.compile(r"(.+)@version-(\w{1,8})")  # of a model whose weights changed: see the store's runs/older.sql
 
@@ -222,6 +225,35 @@ def name_of_dataset(reference: str) -> str:
     if not colon:
         return shortened(_plain(reference)) or Kind.DATASET
     return shortened(_plain(_stem(target.partition("?")[0])) or _plain(scheme) or Kind.DATASET)
+
+
+def in_address(reference: str) -> str:
+    """What a page's address has of a dataset, a model or a variant: ``pairs~3f9a1c`` for a file or folder, whose path
+    is nobody else's business; the reference itself if it has no path.
+
+    The digest is of the whole reference, so that equal names differ; of an upload it is the one that its folder is
+    named by, and moves with the cache.
+    """
+    if not _has_path(reference):
+        return reference
+    head, mark, chain = reference.rpartition("~")
+    if not mark or not re.fullmatch(r"[\w:.+-]+", chain):
+        head, mark, chain = reference, "", ""
+    target, _, query = head.partition(":")[2].partition("?")
+    parts = _parts(target)
+    digest = hashlib.sha256(head.encode("utf-8", "surrogatepass")).hexdigest()
+    if not query and len(parts) > 2 and parts[-3] == "uploads" and _UPLOADED.fullmatch(parts[-2]):
+        digest = parts[-2]
+    name = name_of_dataset(head) if head.startswith("file:") else name_of_model(head)
+    plain = re.sub(r"[^\w.-]+", "_", name).strip("_")
+    return f"{plain}~{digest[:_DIGITS]}{mark}{chain}"
+
+
+def _has_path(reference: str) -> bool:
+    if models := fused(reference):
+        return any(_has_path(model) for model, _ in models)
+    scheme, colon, _ = reference.partition(":")
+    return bool(colon) and scheme in _WITH_PATH
 
 
 def shortened(name: str, width: int = LONGEST) -> str:

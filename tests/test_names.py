@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from blindspot import names
 from blindspot.datasets.catalog import DATASETS
 from blindspot.errors import InputError
-from blindspot.names import LONGEST, Kind, Names, checked, name_of_dataset, name_of_model, shortened
+from blindspot.names import LONGEST, Kind, Names, checked, in_address, name_of_dataset, name_of_model, shortened
 from blindspot.settings import Settings
 from blindspot.store.naming import names_of
 from blindspot.store.repository import Repository
@@ -44,6 +44,34 @@ def test_a_model_is_called_by_what_its_reference_ends_with(reference: str, name:
 def test_a_dataset_is_called_by_its_file() -> None:
     assert name_of_dataset("file:/a/b/my pairs.csv?query=a&mate=b") == "my pairs"
     assert name_of_dataset("file:/cache/uploads/0123456789ab/pairs.jsonl") == "pairs"
+
+
+def test_an_address_has_no_path_and_tells_equal_names_apart() -> None:
+    for reference in (
+        "demo-pairs",
+        "minilm~center",
+        "hf:ORG/NAME@0123~abtt:2",
+        "python:mine/step-20",
+        "fuse:bm25+minilm",
+    ):
+        assert in_address(reference) == reference
+    references = [
+        "file:/secret/a/my pairs.csv",
+        "file:/secret/b/my pairs.csv",
+        "file:/secret/a/my pairs.csv?query=x&mate=secret",
+        "dir:/secret/a/my pairs",
+        "table:/secret/a.jsonl",
+        "run:/secret/bm25.run",
+        "vectors:/secret/glove.txt",
+        "fuse:bm25+dir%3A%2Fsecret%2Fmodel",
+        "dir:/secret/of~tilde/model",
+    ]
+    found = [in_address(reference) for reference in references]
+    assert len(set(found)) == len(found)
+    assert not [address for address in found if "secret" in address or "/" in address or "%" in address]
+    assert found[0].startswith("my_pairs~")
+    model = in_address("dir:/secret/model")
+    assert in_address("dir:/secret/model~center+whiten:128") == f"{model}~center+whiten:128"
 
 
 def test_the_label_is_the_name_and_the_transform() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.catalog import dataset_for, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
 from blindspot.datasets.own.kinds import OWN_KINDS
@@ -36,12 +36,17 @@ def reference_of(data: Any, kind: DatasetKind | None, columns: Mapping[str, str]
     named = _named(columns)
     if isinstance(data, str | os.PathLike):
         reference = dataset_named(os.fspath(data))
-        return with_columns(reference, named) if named else find_dataset(reference).id
+        if named:
+            return with_columns(reference, named)
+        return find_dataset(dataset_for(reference, kind) if kind else reference).id
     table = _table(data, kind)
-    if named is None:
-        named = _columns_of(table, kind)
     path = _written(table, settings.home / FOLDER)
-    return str(find_dataset(f"file:{path}?{named}" if named else f"file:{path}").id)
+    reference = f"file:{path}"
+    if named is None:
+        if kind and (fitting := dataset_for(reference, kind)) != reference:
+            return find_dataset(fitting).id
+        named = _columns_of(table, kind)
+    return find_dataset(f"{reference}?{named}" if named else reference).id
 
 
 def _named(columns: Mapping[str, str] | None) -> NamedColumns | None:
@@ -90,9 +95,12 @@ def _of_tuples(rows: Sequence[Sequence[Any]], kind: DatasetKind | None) -> pa.Ta
 def _columns_of(table: pa.Table, kind: DatasetKind | None) -> NamedColumns | None:
     """The columns, if they are called as the diagnostic's own files call them; else they are recognized or refused."""
     own = OWN_KINDS.get(kind) if kind else None
-    for form in own.forms if own else ():
+    if own is None:
+        return None
+    for form in own.forms:
         if {*form} <= {*table.column_names}:
-            return NamedColumns.of([(role, role) for role in form])
+            more = [role for role in own.optional if role in table.column_names]
+            return NamedColumns.of([(role, role) for role in (*form, *more)])
     return None
 
 

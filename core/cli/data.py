@@ -87,6 +87,7 @@ def show(
     output.print_text(f"{entry.title}: {entry.description} ({entry.size}.)")
     if entry.own:
         output.print_text(f"read {entry.own.summary}")
+        output.warn([entry.own.assumptions] if entry.own.assumptions else [])
         if entry.own.doubt:
             output.warn([f"{entry.own.doubt} {entry.own.instead(DatasetKind.RETRIEVAL)}"])
     if counts is not None:

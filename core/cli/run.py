@@ -53,6 +53,7 @@ def run(
         for t in transform or ["none"]
     ]
     own = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := find_dataset(asked).own)]
+    output.warn(one.assumptions for one in own if one.assumptions)
     output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in own if one.doubt)
     repository = Repository.at(settings.store)
     outcomes = []

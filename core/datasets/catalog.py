@@ -418,6 +418,15 @@ def find_dataset(reference: str) -> DatasetEntry:
     raise unknown("dataset", reference, [*DATASETS, *FAMILIES, OWN_FILE])
 
 
+def dataset_for(reference: str, kind: DatasetKind) -> str:
+    """The reference under which a dataset is of a kind, where a user's file may be read as several kinds; else itself.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return own.fitting(reference, kind) if own.is_own(reference) else reference
+
+
 def title_of(reference: str) -> str:
     """Name of a dataset on screen, whether it still exists or not; see ``blindspot.names``."""
     entry = catalogued(reference)

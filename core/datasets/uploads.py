@@ -279,16 +279,6 @@ def remove(upload: Upload, settings: Settings) -> None:
         ) from error
 
 
-def short_name(reference: str, settings: Settings) -> str:
-    """A dataset reference for narrow places and addresses: ``<stem>~<digest>`` for an upload, also for one that was
-    removed since; any other reference as it is."""
-    if not own.is_own(reference):
-        return reference
-    path = own.path_of(reference)
-    inside = path.parent.parent == settings.uploads or settings.sessions in path.parents
-    return f"{path.stem}~{path.parent.name[:6]}" if inside else reference
-
-
 def safe_name(name: str) -> str:
     """A file name of letters, digits and ``._-``, whatever a browser sends; never a path, never hidden."""
     last = Path(re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1])

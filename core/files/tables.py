@@ -11,6 +11,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -72,6 +73,7 @@ class FileTable:
         row_word: "line" or "row".
         separator: between the cells of a .csv or .tsv; "" elsewhere.
         sha256: of the file's bytes.
+        remarks: what was taken for something else than a row of texts, a phrase each.
     """
 
     path: Path
@@ -82,6 +84,7 @@ class FileTable:
     row_word: str
     separator: str = ""
     sha256: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def format(self) -> FileFormat:
@@ -129,7 +132,7 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
 
     Args:
         path: for its ending, which tells the format, and for errors. In a .csv double quotes hold cells together;
-            in a .tsv they are part of the text.
+            in a .tsv they do where all cells of a column are quoted; else they are part of the text.
         header: whether the first row of a .csv or .tsv names the columns; else they are "column 1", "column 2", ...
     """
     file_format = format_of(path)
@@ -141,7 +144,7 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
     elif file_format is FileFormat.JSONL:
         table = _jsonl(path, _text(path, data))
     else:
-        table = _separated(path, _text(path, data), file_format, header)
+        table = _separated(path, _text(path, data), header)
     return replace(table, sha256=hashlib.sha256(data).hexdigest())
 
 
@@ -186,36 +189,178 @@ def decoded(name: object, data: bytes) -> str:
         ) from error
 
 
-def _separated(path: Path, text: str, file_format: FileFormat, has_header: bool) -> FileTable:
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a .csv or .tsv, a header included, without what comes before.
+
+    Attributes:
+        places: number of the line on which each begins.
+        remarks: as in ``FileTable``.
+    """
+
+    cells: list[list[str]]
+    places: list[int]
+    separator: str
+    remarks: tuple[str, ...] = ()
+
+
+def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool = True) -> Rows:
+    """The rows of a text with separators: what the first line says about these, comments and titles are left out, and
+    in a .tsv quotes where all cells of a column are quoted.
+
+    Args:
+        path: for its ending and for errors.
+        has_header: whether the first row may have quotes where the others have none, and the other way round.
+        is_even: whether all rows must have the same number of cells, two or more.
+    """
+    file_format = format_of(path)
+    remarks: list[str] = []
     separators = ("\t",) if file_format is FileFormat.TSV else _SEPARATORS
+    if told := _SEP.match(text):  # Excel's own line
+        separators, text = (told[1],), "\n" * told[0].count("\n") + text[told.end() :]
+        remarks.append(f"the first line says that cells are separated by '{told[1]}'")
     quoting = csv.QUOTE_NONE if file_format is FileFormat.TSV else csv.QUOTE_MINIMAL
-    headers = {separator: _header(path, text, separator, quoting) for separator in separators}
-    separator = next((s for s, header in headers.items() if len(header) > 1), separators[0])
-    header = headers[separator]
-    if not header:  # no separator makes sense of it: say what is wrong with the first
+    tops = {separator: _top(path, text, separator, quoting) for separator in separators}
+    several = [s for s, top in tops.items() if len(top.header) > 1]
+    fitting = sorted((s for s in several if tops[s].is_even), key=lambda s: len(tops[s].before))
+    plain = [s for s in several if not tops[s].before]
+    separator = next(iter([*fitting, *plain, *several]), separators[0])
+    top = tops[separator]
+    if not top.header:  # no separator makes sense of it: say what is wrong with the first
         next(csv_rows(path, _short_lines(path, text, separator), separator, quoting))
-    if len(header) == 1:
+    if len(top.header) <= 1 and is_even:
         between = "a tab" if file_format is FileFormat.TSV else "a comma"
+        only = top.header[0] if top.header else ""
         raise InputError(
-            f"{path} has one column, '{header[0][:40]}'", expected=f"two columns of text with {between} between"
+            f"{path} has one column, '{only[:40]}'", expected=f"two columns of text with {between} between"
         )
-    _check_columns(path, len(header))
+    _check_columns(path, len(top.header))
+    if top.before:
+        remarks.append(f"left out before the header: {', '.join(repr(line[:40]) for line in top.before)}")
+    width = len(top.header) if is_even else 0
+    try:
+        rows = _rows(path, text, separator, quoting, top.line, width, has_header)
+    except InputError:
+        if quoting == csv.QUOTE_MINIMAL:
+            raise
+        try:  # quotes may hold tabs or line ends together
+            rows = _rows(path, text, separator, csv.QUOTE_MINIMAL, top.line, width, has_header)
+        except InputError:
+            rows = Rows([], [], separator)
+        if not rows.cells:
+            raise
+        quoting = csv.QUOTE_MINIMAL
+    if quoting == csv.QUOTE_NONE and (quoted := _unquote(rows.cells, int(has_header))):
+        remarks.append(f"quotes around all cells of {', '.join(quoted)} are no part of the texts")
+    return replace(rows, remarks=tuple(remarks))
+
+
+def _separated(path: Path, text: str, has_header: bool) -> FileTable:
+    rows = separated(path, text, has_header=has_header)
+    header, first = rows.cells[0], int(has_header)
+    if len(rows.cells) == first:
+        raise InputError(f"{path} has a header and no rows", expected="rows of texts")
+    columns = tuple(zip(*rows.cells[first:], strict=True))
     names = _numbered(header) if has_header else tuple(f"column {number}" for number in range(1, len(header) + 1))
     _check_names(path, names)
-    first = int(has_header)
-    rows: list[list[str]] = []
-    places: list[int] = []
-    for number, cells in _bounded(path, csv_rows(path, _short_lines(path, text, separator), separator, quoting), first):
-        if len(cells) != len(header):
+    kinds = tuple(_kind(column) for column in columns)
+    return FileTable(path, names, kinds, columns, rows.places[first:], "line", rows.separator, remarks=rows.remarks)
+
+
+def _unquote(rows: list[list[str]], first: int) -> list[str]:
+    """Take the quotes off the columns of which all cells have them; how these columns are called.
+
+    Args:
+        first: number of the first row that is no header.
+    """
+    width = len(rows[0]) if rows else 0
+    if any(len(cells) != width for cells in rows):
+        return []
+    quoted = []
+    for number in range(width):
+        filled = [cells[number] for cells in rows[first:] if cells[number].strip()]
+        if filled and all(map(_is_quoted, filled)):
+            for cells in rows:
+                cells[number] = _unquoted(cells[number])
+            quoted.append(f"'{rows[0][number][:40]}'" if first else f"column {number + 1}")
+    if first and all(map(_is_quoted, rows[0])):
+        rows[0] = [_unquoted(name) for name in rows[0]]
+    return quoted
+
+
+_SEP = re.compile(r'"?sep=([^\r\n"])"?[ \t,;]*(?:\r?\n|\r)', re.IGNORECASE)
+_LOOKED_AT = 50  # rows, for the header
+
+
+@dataclass(frozen=True)
+class _Top:
+    """The top of a file: its header, empty where quotes do not fit the separator, and the lines before it.
+
+    Attributes:
+        is_even: whether the rows after it are as wide, as far as they were looked at.
+    """
+
+    header: Sequence[str]
+    line: int = 0
+    before: tuple[str, ...] = ()
+    is_even: bool = False
+
+
+def _rows(path: Path, text: str, separator: str, quoting: int, line: int, width: int, has_header: bool) -> Rows:
+    """The rows from a line on, each of ``width`` cells if that is not 0."""
+    rows = Rows([], [], separator)
+    every = csv_rows(path, _short_lines(path, text, separator), separator, quoting)
+    wanted = ((number, cells) for number, cells in every if number >= line)
+    for number, cells in _bounded(path, wanted, int(has_header)):
+        if width and len(cells) != width:
             raise InputError(
-                f"{path}, line {number}: {len(cells)} cell(s)", expected=f"{len(header)}, as in the first line"
+                f"{path}, line {number}: {len(cells)} cell(s)",
+                expected=f"{width}, as in line {line}",
+                remedy="if that line is no header, remove it",
             )
-        rows.append(cells)
-        places.append(number)
-    if len(rows) == first:
-        raise InputError(f"{path} has a header and no rows", expected="rows of texts")
-    columns = tuple(zip(*rows[first:], strict=True))
-    return FileTable(path, names, tuple(_kind(c) for c in columns), columns, places[first:], "line", separator)
+        rows.cells.append(cells)
+        rows.places.append(number)
+    return rows
+
+
+def _top(path: Path, text: str, separator: str, quoting: int) -> _Top:
+    """The header: the first row that is neither a comment nor a title, which has a single cell before rows of more."""
+    rows: list[tuple[int, list[str]]] = []
+    try:
+        for row in csv_rows(path, _short_lines(path, text, separator), separator, quoting):
+            rows.append(row)
+            if len(rows) > _LOOKED_AT:
+                break
+    except InputError:
+        if not rows:
+            return _Top(())
+    at = 0
+    while at + 1 < len(rows) and _is_before_header([cells for _, cells in rows[at:]]):
+        at += 1
+    before = tuple(text for _, cells in rows[:at] if (text := " ".join(filter(None, map(str.strip, cells)))))
+    if not rows:
+        return _Top(())
+    line, header = rows[at]
+    return _Top(header, line, before, all(len(cells) == len(header) for _, cells in rows[at + 1 :]))
+
+
+def _is_before_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first of these rows is a comment, a title or nothing, and the header follows."""
+    first, later = rows[0], rows[1:]
+    filled = sum(bool(cell.strip()) for cell in first)
+    if filled > 1:
+        is_comment = first[0].lstrip().startswith("# ")
+        return is_comment and len(later) > 1 and len(later[0]) == len(later[1]) > 1
+    return any(sum(bool(cell.strip()) for cell in row) > 1 for row in later)
+
+
+def _is_quoted(cell: str) -> bool:
+    """Whether a cell is in double quotes, those in it doubled."""
+    return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
+
+
+def _unquoted(cell: str) -> str:
+    return cell[1:-1].replace('""', '"') if _is_quoted(cell) else cell
 
 
 def _numbered(header: Sequence[str]) -> tuple[str, ...]:
@@ -226,14 +371,6 @@ def _numbered(header: Sequence[str]) -> tuple[str, ...]:
         repeats = before and "".join(filter(str.isalpha, name.casefold())) in MAY_REPEAT
         names.append(f"{name} ({before + 1})" if repeats else name)
     return tuple(names)
-
-
-def _header(path: Path, text: str, separator: str, quoting: int) -> list[str]:
-    """The first row; nothing where its quotes do not fit the separator."""
-    try:
-        return next(csv_rows(path, _short_lines(path, text, separator), separator, quoting))[1]
-    except InputError:
-        return []
 
 
 def csv_rows(

@@ -15,7 +15,7 @@ import numpy as np
 
 from blindspot import names, policy
 from blindspot.datasets import fetch
-from blindspot.datasets.catalog import DatasetEntry, find_dataset
+from blindspot.datasets.catalog import DatasetEntry, dataset_for, find_dataset
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
@@ -83,7 +83,7 @@ def request(
         policy.check_encoder(reference, settings)
     for reference in (dataset, fit_on, params.get(FIT_ON, "")):
         policy.check_dataset(reference, settings)
-    dataset_entry = find_dataset(dataset)
+    dataset_entry = find_dataset(dataset_for(dataset, entry.dataset_kind))
     if dataset_entry.kind is not entry.dataset_kind:
         raise InputError(
             f"{entry.id} does not run on '{dataset}', a {dataset_entry.kind.in_words}",

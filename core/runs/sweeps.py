@@ -17,7 +17,9 @@ from typing import Any
 
 from blindspot import policy
 from blindspot.datasets import vector_sources
-from blindspot.datasets.catalog import FAMILIES, find_datasets
+from blindspot.datasets.catalog import FAMILIES, DatasetEntry, dataset_for, find_datasets
+from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.own.files import is_own
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
@@ -94,7 +96,6 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     for reference in (*(one for one in sweep.datasets if one not in FAMILIES), sweep.fit_on):
         policy.check_dataset(reference, settings)
     entries = {i: find_diagnostic(i) for i in sweep.diagnostics}
-    dataset_kinds = {entry.id: entry.kind for entry in find_datasets(sweep.datasets)}
     chains = list(dict.fromkeys(str(TransformChain.parse(transform)) for transform in sweep.transforms))
     known = {parameter.name for entry in entries.values() for parameter in entry.parameters}
     for name in sweep.params:
@@ -105,10 +106,15 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
 
     first: list[RunRequest] = []
     unfit: list[tuple[str, str]] = []
+    dataset_kinds: dict[str, DatasetKind] = {}
+    for reference in sweep.datasets:
+        read = _readings(reference, list(entries.values()))
+        kinds_read = {one.kind for one in read}
+        dataset_kinds |= {one.id: one.kind for one in read}
+        unfit += [(e.id, one.id) for one in read for e in entries.values() if e.dataset_kind not in kinds_read]
     encoders = list(dict.fromkeys(map(canonical_encoder, sweep.encoders)))
     for dataset, kind in dataset_kinds.items():
         fitting = [entry for entry in entries.values() if entry.dataset_kind is kind]
-        unfit += [(entry.id, dataset) for entry in entries.values() if entry not in fitting]
         first += [
             pipeline.request(
                 entry.id,
@@ -138,6 +144,17 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
         if request.variant.encoder == encoder
     ]
     return Expansion(tuple(dict.fromkeys([*first, *rest])), tuple(unfit))
+
+
+def _readings(reference: str, entries: Sequence[DiagnosticEntry]) -> list[DatasetEntry]:
+    """The datasets of a reference: members of a family; a user's file as each kind that the diagnostics need and that
+    it has a reading of."""
+    if not is_own(reference):
+        return find_datasets([reference])
+    asked = dict.fromkeys(dataset_for(reference, entry.dataset_kind) for entry in entries)
+    if len(asked) > 1:
+        asked.pop(reference, None)  # as which kind it may be read is settled
+    return find_datasets(asked)
 
 
 def _able(

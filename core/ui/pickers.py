@@ -16,13 +16,13 @@ from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, family_of, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Picker
-from blindspot.names import step_of
+from blindspot.names import in_address, step_of
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.navigation import pickers_of
-from blindspot.ui.resources import allowed, repository, settings, shared_settings, upload_settings, visitor
-from blindspot.ui.widgets.addressed import names_of_variants, one_named, some_named
+from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
+from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
 from blindspot.ui.widgets.choices import one_of
 
 LARGEST = 2**53  # a browser's numbers are exact up to here
@@ -132,15 +132,23 @@ def picked_variants() -> tuple[Variant, ...]:
 
 
 def link_to(
-    dataset: str, metric: str, variants: Sequence[Variant], *, is_visit: bool = False
+    dataset: str,
+    metric: str,
+    variants: Sequence[Variant],
+    address: Mapping[str, str] | None = None,
+    *,
+    is_visit: bool = False,
 ) -> dict[str, str | list[str]]:
     """Query parameters for ``st.page_link`` to another page with these picks.
 
     Args:
+        address: further parameters, in which datasets and models are references.
         is_visit: on the page after that one, the reader has the earlier picks again, but for those changed meanwhile.
     """
     via = _VISIT if is_visit else "link"
-    return {"data": dataset, "metric": metric, "enc": [str(v) for v in variants], _FOLLOWED: via}
+    models = [in_address(str(variant)) for variant in variants]
+    further = {name: in_address(value) for name, value in (address or {}).items()}
+    return {"data": in_address(dataset), "metric": metric, "enc": models, _FOLLOWED: via, **further}
 
 
 def current_page() -> str:
@@ -162,10 +170,9 @@ def shared_pickers(page: str) -> Picks:
         st.session_state.pop(_STALE, None)
         return _remember(st.session_state.get(_PICKED, Picks(DEFAULT_DATASET, DEFAULT_METRIC, DEFAULT_PROTOCOL, ())))
     choices = pickable_datasets()
-    by_address = dict(zip(map(dataset_in_picker, choices), choices, strict=True))
-    known = {variant_in_picker(variant): variant for variant in repository().variants()}
+    known = {str(variant): variant for variant in repository().variants()}
     answers: dict[Picker, Sequence[str]] = {
-        Picker.DATASET: list(by_address),
+        Picker.DATASET: choices,
         Picker.MODELS: list(known),
         Picker.POSTPROCESSED: ["true", "false"],
         Picker.BASELINE: list(known),
@@ -173,7 +180,7 @@ def shared_pickers(page: str) -> Picks:
         Picker.PROTOCOL: list(PROTOCOLS),
     }
     _note_stale_link({picker: answers[picker] for picker in wanted})
-    _follow_link(by_address, {picker: answers[picker] for picker in wanted})
+    _follow_link({picker: answers[picker] for picker in wanted})
     with st.sidebar:
         return _remember(_drawn(wanted, choices, known))
 
@@ -194,7 +201,6 @@ def _drawn(wanted: Collection[Picker], datasets: Sequence[str], known: Mapping[s
             index=datasets.index(DEFAULT_DATASET),
             key=Picker.DATASET,
             name=title_of,
-            address=dataset_in_picker,
             on_change=_forget_pair,
             help="What the models are tested on; the page *Data* shows each of them. Texts of your own appear here "
             "once you uploaded them on that page or ran them with "
@@ -272,16 +278,6 @@ def show_postprocessed() -> None:
     st.session_state[Picker.POSTPROCESSED] = True
 
 
-def variant_in_picker(variant: Variant) -> str:
-    """A variant's id, its name in the address."""
-    return str(variant)
-
-
-def dataset_in_picker(reference: str) -> str:
-    """A dataset's name in the address: the id, or an upload's short name."""
-    return uploads.short_name(reference, shared_settings())
-
-
 def known_datasets() -> list[str]:
     """References of the catalog's datasets, of uploads, and of users' files that were run.
 
@@ -344,7 +340,7 @@ def _keep_out_of_sight(wanted: Collection[Picker]) -> None:
             del st.query_params[name]
 
 
-def _follow_link(datasets_by_address: Mapping[str, str], answers: Mapping[Picker, Collection[str]]) -> None:
+def _follow_link(answers: Mapping[Picker, Sequence[str]]) -> None:
     """Take the picks of the app's own link, which carries a mark: pickers that are on screen would keep their values.
 
     Any other address may be a moment behind the pickers.
@@ -359,16 +355,16 @@ def _follow_link(datasets_by_address: Mapping[str, str], answers: Mapping[Picker
         Picker.DATASET: kept.get(Picker.DATASET, DEFAULT_DATASET),
         Picker.MODELS: list(kept.get(Picker.MODELS, ())),
     }
-    if (dataset := datasets_by_address.get(address.get(Picker.DATASET, ""))) and Picker.DATASET in answers:
+    if dataset := option_in_address(address.get(Picker.DATASET), answers.get(Picker.DATASET, ())):
         if st.session_state.get(Picker.DATASET) != dataset:
             _forget_pair()
         st.session_state[Picker.DATASET] = dataset
     for picker in (Picker.SIMILARITY, Picker.PROTOCOL, Picker.BASELINE):
-        if (value := address.get(picker)) is not None and value in answers.get(picker, ()):
+        if value := option_in_address(address.get(picker), answers.get(picker, ())):
             st.session_state[picker] = value
     if Picker.MODELS in answers:
-        asked = address.get_all(Picker.MODELS)
-        st.session_state[Picker.MODELS] = [value for value in asked if value in answers[Picker.MODELS]]
+        asked = (option_in_address(value, answers[Picker.MODELS]) for value in address.get_all(Picker.MODELS))
+        st.session_state[Picker.MODELS] = [model for model in asked if model]
     if is_visit:
         linked = {picker: st.session_state.get(picker) for picker in before}
         st.session_state[_VISITED] = (current_page(), linked, before)
@@ -452,7 +448,7 @@ def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
         _called(name, value)
         for name, values in known.items()
         for value in st.query_params.get_all(name)
-        if value not in values
+        if option_in_address(value, values) is None
     ]
     missing += [f"pair {value}" for value in st.query_params.get_all("pair") if not value.isdecimal()]
     if missing:

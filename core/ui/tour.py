@@ -112,7 +112,7 @@ def _invite() -> None:
 
 def _link(number: int, label: str, icon: str) -> None:
     step = STEPS[number - 1]
-    address = {**link_to(DATASET, DEFAULT_METRIC, step.models), **step.address, PARAMETER: str(number)}
+    address = link_to(DATASET, DEFAULT_METRIC, step.models, {**step.address, PARAMETER: str(number)})
     st.page_link(f"pages/{step.page}.py", label=label, icon=icon, query_params=address)
 
 

@@ -21,12 +21,13 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot import cli
 from blindspot.benchmarks import app_store
-from blindspot.datasets import fetch, uploads
+from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics, named_function
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import Cancelled
+from blindspot.names import in_address
 from blindspot.runs import pipeline
 from blindspot.runs.findings import Material
 from blindspot.runs.requests import RunRequest
@@ -268,7 +269,7 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
     for run in case.runs[runs:]:
         repository.delete(run)
     repository.database.close()
-    dataset = uploads.short_name(case.runs[0].plan.dataset, case.settings)
+    dataset = in_address(case.runs[0].plan.dataset)
     app = open_app(cache, case.entry.deeper, data=dataset)
     assert not app.error
     if runs and case.entry.page is not None:

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from blindspot.datasets import uploads
 from blindspot.diagnostic import find_diagnostic
 from blindspot.doctor import results
+from blindspot.names import in_address
 from blindspot.ui.navigation import sections
 from tests.support.gone_world import ENCODERS, HERE, LOSSES, OWN, GoneWorld, variant, world
 from tests.support.pages import OpenApp
@@ -76,7 +76,7 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
 ) -> None:
     picks: dict[str, str | list[str]] = {"data": HERE}
     if thing in DATASETS:
-        picks["data"] = uploads.short_name(stored.datasets[thing], stored.settings)
+        picks["data"] = in_address(stored.datasets[thing])
     else:
         picks["enc"] = [variant(stored.encoders[thing])]
     own = find_diagnostic(thing).page if thing in OWN else None

@@ -10,9 +10,10 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import opened, variants_of
-from blindspot.datasets.catalog import OWN_FILE, canonical_dataset, find_dataset, title_of
+from blindspot.datasets.catalog import OWN_FILE, canonical_dataset, dataset_for, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.own.files import UnclearKind
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import InputError
@@ -94,7 +95,10 @@ def _measured(
     dataset: str, variants: Sequence[Variant], metric: Similarity, settings: Settings, repository: Repository
 ) -> Measured:
     """Pairs with similarities; what is not stored is computed."""
-    entry = find_dataset(dataset)
+    try:
+        entry = find_dataset(dataset)
+    except UnclearKind:
+        entry = find_dataset(dataset_for(dataset, DatasetKind.SCORED_PAIRS))
     if entry.kind is DatasetKind.SCORED_PAIRS:
         similarity = find_diagnostic("similarity")
         by_run = {}

@@ -26,6 +26,7 @@ LONGEST_SHOWN = 40
 # What a column is read as: one of these, the original, or of minimal pairs the name of a subset of rewrites.
 QUERY = "query"
 MATE = "mate"
+MATCH = "match"
 WORD = "word"
 COUNT = "count"
 FIRST = "first text"
@@ -42,7 +43,7 @@ NEGATIVES = "negatives"
 GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
 NO_ROLE = (GROUPS, UNUSED)
-_SHOWN_FIRST = (QUERY, MATE, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, TASK, ORIGINAL, *SUBSETS)
+_SHOWN_FIRST = (QUERY, MATE, MATCH, WORD, COUNT, TEXT, FIRST, SECOND, SCORE, LABEL, SPLIT, TASK, ORIGINAL, *SUBSETS)
 
 
 class UnclearColumns(InputError):
@@ -147,6 +148,11 @@ class OwnSource(ABC):
         """How it was read: one line for people."""
 
     @property
+    def assumptions(self) -> str:
+        """What was assumed and decides the scores, in a line; "" for nothing."""
+        return ""
+
+    @property
     def doubt(self) -> str:
         """Why it may be of another kind, as a question to the user; "" for no doubt."""
         return ""
@@ -178,6 +184,7 @@ class OwnFile(OwnSource):
         separator: between the cells of a .csv or .tsv; "" elsewhere.
         columns: all of them, in the file's order.
         own_columns: those that are read as ``GROUPS``.
+        remarks: what was assumed and decides the scores, a phrase each.
 
         title: name of the kind, in the plural.
         form: its columns, for the command line's help.
@@ -196,6 +203,7 @@ class OwnFile(OwnSource):
     separator: str
     columns: tuple[ColumnReading, ...]
     own_columns: tuple[OwnColumn, ...]
+    remarks: tuple[str, ...]
 
     form: ClassVar[str]
     about: ClassVar[str]
@@ -273,13 +281,29 @@ class OwnFile(OwnSource):
         """Read the columns, ``asked`` as in ``readings``."""
         columns, own_columns = cls._read(table, asked)
         numbers = {reading.use: number for number, reading in enumerate(columns) if reading.use not in NO_ROLE}
-        file = (table.path, table.sha256, table.format, table.separator, columns, own_columns)
+        remarks = (*table.remarks, *cls.assumed(table, columns))
+        file = (table.path, table.sha256, table.format, table.separator, columns, own_columns, remarks)
         return cls(*file, *cls.cells(table, numbers))
+
+    @classmethod
+    def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:  # noqa: ARG003 - of some kinds
+        """What a reading of columns assumes, a phrase each."""
+        return ()
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        """(Role, name of the column) of all columns that are used."""
+        roles = {role.use: role.name for role in reversed(self.roles)}
+        return tuple((roles.get(use, ""), column.name) for use, column in self.used.items())
 
     @classmethod
     @abstractmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
         """What the columns of these numbers hold: the values of the fields that the kind adds."""
+
+    @property
+    def assumptions(self) -> str:
+        return f"{self.path.name}: {'; '.join(self.remarks)}" if self.remarks else ""
 
     @property
     def used(self) -> dict[str, ColumnReading]:
@@ -307,6 +331,7 @@ class OwnFile(OwnSource):
             "format": self.format.value,
             "separator": self.separator,
             "rows": self.rows,
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
         }
 
     @abstractmethod

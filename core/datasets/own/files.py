@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own import probing, retrieval_folder
-from blindspot.datasets.own.columns import OwnFile, OwnSource
+from blindspot.datasets.own import judged, probing, retrieval_folder
+from blindspot.datasets.own.columns import LABEL, SPLIT, OwnFile, OwnSource, UnclearColumns, is_blank
+from blindspot.datasets.own.guess import text_columns
+from blindspot.datasets.own.judged import Marks
 from blindspot.datasets.own.kinds import OWN_KINDS
+from blindspot.datasets.own.labelled_texts import WEAK_LABEL_NAMES
 from blindspot.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
+from blindspot.datasets.own.scored_pairs import SCORE_NAMES
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.tables import FileFormat, FileTable
+from blindspot.texts import column_key
 
 __all__ = ["FOLDER_PREFIX", "PREFIX", "OwnTable", "find", "is_own", "parse", "path_of", "read", "tabulate"]
 
@@ -29,13 +35,118 @@ class OwnTable:
     table: FileTable
 
     @cached_property
-    def kind(self) -> DatasetKind:
+    def likeliest(self) -> DatasetKind:
         """The kind that the header tells, else positive pairs. Computed once: it may have to read the cells."""
         return next((kind for kind, each in OWN_KINDS.items() if each.matches_header(self.table)), DatasetKind.PAIR_SET)
 
+    @cached_property
+    def marks(self) -> tuple[Marks, ...]:
+        """The columns that say which pairs of texts are matches; none in a file of another kind."""
+        if self.likeliest not in _OF_PAIRS:
+            return ()
+        marks = judged.marks_in(self.table)
+        if not marks or self.likeliest in (DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS):
+            return marks
+        return marks if len(text_columns(self.table, {one.number for one in marks})[0]) >= 2 else ()
+
+    @cached_property
+    def kinds(self) -> tuple[DatasetKind, ...]:
+        """The kinds that it may be of: several where a column of two values may be read in several ways, and neither
+        its name nor another one decides."""
+        keys = {column_key(self.table.names[marks.number]) for marks in self.marks}
+        if not keys or self.likeliest is DatasetKind.RETRIEVAL:
+            return (self.likeliest,)
+        if self.likeliest is DatasetKind.SCORED_PAIRS:
+            names = {column_key(name) for name in self.table.names}
+            return _OF_MARKS if names.isdisjoint(SCORE_NAMES) else (self.likeliest,)
+        if self.likeliest is DatasetKind.LABELLED_TEXTS:
+            used = {reading.use: reading.name for reading in OWN_KINDS[self.likeliest].readings(self.table)}
+            if SPLIT in used or column_key(used[LABEL]) not in WEAK_LABEL_NAMES:
+                return (self.likeliest,)
+            return (*_OF_MARKS, self.likeliest)
+        return _OF_MARKS
+
+    @property
+    def kind(self) -> DatasetKind:
+        """The kind that it is of.
+
+        Raises:
+            UnclearKind: it may be of several.
+        """
+        if len(self.kinds) > 1:
+            raise UnclearKind(self)
+        return self.kinds[0]
+
     def contents(self, kind: DatasetKind | None = None, asked: Mapping[str, int] | None = None) -> OwnFile:
-        """The file's content, as its own kind or another; ``asked`` as in ``OwnFile.of``."""
+        """The file's content, as its own kind or another; ``asked`` as in ``OwnFile.of``.
+
+        Raises:
+            UnclearColumns: nobody named the columns, and a column has no name or the kind is unclear.
+        """
+        if asked is None:
+            _check_nameless(self.table)
         return OWN_KINDS[kind or self.kind].of(self.table, asked)
+
+    def reference_as(self, kind: DatasetKind) -> str:
+        """The reference that reads it as a kind."""
+        found = self.contents(kind)
+        return str(OwnReference(self.table.path, NamedColumns(kind, found.named)))
+
+
+def _check_nameless(table: FileTable) -> None:
+    """Refuse a header in which a column of something has no name, unless these are the numbers of the rows."""
+    for number, (name, cells) in enumerate(zip(table.names, table.cells, strict=True)):
+        if name.strip() or all(is_blank(cell) for cell in cells):
+            continue
+        if not any([str(cell) for cell in cells] == [str(n + start) for n in range(len(cells))] for start in (0, 1)):
+            raise UnclearColumns(
+                f"{table.path}: column {number + 1} has no name",
+                expected="a first line that names every column",
+                remedy="name it; if that line is no header, put one before it or remove it",
+            )
+
+
+class UnclearKind(UnclearColumns):
+    """A file that may be of several kinds: the reader has to choose."""
+
+    def __init__(self, table: OwnTable) -> None:
+        self.readings: dict[DatasetKind, str] = {}
+        for kind in table.kinds:
+            with suppress(InputError):  # it cannot be of this kind after all
+                self.readings[kind] = table.reference_as(kind)
+        column = ", ".join(f"'{table.table.names[marks.number][:40]}'" for marks in table.marks)
+        ways = "; ".join(f'"{reference}" reads {_MEANING[kind]}' for kind, reference in self.readings.items())
+        super().__init__(
+            f"{table.table.path}: column {column} has two values, which may say which rows are matches",
+            expected="to know how the rows are meant",
+            remedy=ways or "name the columns, for example with --query-column, --mate-column and --match-column",
+        )
+
+
+_OF_PAIRS = (DatasetKind.PAIR_SET, DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS, DatasetKind.LABELLED_TEXTS)
+_OF_MARKS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.RETRIEVAL)
+_MEANING = {
+    DatasetKind.PAIR_SET: "the marked rows as positive pairs (evalrank)",
+    DatasetKind.SCORED_PAIRS: "all rows as scored pairs (similarity, threshold)",
+    DatasetKind.RETRIEVAL: "all rows as queries and documents with grades (retrieval)",
+    DatasetKind.LABELLED_TEXTS: "all rows as labeled texts (transfer)",
+}
+
+
+def fitting(reference: str, kind: DatasetKind) -> str:
+    """A reference that reads a user's file as the kind that a diagnostic needs, where the file has such a reading and
+    nobody named its columns; else the reference itself.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    found = OwnReference.parse(reference)
+    if found.options is not None or found.columns is not None:
+        return reference
+    table = _tabulated(found)
+    if kind in table.kinds and len(table.kinds) == 1:
+        return reference
+    return table.reference_as(kind) if table.marks and kind in {*table.kinds, *_OF_MARKS} else reference
 
 
 def read(path: Path, columns: NamedColumns | None = None) -> OwnFile:
@@ -76,6 +187,20 @@ def find(reference: str) -> OwnSource:
     except (OSError, ValueError):
         return read(found.path)  # says what is wrong
     return _read_once(found, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+def _tabulated(reference: OwnReference) -> OwnTable:
+    """The columns of a file, read once as long as it does not change."""
+    try:
+        stat = reference.path.stat()
+    except (OSError, ValueError):
+        return tabulate(reference.path, tables.read_bytes(reference.path))  # says what is wrong
+    return _tabulated_once(reference.path, (stat.st_ino, stat.st_size, stat.st_mtime_ns))
+
+
+@lru_cache(maxsize=2)
+def _tabulated_once(path: Path, _state: tuple[int, int, int]) -> OwnTable:
+    return tabulate(path, tables.read_bytes(path))
 
 
 @lru_cache(maxsize=2)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from shlex import quote
 from statistics import median
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote as percent_encoded
+
+import numpy as np
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.own import guess
+from blindspot.datasets.own import guess, judged
 from blindspot.datasets.own.columns import (
+    MATCH,
     MATE,
     QUERY,
     UNUSED,
@@ -61,18 +64,28 @@ class OwnPairs(OwnFile):
 
     Attributes:
         pairs: (query, match), in the file's order; texts are kept to the letter, repeated pairs too.
+        kept: which rows of the file they are; None for all. Rows that a column marks as no match are left out.
     """
 
     pairs: tuple[tuple[str, str], ...]
+    kept: tuple[int, ...] | None
 
     kind = DatasetKind.PAIR_SET
     title = "positive pairs"
     form = "pairs (columns query and mate)"
     about = "a query and its match, two texts that belong together. Each match is ranked among all texts of the file."
     counted = "pairs"
-    roles = (Role("query", QUERY, "the query"), Role("mate", MATE, "the text that should be found for it"))
+    roles = (
+        Role("query", QUERY, "the query"),
+        Role("mate", MATE, "the text that should be found for it"),
+        Role("match", MATCH, "whether they belong together, such as 1 or 0; other rows are left out"),
+    )
     forms = (("query", "mate"),)
-    pickers = ((Picker(QUERY), Picker(MATE)),)
+    optional = ("match",)
+    pickers = (
+        (Picker(QUERY), Picker(MATE)),
+        (Picker(MATCH, "Whether the two belong together: rows of 0, false or no are left out", optional=True),),
+    )
     has_groups = True
     choose = "Choose the query and mate columns."
 
@@ -82,6 +95,11 @@ class OwnPairs(OwnFile):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
+        marks = judged.mark_in(table)
+        return cls._texts(table) | ({marks.number: (MATCH, marks.why)} if marks else {})
+
+    @classmethod
+    def _texts(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         if known := known_columns(table):
             return dict(zip(known, ((QUERY, "by its name"), (MATE, "by its name")), strict=True))
         texts = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind is ColumnKind.TEXT]
@@ -92,7 +110,7 @@ class OwnPairs(OwnFile):
                 expected="a first line that names the columns",
                 remedy="put a line such as query,mate before it",
             )
-        found = guess.pair(table)
+        found = guess.pair(table, {marks.number for marks in judged.marks_in(table)})
         if found.pair is None:
             raise UnclearColumns(
                 f"{table.path} has no two columns of text: {_listed(table, found)}",
@@ -113,7 +131,36 @@ class OwnPairs(OwnFile):
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
         queries, mates = (texts_of(table, numbers[use]) for use in (QUERY, MATE))
         require_rows(table, "pair", 2)
-        return (tuple(zip(queries, mates, strict=True)),)
+        pairs = tuple(zip(queries, mates, strict=True))
+        if MATCH not in numbers:
+            return pairs, None
+        kept = tuple(row for row, marked in enumerate(judged.are_marked(table, numbers[MATCH])) if marked)
+        if len(kept) < 2:
+            raise InputError(
+                f"{table.path}: column '{table.names[numbers[MATCH]]}' marks {len(kept)} of {len(pairs):,} rows",
+                expected="at least 2 pairs",
+            )
+        return tuple(pairs[row] for row in kept), kept
+
+    @classmethod
+    def of(cls, table: FileTable, asked: Mapping[str, int] | None = None) -> Self:
+        found = super().of(table, asked)
+        if found.kept is None:
+            return found
+        rows = np.asarray(found.kept, dtype=np.int64)
+        return replace(found, own_columns=tuple(column.part(rows) for column in found.own_columns))
+
+    @classmethod
+    def assumed(cls, table: FileTable, columns: Sequence[ColumnReading]) -> tuple[str, ...]:
+        number = next((number for number, column in enumerate(columns) if column.use == MATCH), None)
+        if number is None:
+            return ()
+        marked = judged.are_marked(table, number)
+        why = next((marks.why for marks in judged.marks_in(table) if marks.number == number), columns[number].why)
+        return (
+            f"column '{table.names[number]}' ({why}) marks {sum(marked):,} of {len(marked):,} rows as "
+            "matches, and the others are left out",
+        )
 
     @property
     def query(self) -> ColumnReading:
@@ -167,8 +214,15 @@ class OwnPairs(OwnFile):
         return f"are these queries and documents ({why})?" if why else ""
 
     def columns_as(self, kind: DatasetKind) -> str:
-        names = (percent_encoded(column.name, safe="") for column in (self.query, self.mate))
-        return "query={}&document={}".format(*names) if kind is DatasetKind.RETRIEVAL else ""
+        forms = {
+            DatasetKind.RETRIEVAL: ("query", "document", "relevance"),
+            DatasetKind.SCORED_PAIRS: ("text1", "text2", "score"),
+        }
+        if kind not in forms or (kind is DatasetKind.SCORED_PAIRS and MATCH not in self.used):
+            return ""
+        roles = zip(forms[kind], (QUERY, MATE, MATCH), strict=True)
+        named = ((role, self.used[use].name) for role, use in roles if use in self.used)
+        return "&".join(f"{role}={percent_encoded(name, safe='')}" for role, name in named)
 
     def as_manifest(self) -> dict[str, Any]:
         return {
@@ -178,6 +232,8 @@ class OwnPairs(OwnFile):
             "format": self.format.value,
             "separator": self.separator,
             "rows": self.rows,
+            **({"match": self.used[MATCH].name} if MATCH in self.used else {}),
+            **({"remarks": list(self.remarks)} if self.remarks else {}),
             "duplicate_pairs": self.duplicate_pairs,
             "self_pairs": self.self_pairs,
         }

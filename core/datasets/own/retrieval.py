@@ -10,8 +10,10 @@ from urllib.parse import quote
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.datasets.own import judged
 from blindspot.datasets.own.columns import (
     DOCUMENT,
+    MATCH,
     MATE,
     NEGATIVES,
     QUERY,
@@ -36,10 +38,25 @@ from blindspot.texts import column_key, counted
 # Names by letters and digits only; the first that a file has wins.
 QUERY_NAMES = ("query", "querytext")
 DOCUMENT_NAMES = ("document", "doc", "documenttext", "doctext")
-LIST_NAMES = ("positives", "positive", "positivedocuments", "positivepassages", "relevantdocuments")
-NEGATIVE_NAMES = ("negatives", "negative", "hardnegatives", "negativedocuments", "negativepassages")
+LIST_NAMES = (
+    *("positives", "positive", "pos", "positivedocuments", "positivepassages", "relevantdocuments", "relevantdocs"),
+    *("positivectxs", "referencecontexts", "contexts"),
+)
+NEGATIVE_NAMES = (
+    *("negatives", "negative", "neg", "hardnegatives", "hardnegative", "negativedocuments", "negativepassages"),
+    *("hardnegativectxs", "negativectxs"),
+)
+# Beside a grade, also these; more of them could be anything without one.
+ASKING_NAMES = (*QUERY_NAMES, "question", "anchor", "search", "searchquery", "claim", "userinput")
+FOUND_NAMES = (
+    *("passage", "passagetext", "paragraph", "article", "chunk", "context", "content", "contents", "body", "answer"),
+    *("response", "candidate", "text", "result", "evidence"),
+)
 TITLE_NAMES = ("title", "documenttitle", "doctitle")
-GRADE_NAMES = ("relevance", "grade", "rel", "judgment", "judgement")
+GRADE_NAMES = (
+    *("relevance", "isrelevant", "relevant", "grade", "rel", "relevancegrade", "relevancelabel", "relevancescore"),
+    *("judgment", "judgement"),
+)
 WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column holds whole numbers
 HIGHEST = 1_000  # grade
 _BY_NAME = "by its name"
@@ -97,13 +114,21 @@ class OwnRetrieval(OwnFile):
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
         found = _guess(table)
+        marks = None if NEGATIVES in found else next(iter(judged.marks_in(table)), None)
+        if (QUERY not in found or DOCUMENT not in found) and marks is not None:
+            marks = judged.mark_in(table)
+            pair = {use: number for number, (use, _) in OwnPairs.by_header(table).items()}
+            found = {QUERY: pair[QUERY], DOCUMENT: pair[MATE], RELEVANCE: pair[MATCH]}
         if QUERY not in found or DOCUMENT not in found:
             raise UnclearColumns(
                 f"{table.path} has no query and document: {table.shown_names}",
                 expected="columns named query and document, or query and positives",
                 remedy="if it has them, name them with --query-column and --document-column",
             )
-        return {number: (use, _BY_NAME) for use, number in found.items()}
+        uses = {number: (use, _BY_NAME) for use, number in found.items()}
+        if marks is not None and found.get(RELEVANCE) == marks.number:
+            uses[marks.number] = (RELEVANCE, marks.why)
+        return uses
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
@@ -119,6 +144,8 @@ class OwnRetrieval(OwnFile):
 
     @classmethod
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
+        if RELEVANCE in numbers:
+            table = judged.with_numbers(table, numbers[RELEVANCE])
         queries: dict[str, int] = {}
         documents: dict[tuple[str, str], int] = {}
         grades: dict[tuple[int, int], tuple[int, int]] = {}  # and the row
@@ -169,11 +196,14 @@ class OwnRetrieval(OwnFile):
         return tuple(self._counts.split("; "))
 
     def columns_as(self, kind: DatasetKind) -> str:
-        document = self.used[DOCUMENT]
-        if kind is not DatasetKind.PAIR_SET or document.kind is not ColumnKind.TEXT or RELEVANCE in self.used:
+        grades = {judgement.grade for judgement in self.judgements}
+        if kind is not DatasetKind.PAIR_SET or self.used[DOCUMENT].kind is not ColumnKind.TEXT:
             return ""
-        names = (quote(column.name, safe="") for column in (self.used[QUERY], document))
-        return "query={}&mate={}".format(*names)
+        if NEGATIVES in self.used or not grades <= {0, 1}:
+            return ""
+        roles = {"query": QUERY, "mate": DOCUMENT, "match": RELEVANCE}
+        named = ((role, self.used[use].name) for role, use in roles.items() if use in self.used)
+        return "&".join(f"{role}={quote(name, safe='')}" for role, name in named)
 
     def as_manifest(self) -> dict[str, Any]:
         return super().as_manifest() | {"documents": len(self.documents), "judgements": len(self.judgements)}
@@ -258,6 +288,12 @@ def _guess(table: FileTable) -> dict[str, int]:
             TITLE: first_named(keys, TITLE_NAMES),
             RELEVANCE: first_named(keys, (*GRADE_NAMES, *weak)),
         }
+        if first_named(keys, GRADE_NAMES) is not None:
+            found[QUERY] = first_named(keys, ASKING_NAMES)
+            found[DOCUMENT] = first_named(keys, (*DOCUMENT_NAMES, *FOUND_NAMES))
+        marks = judged.marks_in(table)
+        if found[RELEVANCE] is None and len(marks) == 1:
+            found[RELEVANCE] = marks[0].number
     return {use: number for use, number in found.items() if number is not None}
 
 

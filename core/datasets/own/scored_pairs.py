@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from shlex import quote
 from typing import Any
+from urllib.parse import quote as percent_encoded
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.datasets.own import guess
+from blindspot.datasets.own import guess, judged
 from blindspot.datasets.own.columns import (
     FIRST,
     SCORE,
@@ -73,7 +74,9 @@ class OwnScoredPairs(OwnFile):
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
-        named, texts = score_column(table), _text_columns(table)
+        named, texts, why = score_column(table), _text_columns(table), "by its name"
+        if named is None and (marks := judged.mark_in(table)):
+            named, why = marks.number, marks.why
         if named is None or texts.pair is None:
             raise UnclearColumns(
                 f"{table.path} has no two texts and a score: {table.shown_names}",
@@ -89,7 +92,7 @@ class OwnScoredPairs(OwnFile):
             )
         unused = {number: (UNUSED, why) for number, why in texts.left_out.items()}
         used = dict(zip(texts.pair, zip((FIRST, SECOND), texts.whys, strict=True), strict=True))
-        return unused | used | {named: (SCORE, "by its name")}
+        return unused | used | {named: (SCORE, why)}
 
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
@@ -101,6 +104,7 @@ class OwnScoredPairs(OwnFile):
     def cells(cls, table: FileTable, numbers: Mapping[str, int]) -> tuple[Any, ...]:
         firsts, seconds = (texts_of(table, numbers[use]) for use in (FIRST, SECOND))
         require_rows(table, "pair", 2)
+        table = judged.with_numbers(table, numbers[SCORE])
         scores = numbers_of(table, numbers[SCORE], "a score, a finite number such as 3.5")
         if len(set(scores)) < 2:
             raise InputError(
@@ -146,6 +150,17 @@ class OwnScoredPairs(OwnFile):
         scores = f"{self._scores_in_words}; a higher score means more similar"
         return f"{self.rows:,} pairs", f"{self.distinct_texts:,} distinct texts", scores
 
+    def columns_as(self, kind: DatasetKind) -> str:
+        if kind is not DatasetKind.PAIR_SET or not self.is_marked:
+            return ""
+        names = (percent_encoded(self.used[use].name, safe="") for use in (FIRST, SECOND, SCORE))
+        return "query={}&mate={}&match={}".format(*names)
+
+    @cached_property
+    def is_marked(self) -> bool:
+        """Whether the scores are two, 0 or -1 and 1: they say which pairs are matches."""
+        return self.scale in {(0, 1), (-1, 1)} and len({score for *_, score in self.pairs}) == 2
+
     def as_manifest(self) -> dict[str, Any]:
         return super().as_manifest() | {"scale": list(self.scale)}
 
@@ -172,4 +187,4 @@ def score_column(table: FileTable) -> int | None:
 def _text_columns(table: FileTable) -> guess.PairGuess:
     if (known := known_columns(table)) is not None:
         return guess.PairGuess(known, ("by its name", "by its name"), is_clear=True)
-    return guess.pair(table, {score_column(table)})
+    return guess.pair(table, {score_column(table), *(marks.number for marks in judged.marks_in(table))})

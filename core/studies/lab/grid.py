@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.datasets.catalog import find_dataset, title_of
+from blindspot.datasets.catalog import dataset_for, find_dataset, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
@@ -56,7 +56,9 @@ class Task:
         known = [entry.id for entry in entries()]
         if not at or diagnostic not in known:
             raise InputError(f"'{text}' is no task of the lab", expected=f"DIAGNOSTIC@DATASET, of {', '.join(known)}")
-        entry, kind = find_diagnostic(diagnostic), find_dataset(dataset).kind
+        entry = find_diagnostic(diagnostic)
+        dataset = dataset_for(dataset, entry.dataset_kind)
+        kind = find_dataset(dataset).kind
         if entry.dataset_kind is not kind:
             raise InputError(
                 f"{diagnostic} does not run on '{dataset}', a {kind.in_words}",

@@ -256,11 +256,13 @@ def _one(scores: Sequence[Score]) -> None:
             f"pages/{ENTRY.place[0]}.py",
             label="See the pairs",
             icon=":material/arrow_forward:",
-            query_params={
-                **link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], is_visit=True),
-                CANDIDATES.name: MATES,
-                "view": "pairs",
-            },
+            query_params=link_to(
+                plan.dataset,
+                plan.params.get("metric", "cos"),
+                [plan.variant],
+                {CANDIDATES.name: MATES, "view": "pairs"},
+                is_visit=True,
+            ),
         )
 
 

@@ -396,11 +396,13 @@ def _item(number: int, cell: Cell, found: Judged) -> None:
         f"pages/{page}.py",
         label=f"Open in {found.entry.title}",
         icon=":material/arrow_forward:",
-        query_params={
-            **link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant, full.plan.variant], is_visit=True),
-            **address,
-            **own,
-        },
+        query_params=link_to(
+            plan.dataset,
+            plan.params.get("metric", "cos"),
+            [plan.variant, full.plan.variant],
+            address | own,
+            is_visit=True,
+        ),
     )
 
 

@@ -269,11 +269,7 @@ def _item(number: int, shown: Shown) -> None:
         f"pages/{page}.py",
         label=f"Open in {series.entry.title}",
         icon=":material/arrow_forward:",
-        query_params={
-            **link_to(series.dataset, metric, variants, is_visit=True),
-            **address,
-            **_address(number, shown),
-        },
+        query_params=link_to(series.dataset, metric, variants, address | _address(number, shown), is_visit=True),
     )
 
 

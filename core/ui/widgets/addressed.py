@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from blindspot.names import in_address
 from blindspot.types import Variant
 
 
@@ -25,7 +26,7 @@ def one_named(
     key: str,
     name: Callable[[str], str],
     index: int | None = None,
-    address: Callable[[str], str] = str,
+    address: Callable[[str], str] = in_address,
     place: DeltaGenerator | None = None,
     **look: Any,
 ) -> str | None:
@@ -62,7 +63,7 @@ def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[s
     if st.session_state.get(key) not in (None, *options):
         st.session_state[key] = options[0]
     default = (options[0],)
-    _take(key, options, default, str, several=False)
+    _take(key, options, default, in_address, several=False)
     chosen = st.segmented_control(
         label,
         options,
@@ -74,7 +75,7 @@ def tab_named(label: str, options: Sequence[str], *, key: str, name: Callable[[s
         **look,
     )
     value = options[0] if chosen is None else chosen
-    _give(key, (value,), default, str, chosen)
+    _give(key, (value,), default, in_address, chosen)
     return value
 
 
@@ -85,7 +86,7 @@ def some_named(
     key: str,
     name: Callable[[str], str],
     default: Sequence[str] = (),
-    address: Callable[[str], str] = str,
+    address: Callable[[str], str] = in_address,
     place: DeltaGenerator | None = None,
     **look: Any,
 ) -> list[str]:
@@ -111,13 +112,23 @@ def _take(
     context = get_script_run_ctx()
     if not now and not (context and context.is_history_navigation):
         return  # lost on the way to another page
-    by_address = {address(option): option for option in options}
+    by_address = _by_address(options, address)
     found = [by_address[value] for value in dict.fromkeys(now) if value in by_address]
     if several:
         # An empty value says that none is chosen, where the default is some.
         state[key] = found if found or now == [""] else list(default)
     else:
         state[key] = found[0] if found else next(iter(default), None)
+
+
+def option_in_address(value: object, options: Sequence[str]) -> str | None:
+    """The one of ``options`` that a value means, be it from the address or an option itself; None for another value."""
+    return _by_address(options, in_address).get(str(value))
+
+
+def _by_address(options: Sequence[str], address: Callable[[str], str]) -> dict[str, str]:
+    """Options by what the address has of them; older links have the options themselves."""
+    return {option: option for option in options} | {address(option): option for option in options}
 
 
 def _give(

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from blindspot.names import in_address
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import usual_sides
-from blindspot.ui.widgets.addressed import names_of_variants, one_named
+from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def two_names(
 ) -> tuple[str, str | None]:
     """``two_variants`` by the variants' names; B is None where it is A, or none."""
     a, b = keys
-    if gone := [str(value) for value in map(_value, keys) if value is not None and value not in names]:
+    if gone := [str(value) for key in keys if (value := _value(key)) is not None and _named(key, names) is None]:
         missing = ", ".join(as_text(Variant.parse(name).label) for name in gone)
         instead = " Showing another model instead." if b_at_first and len(names) > 1 else ""
         st.caption(f"Not among the models shown: {missing}.{instead}")
@@ -66,8 +67,9 @@ def two_names(
         return names[0], None
     baseline, others = usual_sides(names, keys)
     order = [baseline, *others] if baseline else others
-    first = _valid(a, names, _other_than(_value(b), order))
-    second = _valid(b, names, _other_than(first, [*others, baseline])) if b_at_first or _value(b) in names else None
+    first = _valid(a, names, _other_than(_named(b, names), order))
+    has_b = b_at_first or _named(b, names) is not None
+    second = _valid(b, names, _other_than(first, [*others, baseline])) if has_b else None
     if second is None and b in st.session_state:
         st.session_state[b] = None
     left, right = st.columns(2)
@@ -94,16 +96,21 @@ def _value(key: str) -> object:
     return st.session_state.get(key, st.query_params.get(key))
 
 
+def _named(key: str, names: Sequence[str]) -> str | None:
+    """The name that a picker or the address has."""
+    return option_in_address(_value(key), names)
+
+
 def _other_than(taken: object, names: Sequence[str]) -> str:
     return next((name for name in names if name != taken), names[0])
 
 
 def _valid(key: str, names: Sequence[str], default: str) -> str:
     """Give a picker a valid value: its own, that of the address, or the default."""
-    value = _value(key)
-    if value not in names:
-        value = st.session_state[key] = default
-        # A picker that appears with a value does not write it into the address by itself.
-        if key not in st.query_params:
-            st.query_params[key] = default
-    return str(value)
+    if (value := _named(key, names)) is not None:
+        return value
+    st.session_state[key] = default
+    # A picker that appears with a value does not write it into the address by itself.
+    if key not in st.query_params:
+        st.query_params[key] = in_address(default)
+    return default

@@ -19,7 +19,7 @@ from blindspot.datasets.uploads import Upload
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.diagnostics.retrieval import published
 from blindspot.errors import BlindspotError
-from blindspot.names import Kind
+from blindspot.names import Kind, in_address
 from blindspot.store.records import RunState
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
@@ -246,7 +246,7 @@ def _files(entry: DatasetEntry, row: Listed) -> None:
 
 
 def _id_of(row: Listed) -> str:
-    return row.reference if allowed().server_files else uploads.short_name(row.reference, settings())
+    return row.reference if allowed().server_files else in_address(row.reference)
 
 
 def _bytes(file: SourceFile) -> int:

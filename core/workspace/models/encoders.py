@@ -24,7 +24,7 @@ from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks, link_to
 from blindspot.ui.resources import allowed, jobs, repository, scheme, settings
-from blindspot.ui.widgets.addressed import one_named
+from blindspot.ui.widgets.addressed import one_named, option_in_address
 from blindspot.ui.widgets.tables import dataset_title
 from blindspot.ui.widgets.work import demo_button, run_button
 from blindspot.workspace.renaming import name_field
@@ -149,7 +149,7 @@ def chosen(found: Library) -> EncoderSummary | None:
     _notice()
     references = [e.reference for e in found.encoders]
     wanted = st.query_params.get("model")
-    if wanted is not None and wanted not in references:
+    if wanted is not None and option_in_address(wanted, references) is None:
         st.warning("This link names a model that does not exist here:", icon=":material/link_off:")
         st.text(wanted[:200])
     name = one_named(

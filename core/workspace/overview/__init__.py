@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from blindspot import ui
+from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import Leaderboard
@@ -21,6 +24,7 @@ from blindspot.workspace.overview import best, figures, tables
 from blindspot.workspace.overview.best import Best
 
 DRAWN = 11  # models in the figure: as many as have a color of their own
+KEY = "scores"
 TABLES = 6  # datasets at first, the picked one and those run last: each table takes as long as the rest of the page
 
 
@@ -28,22 +32,38 @@ def show() -> None:
     picks = ui.page("Overview", "Which model is best on a dataset by one test, and what does it cost to run?")
     with ui.errors_shown():
         tables.interrupted()
-    finished = {count.diagnostic for count in ui.repository().counts() if count.finished}
+    counts = [count for count in ui.repository().counts() if count.finished]
+    finished = {count.diagnostic for count in counts}
     entries = {name: entry for name, entry in all_diagnostics().items() if name in finished}
     if not entries:
         doors()
         return
+    of_picked = {count.diagnostic for count in counts if count.dataset == picks.dataset}
+    fitting = {name: entry for name, entry in entries.items() if name in of_picked}
+    if fitting and KEY not in st.session_state and KEY not in st.query_params:
+        st.session_state[KEY] = next(iter(fitting))
     with row():
         chosen = tab_named(
             "Diagnostic",
             list(entries),
-            key="scores",
+            key=KEY,
             name=lambda name: entries[name].title,
             label_visibility="collapsed",
             help="\n".join(f"- **{entry.title}**: {entry.question}" for entry in entries.values()),
         )
     with errors_shown():
+        if chosen not in fitting:
+            _say_other_datasets(entries[chosen], picks, list(fitting.values()))
         section(entries[chosen], picks)
+
+
+def _say_other_datasets(entry: DiagnosticEntry, picks: Picks, fitting: Sequence[DiagnosticEntry]) -> None:
+    """The picked dataset has no results of a diagnostic; ``fitting`` are those of which it has."""
+    instead = f" It has results of {' and '.join(each.title for each in fitting)}." if fitting else ""
+    st.info(
+        f"{as_text(title_of(picks.dataset))} has no results of {entry.title}: other datasets are shown.{instead}",
+        icon=":material/info:",
+    )
 
 
 def section(entry: DiagnosticEntry, picks: Picks) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 import streamlit as st
 
-from blindspot.datasets import uploads
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import FIT_ON, DiagnosticEntry, all_diagnostics, find_diagnostic, in_words
 from blindspot.errors import BlindspotError
@@ -350,13 +349,11 @@ def _link(run: RunRecord) -> None:
     if FIT_ON in plan.params:
         st.caption(f"{entry.title} shows only runs whose post-processing was fitted on the tested texts.")
         return
-    address = link_to(
-        uploads.short_name(plan.dataset, settings()), plan.params.get("metric", "cos"), [plan.variant]
-    ) | {"protocol": plan.params.get("protocol", "definition")}
+    address = {"protocol": plan.params.get("protocol", "definition")}
     address |= {p.name: plan.params[p.name] for p in entry.parameters if p.is_added and p.name in plan.params}
     st.page_link(
         f"pages/{entry.page.stem}.py",
         label=f"Open in {entry.title}",
         icon=":material/arrow_forward:",
-        query_params=address,
+        query_params=link_to(plan.dataset, plan.params.get("metric", "cos"), [plan.variant], address),
     )

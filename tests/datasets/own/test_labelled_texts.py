@@ -80,7 +80,7 @@ def labelled(path: Path) -> OwnLabelledTexts:
         ({"text": "text", "label": "words", "fold": "split"}, {TEXT: "text", LABEL: "label", SPLIT: "fold"}),
         ({"text": "text", "label": "words", "set": "split"}, {TEXT: "text", LABEL: "label", SPLIT: "set"}),
         ({"text": "text", "label": "words", "set": "whole"}, {TEXT: "text", LABEL: "label"}),  # of something else
-        ({"text1": "text", "text2": "text", "label": "words"}, {FIRST: "text1", SECOND: "text2", LABEL: "label"}),
+        ({"text1": "text", "text2": "text", "class": "words"}, {FIRST: "text1", SECOND: "text2", LABEL: "class"}),
         (
             {"premise": "text", "hypothesis": "text", "class": "whole"},
             {FIRST: "premise", SECOND: "hypothesis", LABEL: "class"},
@@ -107,7 +107,6 @@ def test_a_label_beside_a_text_or_two(tmp_path: Path, columns: dict[str, str], r
         ({"text1": "text", "text2": "text", "label": "whole"}, DatasetKind.SCORED_PAIRS),
         ({"text1": "text", "text2": "text", "label": "float", "split": "split"}, DatasetKind.SCORED_PAIRS),
         ({"text1": "text", "text2": "text", "label": "words", "score": "whole"}, DatasetKind.SCORED_PAIRS),
-        ({"query": "text", "mate": "text", "label": "words"}, DatasetKind.PAIR_SET),
         ({"source": "text", "target": "text"}, DatasetKind.PAIR_SET),
         ({"text1": "text", "text2": "text", "class": "many"}, DatasetKind.PAIR_SET),  # of each pair its own
         ({"left": "text", "right": "text", "kind": "words"}, DatasetKind.PAIR_SET),

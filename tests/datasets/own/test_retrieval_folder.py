@@ -18,7 +18,7 @@ from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.own.reference import NamedColumns, OwnReference, with_columns
 from blindspot.datasets.own.retrieval_folder import FolderOptions, OwnRetrievalFolder
 from blindspot.errors import InputError
-from blindspot.names import name_of_dataset
+from blindspot.names import in_address, name_of_dataset
 from blindspot.runs import manifests
 from blindspot.settings import ROOT, Mode, Settings
 from tests.support.retrieval_folders import BEIR, TREC, Files, folder
@@ -348,7 +348,7 @@ def test_an_uploaded_folder_is_the_dataset_that_it_is_on_disk(settings: Settings
     assert upload.reference == f"dir:{upload.path}"
     assert uploads.found(settings) == (upload,)
     assert uploads.damage(upload.path.parent) == ""
-    assert uploads.short_name(upload.reference, settings).startswith("my_folder~")
+    assert in_address(upload.reference).startswith("my_folder~")
     again = uploads.add_folder(uploads.folder_of(sent(files), settings), FolderOptions(), settings)
     assert again == upload
     uploads.remove(upload, settings)

@@ -12,6 +12,7 @@ from blindspot.datasets.own import files as own
 from blindspot.datasets.published import scored_pairs
 from blindspot.diagnostics.similarity import bands, learned
 from blindspot.diagnostics.similarity.learned import LearnRequest
+from blindspot.names import in_address
 from blindspot.runs.against_words import VARIANTS
 from blindspot.types import Variant
 from tests.support.pages import OpenApp, chart_named, table, values, written
@@ -155,7 +156,7 @@ def test_scored_pairs_of_ones_own(open_app: OpenApp, cache: Path, module_world: 
     upload = uploads.add(own.parse(Path("mine.csv"), data), data, module_world.settings)
     module_world.run("similarity", "trigrams", upload.reference)
     module_world.repository.database.close()
-    name = uploads.short_name(upload.reference, module_world.settings)
+    name = in_address(upload.reference)
     app = open_app(cache, "similarity", data=name)
     assert "3 pairs." in written(app)
     app = open_app(cache, "data", data=name)

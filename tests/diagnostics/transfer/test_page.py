@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot.datasets import uploads
 from blindspot.datasets.own.files import tabulate
+from blindspot.names import in_address
 from blindspot.runs import estimates
 from tests.conftest import make_settings
 from tests.support import transfer_world as toy
@@ -182,7 +183,7 @@ def test_own_labelled_texts_can_be_run_before_anything_was(open_app: OpenApp, tm
     settings = make_settings(tmp_path / "empty")
     data = OWN["transfer"][0].encode()
     upload = uploads.add(tabulate(Path("mine.csv"), data).contents(), data, settings)
-    app = open_app(settings.cache, "transfer", data=uploads.short_name(upload.reference, settings))
+    app = open_app(settings.cache, "transfer", data=in_address(upload.reference))
     assert not app.error
     app.button(key="transfer_run_mine")  # there is one
     assert app.multiselect(key="transfer_run_tasks").value == [upload.reference]

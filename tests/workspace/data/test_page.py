@@ -16,6 +16,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own import files as own
 from blindspot.datasets.own import guess
 from blindspot.datasets.published.pairs import evalrank
+from blindspot.names import in_address
 from blindspot.runs import pipeline
 from blindspot.settings import ASSETS, Settings
 from blindspot.store.repository import Repository
@@ -401,7 +402,7 @@ def uploaded(settings: Settings) -> uploads.Upload:
 def test_an_upload_is_removed_after_a_second_question(open_app: OpenApp, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     stored = uploaded(settings)
-    app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
+    app = open_app(tmp_path, "data", data=in_address(stored.reference))
     assert app.selectbox(key="data").value == stored.reference
     app.button(key="remove_for_good").click().run()
     assert not kept(tmp_path)
@@ -413,7 +414,7 @@ def test_a_removed_upload_that_was_run_stays_in_the_list(open_app: OpenApp, worl
     stored = uploaded(world.settings)
     world.add(GramEncoder("grams")).run("evalrank", "grams", stored.reference)
     uploads.remove(stored, world.settings)
-    name = uploads.short_name(stored.reference, world.settings)
+    name = in_address(stored.reference)
     app = open_app(world.cache, "data", data=name)
     assert listed(app)[stored.path.stem] == "○ file is gone"
     assert "there is no file" in written(app)
@@ -430,7 +431,7 @@ def test_what_was_computed_is_deleted_on_request_with_an_upload_or_without(
     world.add(GramEncoder("grams"))
     for reference in (stored.reference, f"file:{path}"):
         world.run("evalrank", "grams", reference)
-    app = open_app(world.cache, "data", data=uploads.short_name(stored.reference, world.settings))
+    app = open_app(world.cache, "data", data=in_address(stored.reference))
     app.checkbox(key="remove_computed").check().run()
     assert "1 run, 8 rows of results, 16 stored texts, 1 set of embeddings" in written(app)
     app.button(key="remove_for_good").click().run()
@@ -451,7 +452,7 @@ def test_nothing_is_removed_while_it_is_computed_on(
     settings, gate = make_settings(tmp_path), Gate()
     stored = uploaded(settings)
     register_encoder(monkeypatch, GramEncoder("slow", before=gate))
-    app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
+    app = open_app(tmp_path, "data", data=in_address(stored.reference))
     job = jobs().submit("slow", [pipeline.request("evalrank", "slow", "none", stored.reference, {}, settings)])
     wait_until(lambda: gate.reached == 1)
     app.run()
@@ -467,7 +468,7 @@ def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
     settings = make_settings(tmp_path)
     stored = uploaded(settings)
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
-    app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
+    app = open_app(tmp_path, "data", data=in_address(stored.reference))
     assert "names what is not here" in written(app)
     assert stored.path.stem not in listed(app)
     assert "At most 2,097,152 bytes, 2,000 rows, 50 columns, 2,000 characters" in written(app)
@@ -478,7 +479,7 @@ def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
 def test_a_file_that_another_session_removed_gives_way(open_app: OpenApp, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     stored = uploaded(settings)
-    app = open_app(tmp_path, "data", data=uploads.short_name(stored.reference, settings))
+    app = open_app(tmp_path, "data", data=in_address(stored.reference))
     uploads.remove(stored, settings)
     app.run()
     assert app.selectbox(key="data").value == "demo-pairs"

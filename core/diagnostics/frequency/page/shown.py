@@ -147,7 +147,6 @@ def _pick_counts() -> str:
         index=0,
         key="counts",
         name=lambda source: source if source in (AUTO, WORDFREQ) else title_of(source),
-        address=lambda source: uploads.short_name(source, settings()),
         help="Source of word frequencies: wordfreq, a vocabulary of the page *Data*, or your own upload (columns word "
         "and count). auto: the dataset's own counts if it has any, else wordfreq.",
     )

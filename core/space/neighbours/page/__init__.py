@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets import uploads
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.numerics.neighbours.exact import FEWEST_DIMENSIONS_CODED
 from blindspot.numerics.neighbours.overlap import P
@@ -15,13 +14,12 @@ from blindspot.space.neighbours.page import lists, overlap, query
 from blindspot.space.neighbours.page.query import Query
 from blindspot.space.page import Opened, open_picked
 from blindspot.ui.pickers import link_to
-from blindspot.ui.resources import settings
 
 
 def _links(opened: Opened, asked: Query) -> None:
     """Links with the same picks: to the query's pair on EvalRank, to the query on the map."""
     picks = opened.picks
-    address = link_to(uploads.short_name(picks.dataset, settings()), picks.metric, picks.variants)
+    address = link_to(picks.dataset, picks.metric, picks.variants)
     with st.container(horizontal=True):
         if isinstance(opened.dataset, PairSet) and asked.item is not None:
             pairs = np.flatnonzero(opened.dataset.queries == asked.item)

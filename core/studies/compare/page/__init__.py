@@ -11,6 +11,7 @@ from blindspot import ui
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
+from blindspot.names import in_address
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
@@ -82,7 +83,7 @@ def _among(known: Sequence[Variant], picks: Picks) -> list[Variant]:
     """The models to choose A and B from: the baseline, then the newest first; those of the address in any case."""
     named = {st.query_params.get(key) for key in SIDES}
     asked = picks.asked_for(known)
-    newest_first = [v for v in reversed(known) if v in asked or str(v) in named]
+    newest_first = [v for v in reversed(known) if v in asked or not named.isdisjoint({str(v), in_address(str(v))})]
     return sorted(newest_first, key=lambda variant: variant != picks.baseline)
 
 

@@ -27,4 +27,4 @@ class CompareView:
 
     def link(self, dataset: str, address: Mapping[str, str]) -> dict[str, str | list[str]]:
         """Query parameters of a diagnostic's page with the two models."""
-        return link_to(dataset, self.picks.metric, [self.found.a, self.found.b], is_visit=True) | dict(address)
+        return link_to(dataset, self.picks.metric, [self.found.a, self.found.b], address, is_visit=True)

@@ -76,7 +76,7 @@ def _links(finding: Finding, key: str) -> None:
     titles = {entry.stem: entry for entries in sections().values() for entry in entries}
     metric = finding.runs[0].plan.params.get("metric", "cos")
     if page := titles.get(finding.page):
-        address = {**link_to(finding.dataset, metric, finding.variants, is_visit=True), **finding.address}
+        address = link_to(finding.dataset, metric, finding.variants, finding.address, is_visit=True)
         st.page_link(
             f"pages/{page.stem}.py",
             label=f"See the details in {page.title}",
@@ -84,7 +84,7 @@ def _links(finding: Finding, key: str) -> None:
             query_params=address,
         )
     picks = Picks.current()
-    again = {**link_to(picks.dataset, picks.metric, picks.variants), "finding": finding.id}
+    again = link_to(picks.dataset, picks.metric, picks.variants, {"finding": finding.id})
     with st.container(key=f"link_of_{key}", width="content"):
         st.html(_QUIET_LINK)
         st.page_link("pages/findings.py", label="Link to this card", icon=":material/link:", query_params=again)

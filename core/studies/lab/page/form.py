@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from blindspot import ui
-from blindspot.datasets import fetch, uploads
+from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry, find_dataset, title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import BlindspotError
-from blindspot.names import current, is_ranking
+from blindspot.names import current, in_address, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.lab.grid import TRANSFORMS, Grid, Task, share_seen, usual_tasks
@@ -68,7 +68,7 @@ def form(picks: Picks) -> Grid | None:
         help="Choose, or type steps joined by `+`, for example `center+whiten:64`.\n\n" + steps_in_words(),
     )
     entries = readable_datasets(warn=True)
-    by_name = {uploads.short_name(name, settings()): name for name in entries}
+    by_name = {in_address(name): name for name in entries}
     tasks = _tasks(entries)
     usual = usual_tasks(picks.dataset if picks.dataset in entries else DEFAULT_DATASET, _available(entries))
     chosen = some_named(
@@ -129,7 +129,7 @@ def _fit_on(dataset: str) -> Callable[[], None]:
     """A callback that changes the dataset that transforms are fitted on; "" for the tasks' own items."""
 
     def change() -> None:
-        st.session_state["lab_fit"] = uploads.short_name(dataset, settings()) if dataset else OWN_ITEMS
+        st.session_state["lab_fit"] = in_address(dataset) if dataset else OWN_ITEMS
 
     return change
 
@@ -145,8 +145,8 @@ def _tasks(entries: Mapping[str, DatasetEntry]) -> Mapping[str, Task]:
 
 
 def address(task: Task) -> str:
-    """A task in the address; an upload has its short name."""
-    return f"{task.diagnostic}@{uploads.short_name(task.dataset, settings())}"
+    """A task in the address; without a path."""
+    return f"{task.diagnostic}@{in_address(task.dataset)}"
 
 
 def _called(task: Task) -> str:

@@ -17,6 +17,7 @@ from blindspot.datasets.own import files as own_files
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import vocabularies
 from blindspot.diagnostics.frequency import classes
+from blindspot.names import in_address
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -80,7 +81,7 @@ def own_counts(settings: Settings) -> str:
     rows = [f"{a}{b}{c}{i},{1 + (i * 7 + ord(c)) % 13}" for i in range(9) for a in "a" for b in "efgh" for c in "ijkl"]
     data = "\n".join(["word,count", *rows]).encode()
     upload = uploads.add(own_files.parse(Path("counts.csv"), data), data, settings)
-    return uploads.short_name(upload.reference, settings)
+    return in_address(upload.reference)
 
 
 def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> None:

