@@ -190,7 +190,9 @@ def name_of_model(reference: str) -> str:
     if scheme == "python":
         return shortened(_plain(target) or scheme)
     if scheme in {"vectors", "table", "run"}:
-        return shortened(_plain(_stem(target)) or scheme)
+        target, _, query = target.partition("?scores=")
+        name = _plain(_stem(target)) or scheme
+        return shortened(_with_facts(name, ["distances"]) if query == "distance" else name)
     if scheme == "api":
         target, _, query = _served(target)
         query = "&".join(part for part in query.split("&") if not part.startswith(_HOW_ASKED))

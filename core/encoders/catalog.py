@@ -479,5 +479,6 @@ def resolve_ranking(reference: str, settings: Settings) -> Ranking:
     if reference.startswith("run:"):
         from blindspot.encoders.rankings.run_file import RunFile
 
-        return RunFile(FileReference.parse(reference).path)
+        run = FileReference.parse(reference)
+        return RunFile(run.path, are_distances=run.are_distances)
     raise InputError(f"'{reference}' is no ranking of its own", expected=f"{BM25} or run:FILE")

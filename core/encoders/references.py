@@ -214,10 +214,15 @@ class HubReference:
 
 @dataclass(frozen=True)
 class FileReference:
-    """``vectors:PATH`` or ``table:PATH``: a file on this machine, as an absolute path, without parameters."""
+    """``vectors:PATH`` or ``table:PATH``: a file on this machine, as an absolute path, without parameters.
+
+    Attributes:
+        are_distances: of ``run:PATH?scores=distance``, whether lower scores are better.
+    """
 
     scheme: str
     path: Path
+    are_distances: bool = False
 
     @classmethod
     def parse(cls, reference: str) -> FileReference:
@@ -230,6 +235,8 @@ class FileReference:
         try:
             if mark and _absolute(target).exists():  # the mark is part of the name
                 return cls(scheme, _absolute(target))
+            if scheme == "run" and query in ("scores=distance", "scores=similarity"):
+                return cls(scheme, _absolute(path), query == "scores=distance")
             if query:
                 raise InputError(
                     f"'{reference}' has parameters ('?{query}'), and there is no file {_absolute(target)}",
@@ -241,7 +248,7 @@ class FileReference:
             raise InputError(f"'{reference}' names no file: {error}", expected=f"{scheme}:PATH") from error
 
     def __str__(self) -> str:
-        return f"{self.scheme}:{self.path}"
+        return f"{self.scheme}:{self.path}" + "?scores=distance" * self.are_distances
 
 
 def with_roles(reference: str, query: str, document: str) -> str:

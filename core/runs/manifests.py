@@ -124,8 +124,10 @@ def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
 
 
 def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
-    """A sentence per ranking of which a file lacks queries of the dataset, or has others."""
+    """A sentence per ranking whose file lacks queries of the dataset, has others, or ranks against its scores; and per
+    dataset of which queries are documents themselves."""
     out = []
+    runs = list(runs)
     for run in runs:
         unranked, ignored = (int(run.metrics.get(name, 0)) for name in ("unranked", "ignored"))
         said = []
@@ -134,8 +136,21 @@ def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
             said.append(f"has no document for {unranked:,} of {of}: they score 0")
         if ignored:
             said.append(f"ranks {counted(ignored, 'query', 'queries')} that the dataset does not have, to no effect")
+        if contradicted := int((run.manifest.get("ranking") or {}).get("contradicted", 0)):
+            of = counted(contradicted, "query", "queries")
+            said.append(
+                f"has ranks that say the opposite of its scores for {of}: if these are distances, write "
+                f"{run.plan.variant.encoder}?scores=distance"
+            )
         if said:
             out.append(f"{names.current().model(run.plan.variant.encoder)} {'; it '.join(said)}.")
+    own = {run.plan.dataset: int(run.metrics.get("own_documents", 0)) for run in runs}
+    out += [
+        f"{counted(count, 'query is a document itself', 'queries are documents themselves')}, left out of their own "
+        "rankings, as BEIR and MTEB do (--own-document count counts them)."
+        for count in own.values()
+        if count
+    ]
     return out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.own.columns import shortened
+from blindspot.datasets.own.retrieval_folder import headers
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.writing import read_limited
@@ -36,6 +37,7 @@ class Rankings:
         scores: ``[r] float64``; a higher one is ranked before a lower one.
         missing: queries of the dataset without any document.
         ignored: queries of the file that the dataset does not have; as for trec_eval, they do not count.
+        contradicted: queries whose ranks say the opposite of their scores.
     """
 
     name: str
@@ -44,10 +46,14 @@ class Rankings:
     scores: Float64
     missing: int
     ignored: int
+    contradicted: int = 0
 
 
-def read(path: Path, dataset: RetrievalDataset) -> Rankings:
-    """A run of a dataset: TREC's lines, or predictions in a ``.json``. Ranks are not read: scores decide.
+def read(path: Path, dataset: RetrievalDataset, *, are_distances: bool = False) -> Rankings:
+    """A run of a dataset: TREC's lines, a table with a header, or predictions in a ``.json``. Scores decide, not ranks.
+
+    Args:
+        are_distances: whether a lower score is ranked before a higher one; they are then stored with the other sign.
 
     Raises:
         InputError: a row is wrong or there twice; it names a document that the dataset lacks, whose place nothing could
@@ -55,11 +61,11 @@ def read(path: Path, dataset: RetrievalDataset) -> Rankings:
     """
     of_query = {name: number for number, name in enumerate(dataset.query_ids)}
     of_document = {name: number for number, name in enumerate(dataset.document_ids)}
-    lines, queries, documents, scores = array("i"), array("i"), array("i"), array("d")
+    lines, queries, documents, scores, ranks = array("i"), array("i"), array("i"), array("d"), array("i")
     foreign: set[str] = set()
     unknown: dict[str, str] = {}  # documents, and where the first row with each is
     name, first = path.stem, ""
-    for line, query, document, score, said in _rows(path):
+    for line, query, document, score, said, rank in _rows(path):
         name = said or name
         if (query_number := of_query.get(query)) is None:
             first = first or f"{_place(line, query)}: '{dataset.id}' has no query with the id '{shortened(query)}'"
@@ -70,7 +76,8 @@ def read(path: Path, dataset: RetrievalDataset) -> Rankings:
             lines.append(line)
             queries.append(query_number)
             documents.append(number)
-            scores.append(score)
+            scores.append(-score if are_distances else score)
+            ranks.append(min(rank, 2**31 - 1))
     if unknown:
         document, place = next(iter(unknown.items()))
         more = f", nor {counted(len(unknown) - 1, 'other')} of the file" if len(unknown) > 1 else ""
@@ -96,10 +103,25 @@ def read(path: Path, dataset: RetrievalDataset) -> Rankings:
             f"in {before}",
             expected="each document at most once for a query",
         )
-    return Rankings(name, q, d, s, len(of_query) - len(np.unique(q)), len(foreign))
+    contradicted = _contradicted(q, s, np.frombuffer(ranks, dtype=np.int32)[order])
+    return Rankings(name, q, d, s, len(of_query) - len(np.unique(q)), len(foreign), contradicted)
 
 
-_Row = tuple[int, str, str, float, str]  # line, 0 for none; query, document, score, name of the run
+def _contradicted(queries: Int32, scores: Float64, ranks: Int32) -> int:
+    """Number of queries of at least two different ranks and scores where every better rank has a lower score."""
+    starts = np.flatnonzero(np.diff(queries, prepend=-1))
+    found = 0
+    for begins, ends in zip(starts, [*starts[1:], len(queries)], strict=True):
+        r, s = ranks[begins:ends], scores[begins:ends]
+        if (r < 0).any() or len(np.unique(r)) < 2:
+            continue
+        steps = np.diff(s[np.argsort(r, kind="stable")])
+        found += bool((steps >= 0).all() and (steps > 0).any())
+    return found
+
+
+# Line, 0 for none; query, document, score, name of the run, "" for none; rank, -1 for none.
+_Row = tuple[int, str, str, float, str, int]
 
 
 def check(path: Path) -> None:
@@ -124,14 +146,47 @@ def _place(line: int, query: str) -> str:
 
 
 def _of_trec(path: Path, text: str) -> Iterator[_Row]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
+    """TREC's six cells, or those of a header."""
+    columns: Mapping[str, int] | None = None
+    width = 0
+    for count, (number, cells) in enumerate(_cells(path, text)):
+        if count == 0 and not _is_score(cells) and (columns := headers.RUNS.columns(path, cells, number)) is not None:
+            width = len(cells)
             continue
-        cells = [cell.strip() for cell in line.split("\t")] if line.count("\t") == 5 else line.split()
-        if len(cells) != 6:
-            raise InputError(f"{path}, line {number}: {counted(len(cells), 'cell')}", expected=_TREC)
-        query, _, document, _, score, name = cells
-        yield number, query, document, _score(score, path, number, query), name
+        if len(cells) != (width or 6):
+            expected = f"{width}, as in the header" if width else _TREC
+            raise InputError(f"{path}, line {number}: {counted(len(cells), 'cell')}", expected=expected)
+        at = columns or _PLACES
+        query, document, score = (cells[at[role]] for role in (headers.QUERY, headers.DOCUMENT, headers.SCORE))
+        name = cells[at[headers.NAME]] if headers.NAME in at else ""
+        rank = cells[at[headers.RANK]] if headers.RANK in at else ""
+        yield number, query, document, _score(score, path, number, query), name, int(rank) if rank.isdecimal() else -1
+
+
+_PLACES = {headers.QUERY: 0, headers.DOCUMENT: 2, headers.RANK: 3, headers.SCORE: 4, headers.NAME: 5}
+
+
+def _is_score(cells: Sequence[str]) -> bool:
+    """Whether a line may be TREC's: its fifth of six cells is a number."""
+    try:
+        return len(cells) == 6 and math.isfinite(float(cells[4]))
+    except ValueError:
+        return False
+
+
+def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    if path.suffix.lower() == ".csv":
+        rows = tables.separated(path, text)
+        yield from zip(rows.places, ([cell.strip() for cell in cells] for cells in rows.cells), strict=True)
+        return
+    tabs = 0  # of a header
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or (not tabs and line.startswith("# ")):
+            continue
+        cells = [cell.strip() for cell in line.split("\t")]
+        if not tabs:
+            tabs = len(cells) - 1 if sum(map(headers.RUNS.knows, cells)) > 1 else 5
+        yield number, cells if len(cells) - 1 == tabs else line.split()
 
 
 def _of_json(path: Path, text: str) -> Iterator[_Row]:
@@ -152,7 +207,7 @@ def _of_json(path: Path, text: str) -> Iterator[_Row]:
         if not isinstance(scores, dict):
             raise InputError(f"{path}, {_place(0, query)}: no documents with scores", expected=_PREDICTIONS)
         for document, score in scores.items():
-            yield 0, query, document, _score(score, path, 0, query), ""
+            yield 0, query, document, _score(score, path, 0, query), "", -1
 
 
 def _is_deeper(found: Mapping[str, object]) -> bool:

@@ -32,6 +32,7 @@ from blindspot.diagnostic import (
     Score,
 )
 from blindspot.diagnostics.retrieval import bm25
+from blindspot.diagnostics.retrieval.own_documents import Asked, own_documents
 from blindspot.encoders.rankings.base import Ranking, Way
 from blindspot.encoders.rankings.bm25 import KeywordRanking
 from blindspot.errors import BlindspotError, InputError
@@ -74,6 +75,18 @@ JUDGED = Parameter(
     title="Scored documents",
     when="Choose condensed where the judgments come from other systems' results, so that a new model's finds are "
     "unjudged; read both.",
+)
+LEAVE_OUT, COUNT = "leave_out", "count"
+OWN_DOCUMENT = Parameter(
+    "own_document",
+    (LEAVE_OUT, COUNT),
+    LEAVE_OUT,
+    "a query that is a document itself, of equal id and text: left out of its own ranking, as BEIR and MTEB do, or "
+    "counted",
+    f"of retrieval, a query that is a document itself: {LEAVE_OUT} of its own ranking, or {COUNT}",
+    is_added=True,
+    title="The query's own document",
+    when="Choose count where finding the query itself is right.",
 )
 BM25 = "bm25."  # prefix of keyword search's scores
 SHOWN = 10  # documents that a searcher looks at: the top ten
@@ -122,13 +135,12 @@ def compute(
         InputError: no query has a judgment.
         BlindspotError: the embeddings are not all finite.
     """
-    evaluated, judged = _evaluated(dataset)
+    evaluated, asked = _evaluated(dataset, params)
+    judged = asked.judged
     cancel.check()
     in_order, metric = params["ties"] == TREC_EVAL, Similarity(params["metric"])
     found, best = _ranked(embeddings, dataset, evaluated, judged, metric, in_order, progress, cancel)
-    return _result(
-        dataset, evaluated, judged, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel
-    )
+    return _result(dataset, evaluated, asked, found, _rounded(best), 0.0 if in_order else TAU, params, progress, cancel)
 
 
 def compute_twice(
@@ -141,7 +153,8 @@ def compute_twice(
         InputError: no query has a judgment.
         BlindspotError: the embeddings are not all finite.
     """
-    evaluated, judged = _evaluated(dataset)
+    evaluated, asked = _evaluated(dataset, params)
+    judged = asked.judged
     in_order, metric = params["ties"] == TREC_EVAL, Similarity(params["metric"])
     searched, finer = (_side(vectors, dataset, evaluated) for vectors in (twice.searched, twice.finer))
     order = order_of_ids(dataset.document_ids) if in_order else None
@@ -153,7 +166,7 @@ def compute_twice(
             passages.best_passages(side.passages, side.starts, side.queries, best, metric) for side in (searched, finer)
         )
         best = replace(best, passages=np.where(best.scores > -BEHIND / 2, again, first))
-    result = _result(dataset, evaluated, judged, found, _rounded(best), tau, params, progress, cancel)
+    result = _result(dataset, evaluated, asked, found, _rounded(best), tau, params, progress, cancel)
     return replace(result, metrics={**result.metrics, "rescored": float(np.mean(rescoring.listed))})
 
 
@@ -172,7 +185,8 @@ def rank(
     Raises:
         InputError: no query has a judgment, or the ranking has no document for any that has.
     """
-    evaluated, judged = _evaluated(dataset)
+    evaluated, asked = _evaluated(dataset, params)
+    judged = asked.judged
     in_order = params["ties"] == TREC_EVAL
     way = Way(Similarity(params["metric"]), in_order, progress, cancel)
     order = order_of_ids(dataset.document_ids) if in_order else None
@@ -185,22 +199,25 @@ def rank(
             f"'{ranking.identity.reference}' ranks no document for the queries of '{dataset.id}' that have judgments"
         )
     counts = {"unranked": float(unranked), "ignored": float(ranking.facts(dataset).get("ignored", 0))}
-    result = _result(dataset, evaluated, judged, found, best, 0.0, params, progress, cancel)
+    result = _result(dataset, evaluated, asked, found, best, 0.0, params, progress, cancel)
     return replace(result, metrics={**result.metrics, **counts})
 
 
-def _evaluated(dataset: RetrievalDataset) -> tuple[Int64, Judged]:
-    """Numbers of the queries with judgments, and these; raises ``InputError`` if there are none."""
+def _evaluated(dataset: RetrievalDataset, params: Mapping[str, str]) -> tuple[Int64, Asked]:
+    """Numbers of the queries with judgments, and what to rank for them; raises ``InputError`` if there are none."""
     evaluated = np.flatnonzero(np.diff(dataset.offsets) > 0).astype(np.int64)
     if not len(evaluated):
         raise InputError(f"no query of '{dataset.id}' has a judged document", expected="judgments of documents")
-    return evaluated, Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
+    judged = Judged(np.append(dataset.offsets[evaluated], dataset.offsets[-1]), dataset.judged)
+    counts = OWN_DOCUMENT.value_in(params) == COUNT
+    own = np.full(len(evaluated), -1, dtype=np.int64) if counts else own_documents(dataset, evaluated)
+    return evaluated, Asked.of(judged, own)
 
 
 def _result(
     dataset: RetrievalDataset,
     evaluated: Int64,
-    judged: Judged,
+    asked: Asked,
     found: Places,
     best: Top,
     tau: float,
@@ -209,8 +226,10 @@ def _result(
     cancel: CancelToken,
 ) -> DiagnosticResult:
     """Scores of a ranking beside those of keyword search; scores that differ by ``tau`` at most are tied."""
-    is_condensed = JUDGED.value_in(params) == CONDENSED
-    keywords = bm25.search(dataset, evaluated, params["ties"] == TREC_EVAL, progress, cancel)
+    in_order, is_condensed = params["ties"] == TREC_EVAL, JUDGED.value_in(params) == CONDENSED
+    found, best = asked.without_own(found, best, in_order, tau)
+    judged = asked.plain
+    keywords = bm25.search(dataset, evaluated, asked, in_order, progress, cancel)
     scored = _condensed(judged, found, tau) if is_condensed else found
     of_queries = dict(graded.score(judged, scored, dataset.grades))
     of_keywords = keywords.condensed if is_condensed else keywords.scores
@@ -227,6 +246,8 @@ def _result(
         "relevant": float(dataset.relevant.sum()),
         "tied": float(_tied(scored, judged, dataset.relevant).sum()),
     }
+    if asked.left_out:
+        metrics["own_documents"] = float(asked.left_out)
     items = {column_of(name): values for name, values in of_queries.items()} | {
         "relevant": relevant.astype(np.int32),
         "unjudged_10": unjudged.astype(np.int32),
@@ -350,7 +371,7 @@ def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
 
 ENTRY = DiagnosticEntry(
     id="retrieval",
-    version=1,
+    version=2,
     title="Retrieval",
     question="Which model finds the relevant documents, and is it better than keyword search?",
     how=r"""
@@ -421,6 +442,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
         TIES,
         JUDGED,
+        OWN_DOCUMENT,
     ),
     columns=(
         *(Column(column_of(name), pa.float64(), f"{MEANINGS[name]}") for name in graded.NAMES),
@@ -453,6 +475,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Score("tied", "queries with a relevant document that is tied with another document", None, is_count=True),
         Score("unranked", "queries for which a ranking has no document: they score 0", None, is_count=True),
         Score("rescored", "documents compared again with finer vectors, mean over queries", None, is_count=True),
+        Score("own_documents", "queries whose own document is left out of their ranking", None, is_count=True),
         Score("ignored", "queries that only a run file has: they do not count", None, is_count=True),
     ),
     headline="ndcg@10",

@@ -19,6 +19,7 @@ from blindspot.datasets.own import rankings
 from blindspot.datasets.own.rankings import Rankings
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo
 from blindspot.encoders.rankings.base import Way, WithoutModels, info_of
+from blindspot.encoders.references import FileReference
 from blindspot.encoders.source_files import sha256_once
 from blindspot.errors import InputError
 from blindspot.types import Float64, Int64
@@ -27,15 +28,19 @@ from blindspot.types import Float64, Int64
 class RunFile(WithoutModels):
     """The ranking in a file, known by its content."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, are_distances: bool = False) -> None:
         """Raises ``InputError`` if there is no such file, or it is empty."""
         self.path = path
+        self.are_distances = are_distances
         self._sha256 = sha256_once(path)
 
     @property
     def identity(self) -> EncoderIdentity:
         return EncoderIdentity(
-            reference=f"run:{self.path}", revision=self._sha256, pooling="the scores in a file", libraries=()
+            reference=str(FileReference("run", self.path, self.are_distances)),
+            revision=self._sha256,
+            pooling="the distances in a file" if self.are_distances else "the scores in a file",
+            libraries=(),
         )
 
     @property
@@ -52,7 +57,7 @@ class RunFile(WithoutModels):
         Raises:
             InputError: as ``rankings.read``; or the file was changed in the meantime.
         """
-        found = _read(_Key(self.path, self._sha256, dataset.content_digest, dataset))
+        found = _read(_Key(self.path, self._sha256, self.are_distances, dataset.content_digest, dataset))
         if sha256_once(self.path) != self._sha256:
             raise InputError(f"{self.path} was changed while it was read", remedy="run it again")
         return found
@@ -72,7 +77,8 @@ class RunFile(WithoutModels):
 
     def facts(self, dataset: RetrievalDataset) -> Mapping[str, Any]:
         found = self.read(dataset)
-        return {"name": found.name, "rows": len(found.scores), "ignored": found.ignored}
+        facts = {"name": found.name, "rows": len(found.scores), "ignored": found.ignored}
+        return facts | ({"contradicted": found.contradicted} if found.contradicted else {})
 
 
 @dataclass(frozen=True)
@@ -81,10 +87,11 @@ class _Key:
 
     path: Path
     sha256: str
+    are_distances: bool
     content_digest: str
     dataset: RetrievalDataset = field(compare=False)
 
 
 @lru_cache(maxsize=1)
 def _read(key: _Key) -> Rankings:
-    return rankings.read(key.path, key.dataset)
+    return rankings.read(key.path, key.dataset, are_distances=key.are_distances)

@@ -144,16 +144,20 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
     """
     table = _table(file, header)
     key = f"{file.file_id}_{header}"
+    asks = len(table.kinds) > 1
     matched_by = [f"{kind.title.capitalize()}, {kind.matched_by}." for kind in OWN_KINDS.values() if kind.matched_by]
     kind = st.segmented_control(
         "Read as",
         list(OWN_KINDS),
         format_func=lambda kind: OWN_KINDS[kind].title,
-        default=table.kind,
-        required=True,
+        default=None if asks else table.kind,
+        required=not asks,
         key=f"upload_kind_{key}",
         help=" ".join(matched_by),
     )
+    if kind is None:
+        _ask(table)
+        return None
     place = st.empty()
     columns = _COLUMNS.get(kind, _columns)(table, kind, key)
     if columns is None:
@@ -168,6 +172,22 @@ def _contents(file: UploadedFile, header: bool) -> OwnFile | None:
             icon=":material/help:",
         )
     return contents
+
+
+def _ask(table: OwnTable) -> None:
+    """Say that the file may be read in several ways, with the first rows of each."""
+    marks = " and ".join(f"*{as_text(table.table.names[one.number])}*" for one in table.marks)
+    st.info(
+        f"Column {marks} has two values, which may say which rows are matches. How are the rows meant? Choose above.",
+        icon=":material/help:",
+    )
+    for kind in table.kinds:
+        try:
+            contents = table.contents(kind)
+        except InputError:  # it cannot be of this kind
+            continue
+        st.markdown(f"**As {OWN_KINDS[kind].title}:** {as_text(', '.join((*contents.notes, *contents.remarks)))}")
+        _rows(contents, EXAMPLE_ROWS, f"upload_preview_{kind.name}")
 
 
 # --- which columns
@@ -286,8 +306,12 @@ def _show(contents: OwnFile) -> None:
 def _first_rows(contents: OwnFile) -> None:
     n = min(EXAMPLE_ROWS, contents.rows)
     st.markdown(f"**The first {n} of {contents.rows:,} {contents.counted}**")
+    _rows(contents, n, "upload_rows")
+
+
+def _rows(contents: OwnFile, n: int, key: str) -> None:
     rows = contents.first_rows(n)
-    st.dataframe(pd.DataFrame(rows.cells, columns=list(rows.headings)), hide_index=True, key="upload_rows")
+    st.dataframe(pd.DataFrame(rows.cells, columns=list(rows.headings)), hide_index=True, key=key)
 
 
 def _show_labelled(contents: OwnLabelledTexts) -> None:

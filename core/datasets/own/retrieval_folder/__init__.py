@@ -21,25 +21,31 @@ from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.datasets.own import attributes
 from blindspot.datasets.own.columns import OwnSource, check_text, is_blank, shortened
 from blindspot.datasets.own.retrieval import counts_in_words, first_queries, grade_of
-from blindspot.datasets.own.retrieval_folder import trec
+from blindspot.datasets.own.retrieval_folder import headers, trec
 from blindspot.datasets.own.retrieval_folder.trec import Found
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from blindspot.errors import InputError, unknown
 from blindspot.files import tables
 from blindspot.files.writing import read_limited
-from blindspot.texts import column_key, counted
+from blindspot.texts import counted
 
-CORPUS = ("corpus.jsonl", "corpus.tsv", "documents.jsonl", "documents.tsv", "collection.tsv")
+CORPUS = (
+    *("corpus.jsonl", "corpus.tsv", "corpus.csv", "documents.jsonl", "documents.tsv", "documents.csv"),
+    *("collection.tsv", "collection.csv"),
+)
 CORPUS_PATTERNS = ("corpus.*", "documents.*", "docs.*")
-QUERIES = ("queries.jsonl", "queries.tsv")
+QUERIES = ("queries.jsonl", "queries.tsv", "queries.csv")
 QUERIES_PATTERNS = ("topics*",)
-QRELS_PATTERNS = ("qrels/*.tsv", "qrels/*.jsonl", "qrels/*.txt", "qrels.tsv", "qrels.jsonl", "qrels*.txt", "*.qrels")
+QRELS_PATTERNS = (
+    *("qrels/*.tsv", "qrels/*.jsonl", "qrels/*.txt", "qrels/*.csv"),
+    *("qrels.tsv", "qrels.jsonl", "qrels.csv", "qrels*.txt", "*.qrels"),
+)
+_IN_QRELS = 4  # of these
 QRELS_LAST = ("qrels*",)
 PREFERRED = "test"  # of several splits
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
 SKIP = "skip"
 MAX_JUDGEMENTS = 5_000_000
-_HEADER = {"queryid", "qid", "query", "topic", "corpusid", "docid", "documentid", "docno", "score", "relevance", "rel"}
 FOLDER_OPTIONS = _SPLIT, _MISSING = "split", "missing"
 T = TypeVar("T")
 
@@ -83,6 +89,7 @@ class OwnRetrievalFolder(OwnSource):
     Attributes:
         read: the files that were read, in the order documents, queries, judgments, with their checksums.
         left_out: queries and judgments that were left out, as asked.
+        empty: documents without a text that were left out, as asked.
     """
 
     read: tuple[tuple[Path, str], ...]
@@ -91,6 +98,7 @@ class OwnRetrievalFolder(OwnSource):
     judgements: tuple[Judgement, ...]
     own_columns: tuple[OwnColumn, ...]
     left_out: tuple[int, int]
+    empty: int
 
     kind = DatasetKind.RETRIEVAL
     title = "retrieval"
@@ -127,10 +135,23 @@ class OwnRetrievalFolder(OwnSource):
             for count, part in (
                 (queries, f"{counted(queries, 'query', 'queries')} without judgments"),
                 (judgements, f"{counted(judgements, 'judgment')} of unknown documents"),
+                (
+                    self.empty,
+                    f"{counted(self.empty, 'document')} without a text of {len(self.documents) + self.empty:,}",
+                ),
             )
             if count
         )
-        return f"{self.path.name}: retrieval: {places}; {counts}{out if any(self.left_out) else ''}"
+        return f"{self.path.name}: retrieval: {places}; {counts}{out if any((*self.left_out, self.empty)) else ''}"
+
+    @property
+    def assumptions(self) -> str:
+        if not self.empty:
+            return ""
+        return (
+            f"{self.path.name}: {counted(self.empty, 'document')} without a text left out as asked; "
+            f"{len(self.documents):,} of {len(self.documents) + self.empty:,} are ranked"
+        )
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -146,7 +167,8 @@ class OwnRetrievalFolder(OwnSource):
             "rows": self.rows,
             "documents": len(self.documents),
             "judgements": len(self.judgements),
-            "left_out": {"queries": queries, "judgements": judgements},
+            "left_out": {"queries": queries, "judgements": judgements}
+            | ({"empty_documents": self.empty} if self.empty else {}),
         }
 
     def loaded(self, dataset_id: str) -> RetrievalDataset:
@@ -221,13 +243,17 @@ def read_files(files: FolderFiles, options: FolderOptions | None = None) -> OwnR
         were_read.append((path, hashlib.sha256(data).hexdigest()))
         return tables.whole_text(path, data)
 
-    documents = [Document(one.id, one.title, one.text) for one in _things(corpus, text_of(corpus), "document")]
-    found = list(_things(asked, text_of(asked), "query"))
+    things = list(_things(corpus, text_of(corpus), "document", options.skips))
+    documents = [Document(one.id, one.title, one.text) for one in things if not _is_empty(one)]
+    published = len(things)
+    found = [one for one in _things(asked, text_of(asked), "query", options.skips) if not _is_empty(one)]
     if len(documents) < 2:
         raise InputError(f"{corpus} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
     of_query = {one.id: number for number, one in enumerate(found)}
     of_document = {one.id: number for number, one in enumerate(documents)}
-    judged = list(_judged(qrels, text_of(qrels), of_query, of_document, options, files.skipping))
+    judgement_text = text_of(qrels)
+    _check_sides(qrels, judgement_text, of_query, of_document)
+    judged = list(_judged(qrels, judgement_text, of_query, of_document, options, files.skipping))
     _require_judgements(files, asked, found, judged, qrels, splits, options)
     kept = sorted({one.query for one in judged})
     place = {query: number for number, query in enumerate(kept)}
@@ -243,6 +269,7 @@ def read_files(files: FolderFiles, options: FolderOptions | None = None) -> OwnR
         judgements=tuple(judgements),
         own_columns=_own_columns([found[n].metadata for n in kept]),
         left_out=(len(found) - len(kept), len(judged) - len(judgements)) if options.skips else (0, 0),
+        empty=published - len(documents),
     )
 
 
@@ -271,7 +298,7 @@ def _only(files: FolderFiles, usable: Sequence[Path], found: Sequence[Path], wha
 
 def splits_of(files: FolderFiles) -> list[Path]:
     """All files of judgments; of the patterns the first that finds any."""
-    for patterns in (QRELS_PATTERNS[:3], QRELS_PATTERNS[3:], QRELS_LAST):
+    for patterns in (QRELS_PATTERNS[:_IN_QRELS], QRELS_PATTERNS[_IN_QRELS:], QRELS_LAST):
         found = list(dict.fromkeys(path for pattern in patterns for path in files.inside(pattern)))
         if usable := [path for path in found if path.suffix not in PACKED]:
             return usable
@@ -306,8 +333,12 @@ def _bytes(files: FolderFiles, path: Path) -> bytes:
 # --- documents and queries
 
 
-def _things(path: Path, text: str, what: str) -> Iterator[Found]:
-    """Documents or queries with distinct ids, in the file's order."""
+def _is_empty(one: Found) -> bool:
+    return is_blank(one.text) and not one.title
+
+
+def _things(path: Path, text: str, what: str, may_be_empty: bool) -> Iterator[Found]:
+    """Documents or queries with distinct ids, in the file's order; those without a text only where they may be."""
     if path.suffix == ".jsonl":
         every = _of_json(path, text, what)
     elif text.lstrip().startswith("<"):
@@ -325,10 +356,13 @@ def _things(path: Path, text: str, what: str) -> Iterator[Found]:
                 expected=f"an id of its own for every {what}",
             )
         lines[found.id] = found.line
+        if may_be_empty and _is_empty(found):
+            yield found
+            continue
         check_text(
             found.title if is_blank(found.text) else found.text,
             place,
-            remedy=f"give the {what} a text or remove it with its judgments",
+            remedy=f"give the {what} a text, remove it with its judgments, or leave such out: ?{_MISSING}={SKIP}",
         )
         if found.title:
             check_text(found.title, f"{place}, title")
@@ -372,19 +406,27 @@ def _id(row: Mapping[str, Any], name: str, place: str, example: str) -> str:
 
 
 def _of_lines(path: Path, text: str, what: str) -> Iterator[Found]:
-    """``id TAB text``, or of documents ``id TAB title TAB text``."""
-    for number, line in _numbered(text):
-        cells = line.split("\t")
-        if len(cells) not in ((2, 3) if what == "document" else (2,)):
-            raise InputError(
-                f"{path}, line {number}: {counted(len(cells), 'cell')}",
-                expected="id and text with a tab between" + ("; or id, title and text" * (what == "document")),
-            )
-        if not cells[0].strip():
-            raise InputError(f"{path}, line {number}: no id", expected="id and text with a tab between")
-        if number == 1 and column_key(cells[0]) in {"id", "qid", "queryid", "docid", "documentid", "corpusid"}:
-            continue
-        yield Found(number, cells[0].strip(), cells[1].strip() if len(cells) == 3 else "", cells[-1], {})
+    """A table with a header; else ``id TAB text``, or of documents ``id TAB title TAB text``."""
+    table = tables.separated(path.with_suffix(path.suffix if path.suffix == ".csv" else ".tsv"), text, is_even=False)
+    if not table.cells:
+        return
+    form = headers.DOCUMENTS if what == "document" else headers.QUERIES
+    columns = form.columns(path, table.cells[0], table.places[0])
+    width = len(table.cells[0])
+    expected = "id and text with a tab between" + ("; or id, title and text" * (what == "document"))
+    for number, cells in zip(table.places[columns is not None :], table.cells[columns is not None :], strict=True):
+        place = f"{path}, line {number}"
+        if columns is None and len(cells) not in ((2, 3) if what == "document" else (2,)):
+            raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=expected)
+        if columns is not None and len(cells) != width:
+            raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
+        places = columns or {headers.ID: 0, headers.TEXT: len(cells) - 1} | (
+            {headers.TITLE: 1} if len(cells) == 3 else {}
+        )
+        found = {role: cells[column] for role, column in places.items()}
+        if not found[headers.ID].strip():
+            raise InputError(f"{place}: no id", expected=expected)
+        yield Found(number, found[headers.ID].strip(), found.get(headers.TITLE, "").strip(), found[headers.TEXT], {})
 
 
 def _numbered(text: str) -> Iterator[tuple[int, str]]:
@@ -461,27 +503,68 @@ def _unknown_id(place: str, what: str, found: str, known: Iterable[str], skippin
 
 
 def _qrels_rows(path: Path, text: str) -> Iterator[tuple[int, str, str, int]]:
-    """Line, query, document and grade: of JSON, of three cells, or of TREC's four."""
+    """Line, query, document and grade: of JSON, of a table with a header, of three cells, or of TREC's four."""
     example = '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
-    for number, line in _numbered(text):
-        place = f"{path}, line {number}"
-        if path.suffix == ".jsonl":
+    if path.suffix == ".jsonl":
+        for number, line in _numbered(text):
+            place = f"{path}, line {number}"
             row = tables.json_object(place, line, example)
             query, document = (_id(row, name, place, example) for name in ("query-id", "corpus-id"))
             yield number, query, document, grade_of(row.get("score"), f"{place}, 'score'")
+        return
+    columns: Mapping[str, int] | None = None
+    width = 0
+    for count, (number, cells) in enumerate(_cells(path, text)):
+        place = f"{path}, line {number}"
+        if count == 0 and (columns := headers.JUDGEMENTS.columns(path, cells, number)) is not None:
+            width = len(cells)
             continue
-        cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
-        if len(cells) not in (3, 4):
+        if columns is None and len(cells) not in (3, 4):
             raise InputError(
                 f"{place}: {counted(len(cells), 'cell')}",
                 expected="query-id, corpus-id and score with tabs between, or TREC's topic 0 document grade",
             )
-        if number == 1 and sum(column_key(cell) in _HEADER for cell in cells) >= 2:
-            continue
-        query, document, grade = cells[0], cells[-2], grade_of(cells[-1], f"{place}, the grade")
+        if columns is not None and len(cells) != width:
+            raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
+        places = columns or {headers.QUERY: 0, headers.DOCUMENT: len(cells) - 2, headers.GRADE: len(cells) - 1}
+        query, document = cells[places[headers.QUERY]], cells[places[headers.DOCUMENT]]
+        grade = grade_of(cells[places[headers.GRADE]], f"{place}, the grade")
         if not query or not document:
             raise InputError(f"{place}: no id of a {'document' if query else 'query'}", expected="both ids")
         yield number, query, document, grade
+
+
+def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
+    """Line and cells of a table of ids: with tabs, in a .csv with commas or semicolons, else with white space between.
+
+    Comments before the first row are left out.
+    """
+    if path.suffix == ".csv":
+        rows = tables.separated(path, text, is_even=False)
+        yield from zip(rows.places, ([cell.strip() for cell in cells] for cells in rows.cells), strict=True)
+        return
+    begun = False
+    for number, line in _numbered(text):
+        if not begun and line.startswith("# "):
+            continue
+        begun = True
+        cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+        yield number, [cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell for cell in cells]
+
+
+def _check_sides(path: Path, text: str, of_query: Mapping[str, int], of_document: Mapping[str, int]) -> None:
+    """Ask where judgments match more ids when queries and documents change places."""
+    as_it_is = other_way = 0
+    for _, query, document, _ in _qrels_rows(path, text):
+        as_it_is += (query in of_query) + (document in of_document)
+        other_way += (document in of_query) + (query in of_document)
+    if other_way > as_it_is:
+        raise InputError(
+            f"{path}: read the other way round, documents before queries, it matches {other_way:,} ids instead of "
+            f"{as_it_is:,}",
+            expected="the query's id, then the document's",
+            remedy="give it a header that names the columns, such as corpus-id, query-id, score in the file's order",
+        )
 
 
 def _require_judgements(
