@@ -10,14 +10,16 @@ from uuid import uuid4
 import numpy as np
 
 from blindspot.encoders.base import EncoderInfo
-from blindspot.encoders.in_process import FunctionEncoder, matrix_of, reference_of, register
+from blindspot.encoders.in_process import FunctionEncoder, as_array, matrix_of, reference_of, register
+from blindspot.encoders.objects import is_library_object, object_encoder
 from blindspot.errors import InputError
 from blindspot.types import Float32, Variant
 
 EXPECTED = (
-    "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array, or an "
-    "array with a row for each of texts_of(data)"
+    "a reference such as minilm or dir:PATH, a SentenceTransformer, a function from a list of texts to an array or an "
+    "object with such a method (encode, transform), or an array with a row for each of texts_of(data)"
 )
+METHODS = ("encode", "transform")
 NO_TRANSFORM = "none"
 _PROBE = "probe"
 
@@ -34,41 +36,18 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
     """
     if isinstance(model, str):
         return Variant.parse(model)
-    if _is_sentence_transformer(model):
-        return Variant(register(_of_sentence_transformer(model, name)), NO_TRANSFORM)
+    if is_library_object(model):
+        title = name or type(model).__name__
+        return Variant(register(object_encoder(model, reference_of(title), title)), NO_TRANSFORM)
+    for method in METHODS:  # also of sklearn's transformers
+        if not isinstance(model, type) and callable(getattr(model, method, None)) and not hasattr(model, "__array__"):
+            title = name or type(model).__name__
+            return Variant(register(_of_function(getattr(model, method), title)), NO_TRANSFORM)
     if callable(model):
         return Variant(register(_of_function(model, name)), NO_TRANSFORM)
-    if hasattr(model, "__array__") or isinstance(model, list):
+    if isinstance(model, list | tuple) or any(hasattr(model, one) for one in ("__array__", "detach", "toarray")):
         return Variant(register(_of_array(model, name, texts())), NO_TRANSFORM)
     raise InputError(f"the type {type(model).__name__} is no model", expected=EXPECTED)
-
-
-def _is_sentence_transformer(model: Any) -> bool:
-    return all(hasattr(model, one) for one in ("encode", "state_dict", "tokenize"))
-
-
-def _of_sentence_transformer(model: Any, name: str) -> FunctionEncoder:
-    def encode(texts: Sequence[str]) -> Float32:
-        found = model.encode(list(texts), convert_to_numpy=True, show_progress_bar=False)
-        return np.asarray(found, dtype=np.float32)
-
-    dimension = int(encode([_PROBE]).shape[1])
-    parameters = sum(int(tensor.numel()) for tensor in model.parameters())
-    info = _info(name or "SentenceTransformer", dimension, parameters)
-    return FunctionEncoder(reference_of(name or "SentenceTransformer"), _digest_of_weights(model), info, encode)
-
-
-def _digest_of_weights(model: Any) -> str:
-    """Digest of all weights, so that each step of a training is a model of its own, and the same weights the same."""
-    import torch
-
-    digest = hashlib.sha256()
-    for key, tensor in sorted(model.state_dict().items()):
-        digest.update(key.encode())
-        flat = tensor.detach().cpu().contiguous().reshape(-1)
-        digest.update(flat.view(torch.uint8).numpy().tobytes() if flat.numel() else b"")
-    digest.update(repr((model.max_seq_length, sorted((model.prompts or {}).items()))).encode())
-    return digest.hexdigest()[:32]
 
 
 def _of_function(function: Callable[[list[str]], Any], name: str) -> FunctionEncoder:
@@ -84,7 +63,7 @@ def _of_function(function: Callable[[list[str]], Any], name: str) -> FunctionEnc
 
 def _of_array(vectors: Any, name: str, texts: Sequence[str]) -> FunctionEncoder:
     try:
-        matrix = np.ascontiguousarray(vectors, dtype=np.float32)
+        matrix = np.ascontiguousarray(as_array(vectors), dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise InputError(f"the vectors are no matrix: {error}", expected=EXPECTED) from error
     if matrix.ndim != 2 or len(matrix) != len(texts) or not matrix.shape[-1]:

@@ -63,6 +63,7 @@ def run(
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
     output.warn(manifests.prompt_warnings(o.record for o in outcomes))
+    output.warn(manifests.assumptions(o.record for o in outcomes))
     output.warn(manifests.truncation_warnings(o.record for o in outcomes))
     output.warn(manifests.ranking_notes(o.record for o in outcomes))
     output.warn_of_changes((request.variant.encoder for request in requests), settings)

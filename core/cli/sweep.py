@@ -141,6 +141,7 @@ def sweep(
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
     output.warn(manifests.prompt_warnings(d.record for d in done))
+    output.warn(manifests.assumptions(d.record for d in done))
     output.warn(manifests.ranking_notes(d.record for d in done))
     output.warn_of_changes((d.request.variant.encoder for d in done), settings)
     if as_json:

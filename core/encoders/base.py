@@ -80,7 +80,9 @@ class EncoderInfo:
     loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are all NaN, and no other
     row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares but that are not applied.
     ``role_prompts``: None where neither the reference nor the model tells queries from documents. ``served_by`` is the
-    host that texts are sent to; "" for a model on this machine.
+    host that texts are sent to; "" for a model on this machine. ``assumed`` are sentences about what the model leaves
+    open and decides its vectors, and what was taken. ``similarity`` is the one that the model declares, as
+    sentence-transformers names it, or ``cosine``, also where its vectors all have length 1.
     """
 
     title: str
@@ -94,15 +96,17 @@ class EncoderInfo:
     unused_prompts: tuple[tuple[str, str], ...] = ()
     role_prompts: RolePrompts | None = None
     served_by: str = ""
+    assumed: tuple[str, ...] = ()
+    similarity: str = "cosine"
 
     @property
     def prompt_warning(self) -> str:
         return prompt_warning(dict(self.unused_prompts))
 
 
-QUERY_NAMES = ("query",)
-DOCUMENT_NAMES = ("document", "passage", "corpus")
-ROLE_NAMES = frozenset((*QUERY_NAMES, *DOCUMENT_NAMES))
+QUERY_NAME, DOCUMENT_NAME = "query", "document"  # of prompts that sentence-transformers takes for texts of a role
+ROLE_NAMES = frozenset((QUERY_NAME, DOCUMENT_NAME))
+OLD_DOCUMENT_NAMES = frozenset(("passage", "corpus"))  # that it does not take
 
 
 def prompt_warning(unused: Mapping[str, str]) -> str:
@@ -113,9 +117,12 @@ def prompt_warning(unused: Mapping[str, str]) -> str:
         "Retrieval applies those of queries and documents by itself. For EvalRank and HEROS on questions and passages, "
         "add ?query_prompt=TEXT&document_prompt=TEXT to the reference. "
     )
+    if (old := sorted(OLD_DOCUMENT_NAMES & set(unused))) and DOCUMENT_NAME not in unused:
+        roles += f"As in sentence-transformers, documents get no prompt, though one is called {old[0]}. "
+    is_of_roles = (ROLE_NAMES | OLD_DOCUMENT_NAMES) & set(unused)
     return (
         f"declares prompts that are not applied: {prompts_in_words(unused)}. All texts are encoded alike, so its "
-        f"scores may be lower than the model's own. {'' if ROLE_NAMES.isdisjoint(unused) else roles}?prompt=TEXT after "
+        f"scores may be lower than the model's own. {roles if is_of_roles else ''}?prompt=TEXT after "
         "the reference puts one prompt before every text, ?prompt= decides for none."
     )
 

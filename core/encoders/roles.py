@@ -1,7 +1,8 @@
 """Prompts by role: a model with prompts of queries and of documents gets them, each before its texts.
 
-A reference gives them, or the model declares them under the names that sentence-transformers' ``encode_query`` and
-``encode_document`` look for; the first that the model has a prompt of counts.
+A reference gives them, or the model declares them as ``query`` and ``document``, which sentence-transformers'
+``encode_query`` and ``encode_document`` take. These would take one named ``passage`` or ``corpus`` only if there were
+no ``document``; but every model has one, empty unless it says otherwise. So such a prompt is declared and not applied.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from blindspot.encoders.base import (
-    DOCUMENT_NAMES,
-    QUERY_NAMES,
+    DOCUMENT_NAME,
+    QUERY_NAME,
     ROLE_NAMES,
     Encoder,
     EncoderFamily,
@@ -37,13 +38,22 @@ _OF_QUERIES = "; prompt of queries: "
 class PromptedEncoder(Protocol):
     """An encoder that can put another prompt before its texts."""
 
-    def prompted(self, prompt: str) -> Encoder:
-        """The encoder with a prompt, on the same weights if these are loaded."""
+    def prompted(self, prompt: str, task: str = "") -> Encoder:
+        """The encoder with a prompt, on the same weights if these are loaded.
+
+        ``task`` is ``query`` or ``document`` of texts of a role, for models that encode these in ways of their own.
+        """
         ...
 
 
 def role_prompts(
-    declared: Mapping[str, str], prompt: str | None, query: str | None, document: str | None
+    declared: Mapping[str, str],
+    prompt: str | None,
+    query: str | None,
+    document: str | None,
+    *,
+    default: str = "",
+    tells_roles: bool = False,
 ) -> RolePrompts | None:
     """The prompts of queries and of documents; None where all texts are encoded alike.
 
@@ -54,12 +64,15 @@ def role_prompts(
         declared: the model's prompts by name.
         prompt: the reference's of every text; None where it does not say.
         query, document: the reference's of a role; None where it does not say.
+        default: what the model declares for texts without a role.
+        tells_roles: whether the model encodes roles in ways of their own, prompts aside.
     """
-    own_query, own_document = _first(declared, QUERY_NAMES), _first(declared, DOCUMENT_NAMES)
-    if query is None and document is None:
-        return RolePrompts(own_query, own_document) if prompt is None and (own_query or own_document) else None
+    own_query, own_document = declared.get(QUERY_NAME, ""), declared.get(DOCUMENT_NAME, "")
     if prompt is not None:
-        own_query = own_document = prompt
+        own_query = own_document = default = prompt
+    if query is None and document is None:
+        is_alike = own_query == own_document == default and not tells_roles
+        return None if is_alike else RolePrompts(own_query, own_document)
     return RolePrompts(
         own_query if query is None else query, own_document if document is None else document, given=True
     )
@@ -81,13 +94,15 @@ def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
     return RoleEncoder(encoder, prompts.query, prompts.document, frozenset(queries))
 
 
+def encoded_by(encoder: object) -> str:
+    """The library that encodes in the place of Blindspot; "" for none."""
+    base = encoder.base if isinstance(encoder, RoleEncoder) else encoder
+    return str(getattr(base, "encoded_by", ""))
+
+
 def info_with_roles(encoder: Encoder) -> EncoderInfo:
     """The encoder's facts where some texts are queries."""
     return by_role(encoder, ("a query",)).info
-
-
-def _first(declared: Mapping[str, str], names: Sequence[str]) -> str:
-    return next((declared[name] for name in names if name in declared), "")
 
 
 def without_prompt(pooling: str) -> str:
@@ -136,7 +151,7 @@ class RoleEncoder:
     @property
     def counts_truncated(self) -> bool:
         """Whether the base counts texts that it truncates; a server does not say."""
-        return isinstance(self.base, EncoderFamily)
+        return bool(getattr(self.base, "counts_truncated", isinstance(self.base, EncoderFamily)))
 
     @property
     def device(self) -> str:
@@ -175,7 +190,7 @@ class RoleEncoder:
         self.base.load()
         if not isinstance(self.base, PromptedEncoder):
             raise TypeError(f"{self.base.identity.reference} takes no other prompt")
-        return self.base.prompted(self.query), self.base.prompted(self.document)
+        return self.base.prompted(self.query, "query"), self.base.prompted(self.document, "document")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
+import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +17,9 @@ from typing import IO, Any, cast
 from blindspot.errors import InputError
 from blindspot.files.writing import require_regular, sha256_of
 
-GZIP = b"\x1f\x8b"
+GZIP, BZIP2, XZ, ZIP = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK\x03\x04"
+LONGEST_MAGIC = len(XZ)
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError)
 # First bytes of other kinds of files; none is unpickled or run.
 KNOWN_OTHERS = {
     b"\x7fELF": "a program (ELF)",
@@ -44,7 +49,7 @@ def require_file(path: Path) -> None:
 
 
 class _Unpacked(io.RawIOBase):
-    """An unpacked gzip stream; refuses to grow out of proportion (zip bombs)."""
+    """An unpacked stream; refuses to grow out of proportion (zip bombs)."""
 
     def __init__(self, path: Path, unpacked: IO[bytes], packed_size: int) -> None:
         self._path = path
@@ -81,29 +86,57 @@ class _Unpacked(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for reading, unpacking gzip content whatever its name.
+    """Open a file for reading, unpacking gzip, bzip2, xz and zip (of one file) whatever its name.
 
     Raises:
-        InputError: no such file, unreadable, or damaged gzip; also while it is being read.
+        InputError: no such file, unreadable, damaged, or a zip of several files; also while it is being read.
     """
     require_file(path)
     try:
         with path.open("rb") as raw:
-            packed = raw.read(len(GZIP)) == GZIP
+            head = raw.read(LONGEST_MAGIC)
             raw.seek(0)
-            if packed:
-                with gzip.open(raw) as unpacked:
-                    yield cast(IO[bytes], _Unpacked(path, cast(IO[bytes], unpacked), path.stat().st_size))
+            if is_packed(head):
+                with _unpacked(path, head, raw) as unpacked:
+                    yield cast(IO[bytes], _Unpacked(path, unpacked, path.stat().st_size))
             elif path.suffix.lower() == ".gz":
                 raise InputError(f"{path} is not a gzip file", expected="gzip, as its name says")
             else:
                 yield raw
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except DAMAGED as error:
         raise InputError(
-            f"{path} is a damaged gzip file, or cut short: {error}", remedy="copy or download it again"
+            f"{path} is a damaged packed file, or cut short: {error}", remedy="copy or download it again"
         ) from error
     except OSError as error:
+        if error.errno is None:  # of bz2
+            raise InputError(f"{path} is a damaged packed file: {error}", remedy="copy or download it again") from error
         raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins so is one that ``opened`` unpacks."""
+    return head.startswith((GZIP, BZIP2, XZ, ZIP))
+
+
+@contextmanager
+def _unpacked(path: Path, head: bytes, raw: IO[bytes]) -> Iterator[IO[bytes]]:
+    if not head.startswith(ZIP):
+        open_by = {GZIP: gzip.open, BZIP2: bz2.open, XZ: lzma.open}
+        with next(how for magic, how in open_by.items() if head.startswith(magic))(raw) as unpacked:  # type: ignore[operator]
+            yield unpacked
+        return
+    with zipfile.ZipFile(raw) as archive:
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+        if len(names) != 1:
+            raise InputError(
+                f"{path} is a zip archive of {len(names)} files: {', '.join(names)[:200]}",
+                expected="one file in it",
+                remedy="unpack it, and name the file",
+            )
+        if archive.infolist()[0].flag_bits & 1:
+            raise InputError(f"{path} is an encrypted zip archive", remedy="unpack it, and name the file")
+        with archive.open(names[0]) as unpacked:
+            yield unpacked
 
 
 def sha256_once(path: Path) -> str:

@@ -442,6 +442,8 @@ def _read(kind: type[_Facts], stored: Mapping[str, Any] | None) -> _Facts | None
         known["libraries"] = tuple(known["libraries"])
     if "unused_prompts" in known:
         known["unused_prompts"] = tuple((name, text) for name, text in known["unused_prompts"])
+    if "assumed" in known:
+        known["assumed"] = tuple(known["assumed"])
     try:
         if known.get("role_prompts"):
             known["role_prompts"] = RolePrompts(**known["role_prompts"])

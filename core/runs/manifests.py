@@ -18,7 +18,7 @@ from blindspot.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
 from blindspot.encoders.base import Encoder, prompt_warning, versions_here
 from blindspot.encoders.cache import Embedded
 from blindspot.encoders.rankings.base import Ranking
-from blindspot.encoders.roles import RoleEncoder
+from blindspot.encoders.roles import RoleEncoder, encoded_by
 from blindspot.encoders.transformer.passages import truncated
 from blindspot.store.records import RunPlan, RunRecord
 from blindspot.texts import counted, percent
@@ -56,6 +56,9 @@ def manifest_of(
             **({"prompts": model.prompts} if isinstance(model, RoleEncoder) else {}),
             **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
             **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
+            **({"assumed": list(model.info.assumed)} if model.info.assumed else {}),
+            **({"similarity": model.info.similarity} if model.info.similarity != "cosine" else {}),
+            **({"encoded_by": by} if (by := encoded_by(model)) else {}),
         },
         **_of_vectors(plan, model, vectors, dataset, held_out),
         **({"ranking": {"digest": plan.embedding_digest, **ranking}} if ranking is not None else {}),
@@ -121,6 +124,25 @@ def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
     unused = {run.plan.variant.encoder: run.manifest.get("encoder", {}).get("prompts_not_applied", {}) for run in runs}
     called = names.current().model
     return [f"{called(encoder)} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
+
+
+SIMILARITIES = {"cos": "cosine", "l2": "euclidean"}  # of Blindspot, as sentence-transformers names them
+
+
+def assumptions(runs: Iterable[RunRecord]) -> list[str]:
+    """A sentence per encoder and thing that its model leaves open and decides scores, or declares and was not done."""
+    called, out = names.current().model, []
+    for run in runs:
+        facts, model = run.manifest.get("encoder", {}), called(run.plan.variant.encoder)
+        out += [f"{model}: {sentence}." for sentence in facts.get("assumed", ())]
+        if by := facts.get("encoded_by"):
+            out.append(f"{model}: {by} encodes its texts, since our own way gives other vectors; this takes longer.")
+        metric, declared = run.plan.params.get("metric", "cos"), facts.get("similarity", "")
+        if declared and declared != SIMILARITIES.get(metric):
+            other = next((f"; --metric {ours} is that" for ours, name in SIMILARITIES.items() if name == declared), "")
+            used = SIMILARITIES.get(metric, metric)
+            out.append(f"{model} declares the similarity {declared}, and its scores are of {used}{other}.")
+    return list(dict.fromkeys(out))
 
 
 def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:

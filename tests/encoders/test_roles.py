@@ -95,7 +95,7 @@ def test_vectors_of_roles_are_those_of_sentence_transformers(
     np.testing.assert_allclose(found[DATA.documents], model.encode(list(DATA.document_texts), prompt=""), atol=1e-6)
 
 
-DECLARED = {"query": "q: ", "passage": "p: ", "sts": "s: "}
+DECLARED = {"query": "q: ", "document": "d0: ", "passage": "p: ", "sts": "s: "}
 
 
 @pytest.mark.parametrize(
@@ -103,10 +103,11 @@ DECLARED = {"query": "q: ", "passage": "p: ", "sts": "s: "}
     [
         ({}, None, None, None, None),
         ({"sts": "s: "}, None, None, None, None),
-        (DECLARED, None, None, None, RolePrompts("q: ", "p: ")),
+        (DECLARED, None, None, None, RolePrompts("q: ", "d0: ")),
+        ({"passage": "p: "}, None, None, None, None),
         (DECLARED, "", None, None, None),
         (DECLARED, "a: ", None, None, None),
-        (DECLARED, None, "", None, RolePrompts("", "p: ", given=True)),
+        (DECLARED, None, "", None, RolePrompts("", "d0: ", given=True)),
         (DECLARED, None, None, "d: ", RolePrompts("q: ", "d: ", given=True)),
         (DECLARED, "a: ", None, "d: ", RolePrompts("a: ", "d: ", given=True)),
         ({}, "a: ", "b: ", None, RolePrompts("b: ", "a: ", given=True)),
@@ -145,13 +146,14 @@ def test_a_reference_that_decides_the_prompt_is_left_alone(folder: Path, setting
     assert by_role(counting, DATA.asked) is counting
 
 
-def test_a_prompt_of_passages_is_that_of_documents(folder: Path, settings: Settings) -> None:
-    """sentence-transformers passes over it, since it gives every model an empty prompt called "document"."""
+def test_a_prompt_of_passages_is_declared_and_not_applied(folder: Path, settings: Settings) -> None:
+    """As in sentence-transformers, which gives every model an empty prompt called "document" and takes that one."""
     path = folder / "config_sentence_transformers.json"
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | {"prompts": {"passage": "passage: "}}), "utf-8")
-    asked = by_role(resolve_encoder(f"dir:{folder}", settings), DATA.asked)
-    assert isinstance(asked, RoleEncoder)
-    assert (asked.query, asked.document) == ("", "passage: ")
+    encoder = resolve_encoder(f"dir:{folder}", settings)
+    assert by_role(encoder, DATA.asked) is encoder
+    assert dict(encoder.info.unused_prompts) == {"passage": "passage: "}
+    assert "document_prompt=" in encoder.info.prompt_warning
 
 
 def test_each_text_has_the_prompt_of_its_role_in_any_order(folder: Path, settings: Settings) -> None:

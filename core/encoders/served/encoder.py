@@ -206,8 +206,9 @@ class ServedEncoder:
         self._client.fetch(texts, self.prompt, cancel, found, self.info.dimension)
         return as_matrix(found, len(texts))
 
-    def prompted(self, prompt: str) -> ServedEncoder:
-        """The same model with another prompt."""
+    def prompted(self, prompt: str, task: str = "") -> ServedEncoder:
+        """The same model with another prompt; a server is told no task."""
+        del task
         other = replace(self, prompt=prompt)
         if "_version" in self.__dict__:
             other.__dict__["_version"] = self._version

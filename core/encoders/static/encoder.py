@@ -72,8 +72,9 @@ class StaticEncoder:
     def load(self) -> None:
         _ = self._table
 
-    def prompted(self, prompt: str) -> StaticEncoder:
-        """See ``blindspot.encoders.roles.PromptedEncoder``."""
+    def prompted(self, prompt: str, task: str = "") -> StaticEncoder:
+        """See ``blindspot.encoders.roles.PromptedEncoder``; a table knows no task."""
+        del task
         found = replace(self, prompt=prompt)
         if "_table" in vars(self):
             vars(found)["_table"] = self._table
@@ -180,7 +181,9 @@ def static_encoder(reference: DirReference, source: StaticFolder) -> StaticEncod
             f"'{reference}' is a static model, without layers: it takes no dtype, pooling or backend",
             expected="max_length or prompts, at most",
         )
-    roles = role_prompts(dict(source.prompts), params.prompt, params.query_prompt, params.document_prompt)
+    roles = role_prompts(
+        dict(source.prompts), params.prompt, params.query_prompt, params.document_prompt, default=source.prompt
+    )
     unused = tuple(one for one in source.prompts if one[1] != source.prompt) if params.prompt is None else ()
     pieces, dimension = source.shape
     info = EncoderInfo(

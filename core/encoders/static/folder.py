@@ -67,7 +67,7 @@ def static_folder(path: Path, reference: str) -> StaticFolder | None:
     """Inspect the folder of a static model; None if it is of another kind. Runs nothing.
 
     Raises:
-        InputError: it is damaged, leads out of itself, or has more than a table and a normalization.
+        InputError: it is damaged, or leads out of itself.
     """
     try:
         return _inspected(path, reference) if path.is_dir() else None
@@ -82,17 +82,15 @@ def _inspected(path: Path, reference: str) -> StaticFolder | None:
     config = settings_of(path / "config.json", reference)
     if kinds[:1] != [MODULE] and (kinds or config.get("model_type") != "model2vec"):
         return None
+    sentence = settings_of(path / "config_sentence_transformers.json", reference)
+    if set(kinds[1:]) - {NORMALIZE} or sentence.get("truncate_dim"):  # sentence-transformers encodes these itself
+        return None
     refuse_outside(path, path, reference)
     below = str(rows[0].get("path", "")) if rows else ""
     if Path(below).is_absolute() or ".." in Path(below).parts:
         raise InputError(f"'{reference}': modules.json leads out of the folder: {below!r}")
     home = path / below
     refuse_outside(home, path, reference)
-    if strange := [kind for kind in kinds[1:] if kind != NORMALIZE]:
-        raise InputError(
-            f"'{reference}': a static model is followed by '{strange[0][:40]}'", expected=f"at most {NORMALIZE}"
-        )
-    sentence = settings_of(path / "config_sentence_transformers.json", reference)
     for name, value in (("config.json", config), ("config_sentence_transformers.json", sentence)):
         refuse_remote_code(value, path / name, reference)
     for name in ("model.safetensors", "tokenizer.json"):

@@ -22,6 +22,7 @@ from blindspot.files.parquet_footer import column_chunks
 from blindspot.files.tables import csv_rows, json_object, parquet_errors
 from blindspot.types import Float32
 
+PACKED = ".npz"  # which names its arrays as it likes
 ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
 FORM = "the columns text and embedding (a list of numbers)"
 ROWS_PER_BLOCK = 1024
@@ -68,6 +69,12 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 def peek(path: Path) -> TableHead:
     """Read at most the first row; raises ``InputError`` if this is no table of embeddings."""
+    if path.suffix.lower() == PACKED:
+        raise InputError(
+            f"{path} is an archive of arrays, which does not say which texts its rows are of",
+            expected="an array as numpy.save writes it (.npy), and its texts beside it, a line each (.txt)",
+            remedy=f"numpy.save('{path.with_suffix('.npy').name}', numpy.load('{path.name}')[NAME])",
+        )
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {', '.join(ENDINGS)}")
     for file in files_of(path):
@@ -110,11 +117,11 @@ def _array(path: Path) -> Any:
         except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(f"{path} has a damaged header: {error}", remedy="write it again") from error
         start = file.tell()
-    if len(shape) != 2 or dtype.kind != "f" or dtype.itemsize > 8:
+    if len(shape) != 2 or dtype.kind not in "fiu" or dtype.itemsize > 8:
         kind = "objects (a pickle)" if dtype.hasobject else str(dtype)
         raise InputError(
             f"{path} is an array of {kind} of shape {shape}",
-            expected="two dimensions, [texts, numbers], of float16, float32 or float64",
+            expected="two dimensions, [texts, numbers], of floats (16 to 64 bits) or integers",
         )
     if min(shape) < 1:
         raise InputError(f"{path} has the shape {shape}", expected="at least one text and one number")
@@ -160,7 +167,8 @@ def _listed(path: Path) -> tuple[list[str], Float32]:
     for row in _rows(path):
         if row.text is None:
             raise InputError(f"{path}, {row.place}: there is no text", expected=FORM)
-        if not isinstance(row.text, str):
+        text = str(row.text) if isinstance(row.text, int) and not isinstance(row.text, bool) else row.text  # an id
+        if not isinstance(text, str):
             raise InputError(f"{path}, {row.place}: {str(row.text)[:40]} is not text", expected=FORM)
         vector = _vector(path, row)
         if not texts:
@@ -168,13 +176,13 @@ def _listed(path: Path) -> tuple[list[str], Float32]:
             matrix = np.empty((ROWS_PER_BLOCK, dimension), dtype=np.float32)
         if len(vector) != dimension:
             raise InputError(
-                f"{path}, {row.place}: {len(vector)} numbers in the embedding of {row.text[:60]!r}",
+                f"{path}, {row.place}: {len(vector)} numbers in the embedding of {text[:60]!r}",
                 expected=f"{dimension}, as in the first row",
             )
         if len(texts) == len(matrix):  # in place: the system moves pages instead of copying
             matrix.resize((len(texts) + max(ROWS_PER_BLOCK, len(texts) // 2), dimension), refcheck=False)
         matrix[len(texts)] = vector
-        texts.append(row.text)
+        texts.append(text)
     if not texts:
         raise InputError(f"{path} has columns and no rows", expected="a text and its embedding in every row")
     matrix.resize((len(texts), dimension), refcheck=False)
@@ -340,8 +348,8 @@ def _parquet(path: Path) -> Iterator[_Row]:
             schema = file.schema_arrow
             kind = schema.field("embedding").type
             is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
-            if not is_list or not pa.types.is_floating(kind.value_type):
-                raise InputError(f"{path}: the column embedding holds {kind}", expected="lists of floats")
+            if not is_list or not (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)):
+                raise InputError(f"{path}: the column embedding holds {kind}", expected="lists of numbers")
             _check_dimension(path, file.metadata)
             for batch in file.iter_batches(batch_size=ROWS_PER_BLOCK, columns=["text", "embedding"]):
                 batch.validate(full=True)

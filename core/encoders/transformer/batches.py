@@ -83,7 +83,7 @@ class Tokens:
 def tokenize(
     tokenizer: Any, texts: Sequence[str], max_length: int, cancel: CancelToken, *, added_too: bool = False
 ) -> Tokens:
-    """Tokenize with a transformers tokenizer, truncating after ``max_length`` tokens, special ones included.
+    """Tokenize with a transformers tokenizer, truncating after ``max_length`` tokens; 0 for never.
 
     Raises:
         Cancelled: between a few thousand texts.
@@ -97,8 +97,8 @@ def tokenize(
         some = list(texts[start : start + TEXTS_AT_ONCE])
         found = tokenizer(
             some,
-            truncation=True,
-            max_length=max_length,
+            truncation=bool(max_length),
+            max_length=max_length or None,
             return_attention_mask=False,
             return_special_tokens_mask=added_too,
             verbose=False,
@@ -107,7 +107,7 @@ def tokenize(
         if added_too:
             added.append(_joined(found["special_tokens_mask"], np.bool_))
         lengths += (some_lengths := [len(row) for row in found["input_ids"]])
-        full = [row for row, length in enumerate(some_lengths) if length >= max_length]
+        full = [row for row, length in enumerate(some_lengths) if length >= max_length > 0]
         if full:  # truncated, or exactly that long
             uncut = [some[row] for row in full]
             whole = tokenizer(uncut, truncation=False, return_attention_mask=False, verbose=False)["input_ids"]

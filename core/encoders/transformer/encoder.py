@@ -16,7 +16,7 @@ from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.references import Backend, Dtype, Pooling
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
-from blindspot.encoders.transformer import backends, side_by_side, unpadded
+from blindspot.encoders.transformer import backends, library, side_by_side, unpadded
 from blindspot.encoders.transformer.batches import (
     Tokens,
     batches_by_tokens,
@@ -25,9 +25,11 @@ from blindspot.encoders.transformer.batches import (
     run_batches,
     tokenize,
 )
-from blindspot.encoders.transformer.folder import ModelFolder
+from blindspot.encoders.transformer.folder import ModelFolder, settings_digests
 from blindspot.encoders.transformer.forward import Forward
 from blindspot.encoders.transformer.layers import Reading, readings
+from blindspot.encoders.transformer.library import DOCUMENT, QUERY, TEXT, Agreement, LibraryTexts
+from blindspot.encoders.transformer.missing import missing_refused
 from blindspot.encoders.transformer.packed import pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
@@ -56,6 +58,9 @@ POOLINGS = {
     Pooling.STATIC: STATIC_POOLING,
 }
 
+# In identities of users' models: raised when their files are read in another way, so that older vectors are not reused.
+READ_AS = "blindspot-reading==2"
+
 LARGEST_SHARE = 0.4  # of the free memory: transforms and ranks need copies
 
 HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction
@@ -79,7 +84,7 @@ class SentenceTransformerEncoder:
 
     Attributes:
         pooling: description of the folder's own pooling, for the identity.
-        max_length: tokens, special ones included, after which a text is truncated.
+        max_length: tokens, special ones included, after which a text is truncated; 0 for never.
         wanted_device: ``BLINDSPOT_DEVICE``.
         weights_sha256: required checksum of ``model.safetensors``; "" for a user's folder.
         source: the inspected folder of a user; None for a catalog model.
@@ -88,6 +93,8 @@ class SentenceTransformerEncoder:
         backend: what computes the layers.
         own_graph: the folder's file for the back end; None to export one.
         exports: folder of exported graphs.
+        agreements: folder of outcomes of the comparison with the library.
+        task: what the texts are, as the library names it: queries, documents, or neither.
         may_pack: whether torch's linear layers may be exchanged for faster ones (``packed``).
     """
 
@@ -106,6 +113,8 @@ class SentenceTransformerEncoder:
     backend: Backend = Backend.TORCH
     own_graph: Path | None = None
     exports: Path = Path()
+    agreements: Path = Path()
+    task: str = TEXT
     may_pack: bool = True
 
     @property
@@ -123,6 +132,7 @@ class SentenceTransformerEncoder:
             libraries=(
                 *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
                 *backends.libraries(self.backend),
+                *((READ_AS,) if self.source else ()),
             ),
             dtype=self.dtype.value,
         )
@@ -149,12 +159,24 @@ class SentenceTransformerEncoder:
     def device(self) -> str:
         return resolve_device(self.wanted_device if self.backend is Backend.TORCH else "cpu")
 
-    @cached_property
+    @property
     def _model(self) -> SentenceTransformer:
+        return self._loaded[0]
+
+    @cached_property
+    def _loaded(self) -> tuple[SentenceTransformer, Agreement]:
+        """The model, and how it is encoded."""
         if self.weights_sha256:
             self.check_weights()
+        kept = library.read(self.agreements, self._agreement_key)
         with collector_paused():  # torch is imported too
-            model = _load(self.folder, self.source, self.device, self.dtype, self.max_length, self.reference)
+            model = self._from_files()
+        if kept is None:
+            kept = self._compared(model)
+            library.keep(self.agreements, self._agreement_key, kept)
+        if not kept.is_ours:
+            self._refuse_options()
+            return model, kept
         if self.backend is Backend.TORCH:
             if self.may_pack and pack(model[0].auto_model):
                 unpadded.enable(model[0].auto_model)
@@ -164,7 +186,97 @@ class SentenceTransformerEncoder:
                 model[0], self.backend, self.own_graph, self.exports, self._revision, self.reference
             )
             backends.check_same(expected, self._probed(model), self.backend, self.reference)
+        return model, kept
+
+    def _from_files(self) -> SentenceTransformer:
+        model = _load(self.folder, self.source, self.device, self.dtype, self.reference)
+        source = self.source
+        if source is None or self.max_length != source.max_length:
+            _limit(model, self.max_length)
+        elif self.max_length == source.longest:  # beyond which the library fails
+            model.max_seq_length = self.max_length
         return model
+
+    @property
+    def _agreement_key(self) -> str:
+        roles = self.info.role_prompts
+        return library.key(
+            self._revision,
+            *(() if self.source else settings_digests(self.folder)),
+            str(self.max_length),
+            self.prompt,
+            *((roles.query, roles.document) if roles else ()),
+            self.dtype.value,
+            self.device.partition(":")[0],
+            str(self.may_pack),
+            *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+        )
+
+    def _compared(self, model: SentenceTransformer) -> Agreement:
+        """The outcome of comparing our way with the library's, on the model as it was loaded."""
+        roles, is_given = self.info.role_prompts, self.source is not None and self.prompt != self.source.prompt
+        tries = [(TEXT, self.prompt, is_given)]
+        alike = library.reads_alike(model, self.max_length) and (self.source is None or self.source.is_transformer)
+        if roles or not alike:  # else both are encoded as any text
+            by_task = ((QUERY, roles.query), (DOCUMENT, roles.document)) if roles else ((QUERY, ""), (DOCUMENT, ""))
+            tries += [(task, prompt, is_given or bool(roles and roles.given)) for task, prompt in by_task]
+        # A limit does not change by a prompt, and the longest text takes half the time.
+        texts = {task: library.PROBES if task == TEXT or not alike else library.PROBES[:-1] for task, _, _ in tries}
+        expected = {
+            task: library.each(model, task, prompt if given else None, texts[task]) for task, prompt, given in tries
+        }
+        if not any(expected.values()):
+            raise InputError(
+                f"'{self.reference}': sentence-transformers cannot encode a single one of {len(library.PROBES)} texts",
+                expected="a model that gives a vector per text",
+            )
+        _check_words(model, expected[TEXT] or expected[QUERY], self.reference)
+        most = library.LARGEST_DIFFERENCE if self.dtype is Dtype.FLOAT32 else library.LARGEST_IN_HALF
+        worst = None
+        if alike:
+            info = replace(self.info, dimension=self.source.dimension if self.source else self.info.dimension)
+            published = replace(self, own=Pooling.PUBLISHED, info=info, others=(), backend=Backend.TORCH)
+            worst = max(
+                published._difference(model, expected[task], prompt) for task, prompt, _ in tries if expected[task]
+            )
+        if worst is not None and worst <= most:
+            return Agreement(library.OURS, worst)
+        batch = library.batch_of(model, expected[TEXT]) if expected[TEXT] else 1
+        return Agreement(library.LIBRARY, worst, batch)
+
+    def _difference(self, model: SentenceTransformer, expected: Mapping[str, Float32], prompt: str) -> float:
+        """Of our vectors of texts from the library's ``expected``; infinite where we cannot encode them."""
+        import torch
+
+        texts = replace(self, prompt=prompt)
+        try:
+            found = texts._tokenized(model, (texts._output,), list(expected), CancelToken()).encode_all(CancelToken())
+        except torch.OutOfMemoryError:
+            raise
+        except Exception:  # noqa: BLE001 - of a model whose layers take other inputs, of any kind
+            return float("inf")
+        return library.difference(np.stack(list(expected.values())), found.vectors[0])
+
+    def _refuse_options(self) -> None:
+        """Refuse what only our own way can do, of a model that the library encodes."""
+        if self.own is not Pooling.PUBLISHED or self.others or self.backend is not Backend.TORCH:
+            raise InputError(
+                f"'{self.reference}': sentence-transformers encodes this model, since our own way gives other vectors",
+                expected="no pooling and no backend",
+                remedy="leave out pooling and backend",
+            )
+
+    @property
+    def encoded_by(self) -> str:
+        """``sentence-transformers`` where it encodes the texts; "" where we do, or where that was never tried."""
+        loaded = vars(self).get("_loaded")
+        kept = loaded[1] if loaded else library.read(self.agreements, self._agreement_key)
+        return "" if kept is None or kept.is_ours else kept.by
+
+    @property
+    def counts_truncated(self) -> bool:
+        """The library does not say which texts it cuts."""
+        return not self.encoded_by
 
     def _probed(self, model: SentenceTransformer) -> tuple[Float32, ...]:
         """Per pooling the vectors of the probe texts."""
@@ -197,7 +309,7 @@ class SentenceTransformerEncoder:
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         return self.prepare(texts, cancel).encode_all(cancel)
 
-    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts | LibraryTexts:
         return self._prepare((self._output, *self.others), texts, cancel)
 
     def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
@@ -208,14 +320,14 @@ class SentenceTransformerEncoder:
             return None
         others = tuple(output for output in outputs if output is not own)
         found = replace(self, reference=own.reference, info=own.info, own=own.pooling, others=others)
-        vars(found)["_model"] = self._model
+        vars(found)["_loaded"] = self._loaded
         return found
 
-    def prompted(self, prompt: str) -> SentenceTransformerEncoder:
+    def prompted(self, prompt: str, task: str = TEXT) -> SentenceTransformerEncoder:
         """See ``blindspot.encoders.roles.PromptedEncoder``; of its family only this one."""
-        found = replace(self, prompt=prompt, others=())
-        if "_model" in vars(self):
-            vars(found)["_model"] = self._model
+        found = replace(self, prompt=prompt, task=task, others=())
+        if "_loaded" in vars(self):
+            vars(found)["_loaded"] = self._loaded
         return found
 
     def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
@@ -223,14 +335,17 @@ class SentenceTransformerEncoder:
         return readings(self._model, [self.prompt + t for t in texts], self.max_length, self.device, cancel)
 
     def token_parts(self, text: str) -> TokenParts | None:
-        """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words."""
-        if not self._is_mean or not self._model.tokenizer.is_fast:
+        """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words.
+
+        None where the library encodes: its tokens are not ours.
+        """
+        if not self._loaded[1].is_ours or not self._is_mean or not self._model.tokenizer.is_fast:
             return None
         prompted = f"{self.prompt}{text}"
         encoding = self._model.tokenizer(
             prompted,
-            truncation=True,
-            max_length=self.max_length,
+            truncation=bool(self.max_length),
+            max_length=self.max_length or None,
             return_special_tokens_mask=True,
             return_offsets_mapping=True,
             verbose=False,
@@ -280,10 +395,15 @@ class SentenceTransformerEncoder:
                     counted[: self._model[0]._get_prompt_length(self.prompt)] = False
             return np.asarray(rows[0].float().cpu().numpy(), dtype=np.float64), counted
 
-    def _prepare(self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts:
+    def _prepare(
+        self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken
+    ) -> TokenizedTexts | LibraryTexts:
         if self.source and self.source.is_sparse:
             _check_memory(len(texts), self.info.dimension, self.reference)
-        return self._tokenized(self._model, outputs, texts, cancel)
+        model, kept = self._loaded
+        if kept.is_ours:
+            return self._tokenized(model, outputs, texts, cancel)
+        return LibraryTexts(model, texts, self.task, self.prompt, kept.batch, self.info.dimension, self.reference)
 
     def _tokenized(
         self, model: SentenceTransformer, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken
@@ -291,6 +411,7 @@ class SentenceTransformerEncoder:
         poolings = tuple(o.pooling for o in outputs)
         prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
         tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings)
+        _check_tokens(tokens, model, texts, self.reference)
         forward = Forward(model, poolings, self.prompt, self.device)
         return TokenizedTexts(tokens, forward, tuple(o.info.dimension for o in outputs), self.device, self.reference)
 
@@ -391,37 +512,80 @@ def _check_memory(texts: int, dimension: int, reference: str) -> None:
         )
 
 
-def _load(
-    folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, max_length: int, reference: str
-) -> SentenceTransformer:
-    """The model on its device; raises ``InputError`` if transformers cannot load a user's folder."""
+def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, reference: str) -> SentenceTransformer:
+    """The model on its device; raises ``InputError`` if transformers cannot load a user's folder, or not whole."""
     import torch
     from sentence_transformers import SentenceTransformer, SparseEncoder
-    from sentence_transformers.sentence_transformer.modules import Pooling as PoolingModule
-    from sentence_transformers.sentence_transformer.modules import Transformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # ours is the only bar
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # its table of missing weights: they are refused in a line
     weights = {"dtype": getattr(torch, dtype.value), "use_safetensors": True}
+    kind = SparseEncoder if source and source.is_sparse else SentenceTransformer
     try:
-        if source and not source.modules:
-            local = {"local_files_only": True}
-            transformer = Transformer(
-                str(folder), model_kwargs=weights | local, config_kwargs=local, processor_kwargs=local
-            )
-            modules = [transformer, PoolingModule(source.hidden_dimension, "mean")]
-            model = SentenceTransformer(modules=modules, device=device)
-        else:
-            kind = SparseEncoder if source and source.is_sparse else SentenceTransformer
+        with missing_refused(
+            reference,
+            needs_head=bool(source and source.is_sparse),
+            needs_pooler=bool(source and source.reads_pooler),
+        ):
             model = kind(str(folder), device=device, local_files_only=True, model_kwargs=weights)
     except torch.OutOfMemoryError as error:
         raise does_not_fit(f"the weights of '{reference}' do", device) from error
+    except InputError:
+        raise
     except Exception as error:  # a user's folder can break transformers in any way
         if source is None:
             raise
         raise InputError(
-            f"'{reference}': the folder {folder} cannot be loaded: {type(error).__name__}: {str(error)[:300]}",
+            f"'{reference}': the folder {folder} cannot be loaded: {type(error).__name__}: "
+            f"{' '.join(str(error).split())[:300]}",
             expected="a text encoder that transformers knows, with its tokenizer",
         ) from error
-    model.max_seq_length = max_length
+    finally:
+        logging.set_verbosity(verbosity)
     return model.to(getattr(torch, dtype.value)).eval()  # later modules too
+
+
+def _limit(model: SentenceTransformer, max_length: int) -> None:
+    """Set the number of tokens after which the library truncates, whatever the texts are."""
+    model.max_seq_length = max_length or None
+    for name in ("query_length", "document_length"):
+        if getattr(model[0], name, None) is not None:
+            setattr(model[0], name, None)
+
+
+def _check_words(model: SentenceTransformer, vectors: Mapping[str, Float32], reference: str) -> None:
+    """Refuse a model whose tokenizer knows no word of the probe texts, or that gives all of them one vector."""
+    tokenizer = getattr(model[0], "tokenizer", None)
+    known = True
+    if callable(tokenizer) and hasattr(tokenizer, "all_special_ids"):
+        found = tokenizer(list(vectors), add_special_tokens=False, verbose=False)["input_ids"]
+        known = len({token for ids in found for token in ids} - set(tokenizer.all_special_ids)) > 1
+    is_one = len(vectors) > 1 and len({one.tobytes() for one in vectors.values()}) == 1
+    if is_one or not known:
+        what = "gives different texts the same vector" if is_one else "knows no word"
+        raise InputError(
+            f"'{reference}' {what}, of {len(vectors)} texts in several languages",
+            expected="the tokenizer that the model was trained with, and its weights",
+            remedy="copy or download the folder again",
+        )
+
+
+def _check_tokens(tokens: Tokens, model: SentenceTransformer, texts: Sequence[str], reference: str) -> None:
+    """Refuse texts that have no tokens, and tokens that the model has no embedding of."""
+    empty = np.flatnonzero(tokens.lengths == 0)
+    if len(empty):
+        raise BlindspotError(
+            f"'{reference}' makes no tokens of {texts[int(empty[0])][:60]!r}, so it has no vector",
+            remedy="leave this text out, or use another model",
+        )
+    known = model[0].auto_model.get_input_embeddings()
+    count = getattr(known, "num_embeddings", None)
+    if count and len(tokens.ids) and (highest := int(tokens.ids.max())) >= count:
+        row = int(np.searchsorted(tokens.starts, int(tokens.ids.argmax()), side="right")) - 1
+        raise BlindspotError(
+            f"'{reference}': its tokenizer has more tokens than its {count:,} embeddings: {texts[row][:60]!r} has "
+            f"token {highest:,}",
+            expected="the tokenizer that the model was trained with",
+        )

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,14 +21,38 @@ from blindspot.errors import InputError
 from blindspot.types import digest_of_strings
 
 PACKAGE = "sentence_transformers."
-FIRST_MODULES = ("Transformer", "MLMTransformer")  # the second, of a sparse model, may be called the first
-LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "SpladePooling")
-RELEVANT = (".safetensors", ".json", ".txt", ".model")
+LAYERS = ("Transformer", "MLMTransformer")  # the second, of a sparse model, may be called the first
+ROUTERS = ("Router", "Asym")  # modules of their own for queries and for documents; the second is an older name
+FIRST_MODULES = (*LAYERS, "StaticEmbedding", "SparseStaticEmbedding", *ROUTERS)
+LATER_MODULES = ("Pooling", "Normalize", "Dense", "LayerNorm", "Dropout", "SpladePooling", "SparseAutoEncoder")
+WITH_WEIGHTS = ("Dense", "LayerNorm", "StaticEmbedding", "SparseStaticEmbedding", "SparseAutoEncoder")
+WITH_SETTINGS = ("Pooling", "Dense", "LayerNorm")
+SPARSE = ("MLMTransformer", "SpladePooling", "SparseStaticEmbedding", "SparseAutoEncoder")
+# What loading reads, of the hub downloaded: weights, settings and vocabularies; never pickles, never code.
+RELEVANT = (".safetensors", ".json", ".txt", ".model", ".jinja", ".spm", ".tiktoken", ".codes", ".vocab")
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
 # Their positions start after the padding token's, so they hold fewer tokens than positions.
-OFFSET_POSITIONS = ("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet")
+OFFSET_POSITIONS = (
+    *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet"),
+    *("longformer", "luke", "data2vec-text", "ibert", "xmod"),
+)
+# Names of learned tables with a row per position: there is nothing to read beyond. Others count distances or turn.
+POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
 NO_LIMIT = 1_000_000  # tokenizers without a limit write far larger numbers
-DEFAULT_MAX_LENGTH = 512
+TEMPLATES = "additional_chat_templates"  # a folder beside the tokenizer
+WORDS_WITHOUT_FILES = ("ByT5", "Canine", "Perceiver")  # tokenizers of bytes or characters
+# Tokenizer and transformer of tasks other than embedding texts: their last layer is not made for its mean.
+OTHER_TASKS = {
+    "ForSequenceClassification": "a classifier or a cross-encoder, which scores pairs of texts",
+    "ForTokenClassification": "a classifier of tokens",
+    "ForQuestionAnswering": "a model that answers questions",
+    "ForMultipleChoice": "a classifier of choices",
+    "ForNextSentencePrediction": "a classifier of pairs",
+}
+OTHER_KINDS = {
+    "CrossEncoder": "a cross-encoder, which scores pairs of texts and has no vectors",
+    "MultiVectorEncoder": "a multi-vector model, which has a vector per token",
+}
 LARGEST_CONFIG = 2**20  # bytes; larger files are vocabularies
 LARGEST_DIMENSION = 1_000_000
 LARGEST_SETTINGS = 16 * 2**20  # bytes
@@ -46,12 +72,12 @@ class ModelFolder:
     """A folder that is fit to load.
 
     Attributes:
-        modules: steps of a sentence-transformers folder; empty for a plain transformers one.
+        modules: steps of a sentence-transformers folder, those of all routes too; empty for a plain transformers one.
         pooling: description of what the folder does with token vectors.
         dimension: of the published vectors.
         hidden_dimension: of the transformer's layers.
         input_dimension: of its word-piece embeddings.
-        max_length: tokens after which the published model truncates.
+        max_length: tokens after which the published model truncates; 0 for never.
         longest: tokens that it can read at all; None for no limit.
         prompt: put before every text by the published model.
         parameters: number of trained weights.
@@ -60,6 +86,11 @@ class ModelFolder:
         unused_prompts: (name, text) of the other prompts it declares.
         prompts: (name, text) of all.
         is_sparse: whether its vectors have a number per word piece of the vocabulary, nearly all zero (SPLADE).
+        is_transformer: whether a transformer with its tokenizer is the first step, for all texts.
+        tells_roles: whether it encodes queries and documents in different ways, prompts aside.
+        reads_pooler: whether the transformer's own vector of a text is read, not those of its tokens.
+        similarity: that it declares, as sentence-transformers names it.
+        assumed: sentences about what the folder leaves open and decides scores.
     """
 
     path: Path
@@ -77,6 +108,11 @@ class ModelFolder:
     unused_prompts: tuple[tuple[str, str], ...] = ()
     prompts: tuple[tuple[str, str], ...] = ()
     is_sparse: bool = False
+    is_transformer: bool = True
+    tells_roles: bool = False
+    reads_pooler: bool = False
+    similarity: str = "cosine"
+    assumed: tuple[str, ...] = ()
 
     def dimension_of(self, pooling: Pooling) -> int:
         if pooling is Pooling.PUBLISHED:
@@ -107,7 +143,7 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
     """Inspect a model's folder, reading settings and the headers of the weights; runs nothing.
 
     Raises:
-        InputError: no such folder, not a supported model, only pickles, code of its own, or damaged weights.
+        InputError: no such folder, not a supported model, incomplete, only pickles, code of its own, damaged weights.
     """
     try:
         if not path.is_dir():
@@ -122,61 +158,203 @@ def inspect_folder(path: Path, reference: str) -> ModelFolder:
 
 def _inspect(path: Path, reference: str) -> ModelFolder:
     refuse_outside(path, path, reference)
-    modules = _modules(path, reference)
+    _refuse_adapter(path, reference)
+    sentence = settings_of(path / "config_sentence_transformers.json", reference)
+    if (kind := str(sentence.get("model_type", ""))) in OTHER_KINDS:
+        raise InputError(f"'{reference}' is {OTHER_KINDS[kind]}", expected="a model that gives a vector per text")
+    top = _modules(path, reference)
+    routes = _routes(top[0].folder, path, reference) if top and top[0].name in ROUTERS else {}
+    modules = (*dict.fromkeys(module for steps in routes.values() for module in steps), *top[1:]) if routes else top
     for module in modules:
         refuse_outside(module.folder, path, reference)
-    transformer = modules[0].folder if modules else path
-    config = settings_of(transformer / "config.json", reference)
-    if not config:
-        raise InputError(
-            f"'{reference}': {transformer} has no config.json",
-            expected="a sentence-transformers or transformers folder",
-        )
-    if (transformer / "adapter_config.json").exists():
-        raise InputError(
-            f"'{reference}' is an adapter of another model", remedy="merge it into its model and save that folder"
-        )
+        if module.name in WITH_SETTINGS and not (module.folder / "config.json").is_file():
+            raise InputError(
+                f"'{reference}': the settings of {module.name} are missing: no {module.folder / 'config.json'}",
+                expected="every folder that modules.json names, whole",
+                remedy="copy or download the folder again",
+            )
     for file in _relevant_files(path, modules):
         if file.suffix == ".json" and (file.stat().st_size <= LARGEST_CONFIG or file.name.endswith("config.json")):
             refuse_remote_code(settings_of(file, reference, of_any_type=True), file, reference)
-    weights = _weights(transformer, reference)
-    for module in modules[1:]:
-        if module.name in {"Dense", "LayerNorm"}:
-            weights += _weights(module.folder, reference)
-    hidden = first_number(config, "hidden_size", "d_model", "dim", "n_embd")
+    if routes:
+        every = {name: (*steps, *top[1:]) for name, steps in routes.items()}
+        ways = {name: _way(path, steps, reference) for name, steps in every.items()}
+        default = str(routes_settings(top[0].folder, reference).get("parameters", {}).get("default_route") or "")
+        way = ways.get(default) or next(iter(ways.values()))
+        if len({other.dimension for other in ways.values()}) > 1:
+            sizes = ", ".join(f"{name} {other.dimension}" for name, other in ways.items())
+            raise InputError(f"'{reference}': its routes give vectors of different sizes: {sizes}")
+        pooling = "; ".join(f"{name}: {other.pooling}" for name, other in ways.items())
+        limits = [other.max_length for other in ways.values()]
+        way = replace(way, pooling=pooling, max_length=0 if 0 in limits else max(limits))
+    else:
+        way = _way(path, modules, reference)
+    weights = {file for module in modules if module.name in WITH_WEIGHTS for file in _weights(module.folder, reference)}
+    weights |= {file for folder in _transformers(path, modules) for file in _weights(folder, reference)}
+    parameters = sum(count_weights(file, reference) for file in sorted(weights))
+    prompts = sentence.get("prompts") or {}
+    if not isinstance(prompts, dict):
+        raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
+    default = sentence.get("default_prompt_name")
+    declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
+    most = first_number(sentence, "truncate_dim")
+    is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities rank alike
+    own = _own_settings(modules[0].folder if modules else path, reference)
+    return replace(
+        way,
+        path=path,
+        modules=modules,
+        pooling=way.pooling + (f", first {most} dimensions" if most and most < way.dimension else ""),
+        dimension=min(most, way.dimension) if most and most > 0 else way.dimension,
+        prompt=str(prompts.get(default) or ""),
+        parameters=parameters,
+        input_parameters=min(parameters, way.input_parameters),
+        unused_prompts=tuple((name, text) for name, text in declared if name != default),
+        prompts=declared,
+        is_sparse=any(module.name in SPARSE for module in modules),
+        is_transformer=not routes and (not modules or modules[0].name in LAYERS),
+        tells_roles=bool(routes) or any(own.get(name) for name in ("query_length", "document_length")),
+        reads_pooler=own.get("module_output_name") == "sentence_embedding",
+        similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or "cosine"),
+        assumed=way.assumed,
+    )
+
+
+def _refuse_adapter(folder: Path, reference: str) -> None:
+    if (folder / "adapter_config.json").exists():
+        raise InputError(
+            f"'{reference}' is an adapter of another model (LoRA)",
+            expected="a whole model",
+            remedy="merge it into its model (merge_and_unload of peft) and save that folder",
+        )
+
+
+def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
+    """The folders of transformers among a model's steps."""
+    return [module.folder for module in modules if module.name in LAYERS] if modules else [path]
+
+
+def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
+    """What one way of a text through the modules does; of a plain folder there are none."""
+    first = modules[0] if modules else None
+    if first is not None and first.name not in LAYERS:
+        return _static_way(path, modules, reference)
+    folder = first.folder if first else path
+    _refuse_adapter(folder, reference)
+    config = settings_of(folder / "config.json", reference)
+    if not config:
+        raise InputError(
+            f"'{reference}': {folder} has no config.json",
+            expected="a sentence-transformers or transformers folder",
+        )
+    _refuse_without_words(folder, config, reference)
+    text = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
+    nested = {**text, **{name: value for name, value in config.items() if value is not None}}
+    hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd")
     if hidden is None or not 0 < hidden <= LARGEST_DIMENSION:
         found = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
         raise InputError(
             f"'{reference}': config.json of type '{str(config.get('model_type'))[:40]}' has {found}",
             expected="a text encoder such as BERT, RoBERTa, MPNet",
         )
-    is_sparse = any(module.name in {"SpladePooling", "MLMTransformer"} for module in modules)
-    pooling, dimension = _sparse(modules, config, reference) if is_sparse else _published(modules, hidden, reference)
-    longest = _longest(config)
-    sentence = settings_of(path / "config_sentence_transformers.json", reference)
-    prompts = sentence.get("prompts") or {}
-    if not isinstance(prompts, dict):
-        raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
-    default = sentence.get("default_prompt_name")
-    declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
-    parameters = sum(count_weights(file, reference) for file in weights)
-    input_dimension = first_number(config, "embedding_size") or hidden
+    if not modules:
+        _refuse_other_task(path, config, reference)
+    pooling, dimension, assumed = _published(modules, hidden, config, reference)
+    tensors = [tensor for file in _weights(folder, reference) for tensor in tensors_of(file, reference)]
+    longest = _longest(nested) if any(POSITION_TABLE.search(tensor.name) for tensor in tensors) else None
+    wanted = _max_length(folder, config, reference)
+    if longest and wanted > longest:
+        cut = f"texts are cut after {longest:,} tokens: it has no positions beyond, though its limit is {wanted:,}"
+        assumed = (*assumed, cut)
+    input_dimension = first_number(nested, "embedding_size") or hidden
     return ModelFolder(
         path=path,
-        modules=modules,
+        modules=(),
         pooling=pooling,
         dimension=dimension,
         hidden_dimension=hidden,
         input_dimension=input_dimension,
-        max_length=_max_length(transformer, longest, reference),
+        max_length=min(wanted or longest, longest) if longest else wanted,
         longest=longest,
-        prompt=str(prompts.get(default) or ""),
-        parameters=parameters,
-        input_parameters=min(parameters, input_dimension * (first_number(config, "vocab_size") or parameters)),
-        unused_prompts=tuple((name, text) for name, text in declared if name != default),
-        prompts=declared,
-        is_sparse=is_sparse,
+        prompt="",
+        parameters=0,
+        input_parameters=input_dimension * (first_number(nested, "vocab_size") or sys.maxsize),
+        assumed=assumed,
     )
+
+
+def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
+    """As ``_way``, of texts that are looked up in a table of word pieces."""
+    folder = modules[0].folder
+    _refuse_without_words(folder, {}, reference)
+    table = "weight" if modules[0].name == "SparseStaticEmbedding" else "embedding.weight"
+    shapes = {one.name: one.shape for file in _weights(folder, reference) for one in tensors_of(file, reference)}
+    shape = shapes.get(table) or shapes.get("embeddings")
+    if not shape:
+        raise InputError(f"'{reference}': {folder} has no table of word pieces", expected=f"a tensor named {table}")
+    words = "a weight per word piece" if modules[0].name == "SparseStaticEmbedding" else "mean of word pieces"
+    described, dimension = _steps(modules[1:], shape[-1], shape[-1], reference)
+    return ModelFolder(
+        path=path,
+        modules=(),
+        pooling=", ".join([words, *described]),
+        dimension=dimension,
+        hidden_dimension=shape[-1],
+        input_dimension=shape[-1],
+        max_length=0,
+        longest=None,
+        prompt="",
+        parameters=0,
+        input_parameters=math.prod(shape),
+    )
+
+
+def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: str) -> None:
+    """Refuse a folder without its tokenizer's files: transformers would make one that knows no word."""
+    names = {file.name for file in folder.iterdir()}
+    if {"tokenizer.json", "vocab.txt", "tekken.json"} & names or any(
+        name.endswith((".model", ".spm", ".tiktoken")) for name in names
+    ):
+        return
+    kind = str(settings_of(folder / "tokenizer_config.json", reference).get("tokenizer_class", ""))
+    if kind.startswith(WORDS_WITHOUT_FILES) or config.get("model_type") in {"canine", "perceiver"}:
+        return
+    if "vocab.json" in names:
+        if "merges.txt" in names:
+            return
+        missing = "merges.txt"
+    else:
+        missing = "tokenizer.json"
+    raise InputError(
+        f"'{reference}': the tokenizer's files are missing: {folder} has no {missing}",
+        expected="tokenizer.json, or the vocabulary that the model was saved with (vocab.txt, *.model, ...)",
+        remedy="copy or download the folder again, or save the model's tokenizer there (save_pretrained)",
+    )
+
+
+def _refuse_other_task(path: Path, config: Mapping[str, Any], reference: str) -> None:
+    """Refuse a plain folder that is no embedder, or that lacks the list of its steps."""
+    steps = sorted(f.name for f in path.iterdir() if f.is_dir() and re.fullmatch(r"\d+_[A-Z]\w*", f.name))
+    if steps:
+        raise InputError(
+            f"'{reference}': {path} has no modules.json, but the steps {', '.join(steps)}",
+            expected="the whole folder of sentence-transformers",
+            remedy="copy or download the folder again",
+        )
+    architecture = _architecture(config)
+    what = next((what for end, what in OTHER_TASKS.items() if architecture.endswith(end)), "")
+    if what:
+        raise InputError(
+            f"'{reference}' is {what} ({architecture})",
+            expected="a model that gives a vector per text",
+            remedy="name the embedding model; if this one is to be read as one, save it by sentence-transformers with "
+            "the pooling that it should have",
+        )
+
+
+def _architecture(config: Mapping[str, Any]) -> str:
+    named = config.get("architectures")
+    return str(named[0]) if isinstance(named, list) and named else ""
 
 
 def refuse_outside(folder: Path, root: Path, reference: str, *, every_file: bool = False) -> None:
@@ -208,51 +386,114 @@ def _modules(path: Path, reference: str) -> tuple[Module, ...]:
         return ()
     modules: list[Module] = []
     for row in rows if isinstance(rows, list) else [rows]:
-        kind, folder = (str(row.get("type", "")), row.get("path", "")) if isinstance(row, dict) else ("", "")
-        if not kind.startswith(PACKAGE):
-            raise InputError(
-                f"'{reference}' would run code of its own: modules.json names '{kind}'",
-                expected=f"only types of {PACKAGE.rstrip('.')}",
-            )
-        name = kind.rpartition(".")[2]
-        if not isinstance(folder, str) or Path(folder).is_absolute() or ".." in Path(folder).parts:
-            raise InputError(f"'{reference}': modules.json leads out of the folder: {folder!r}")
+        kind, folder = (row.get("type", ""), row.get("path", "")) if isinstance(row, dict) else ("", "")
         wanted = LATER_MODULES if modules else FIRST_MODULES
-        if name not in wanted:
-            raise InputError(
-                f"'{reference}': module {len(modules)} is a '{name}'", expected=f"one of {', '.join(wanted)}"
-            )
-        modules.append(Module(name, path / folder))
+        modules.append(_module(kind, folder, path, f"module {len(modules)}", wanted, "modules.json", reference))
     return tuple(modules)
 
 
-def _published(modules: tuple[Module, ...], hidden: int, reference: str) -> tuple[str, int]:
-    """Description of the folder's steps, and the dimension of their result."""
+def _module(
+    kind: object, folder: object, root: Path, title: str, wanted: Sequence[str], named_in: str, reference: str
+) -> Module:
+    if not str(kind).startswith(PACKAGE):
+        raise InputError(
+            f"'{reference}' would run code of its own: {named_in} names '{kind}'",
+            expected=f"only types of {PACKAGE.rstrip('.')}",
+        )
+    name = str(kind).rpartition(".")[2]
+    if not isinstance(folder, str) or Path(folder).is_absolute() or ".." in Path(folder).parts:
+        raise InputError(f"'{reference}': {named_in} leads out of the folder: {folder!r}")
+    if name not in wanted:
+        raise InputError(f"'{reference}': {title} is a '{name}'", expected=f"one of {', '.join(wanted)}")
+    return Module(name, root / folder)
+
+
+def routes_settings(folder: Path, reference: str) -> Any:
+    """The settings of a router; older ones are called as those of any module."""
+    return settings_of(folder / "router_config.json", reference) or settings_of(folder / "config.json", reference)
+
+
+def _routes(folder: Path, root: Path, reference: str) -> dict[str, tuple[Module, ...]]:
+    """The modules of each route of a router."""
+    refuse_outside(folder, root, reference)
+    settings = routes_settings(folder, reference)
+    types, structure = settings.get("types"), settings.get("structure")
+    if not isinstance(types, dict) or not isinstance(structure, dict) or not structure:
+        raise InputError(
+            f"'{reference}': {folder} names no routes", expected="router_config.json with types and structure"
+        )
+    found: dict[str, tuple[Module, ...]] = {}
+    for route, names in structure.items():
+        steps: list[Module] = []
+        for name in names if isinstance(names, list) else [names]:
+            wanted = LATER_MODULES if steps else tuple(one for one in FIRST_MODULES if one not in ROUTERS)
+            title = f"module {len(steps)} of route '{route}'"
+            steps.append(_module(types.get(name), name, folder, title, wanted, "router_config.json", reference))
+        found[str(route)] = tuple(steps)
+    return found
+
+
+def _published(
+    modules: Sequence[Module], hidden: int, config: Mapping[str, Any], reference: str
+) -> tuple[str, int, tuple[str, ...]]:
+    """Description of a transformer's later steps, the dimension of their result, and what was assumed."""
     if not modules:
-        return "mean over tokens of the last layer (a plain transformers folder, which names no pooling)", hidden
-    if not any(module.name == "Pooling" for module in modules):
+        mode, why = _assumed_pooling(config)
+        return (
+            f"{mode} of the last layer (a plain transformers folder, which names no pooling)",
+            hidden,
+            (f"its folder names no pooling, so that of sentence-transformers is taken: {mode}{why}",),
+        )
+    if any(module.name in SPARSE for module in modules):
+        described, dimension = _sparse(modules, config, hidden, reference)
+        return described, dimension, ()
+    output = _own_settings(modules[0].folder, reference).get("module_output_name")
+    if output != "sentence_embedding" and not any(module.name == "Pooling" for module in modules):
         raise InputError(
             f"'{reference}': modules.json has no Pooling", expected="Transformer, Pooling and what follows it"
         )
-    words, width = [], hidden
-    for module in modules[1:]:
+    words, width = _steps(modules[1:], hidden, hidden, reference)
+    return ", ".join(words) or "the model's own vector of a text", width, ()
+
+
+def _assumed_pooling(config: Mapping[str, Any]) -> tuple[str, str]:
+    """The pooling that sentence-transformers takes for a plain folder, and why."""
+    if _architecture(config).endswith("ForCausalLM") and config.get("is_causal", True):
+        return "last token", f", as of any {_architecture(config)}"
+    return "mean over tokens", ""
+
+
+def _steps(modules: Sequence[Module], width: int, vocabulary: int, reference: str) -> tuple[list[str], int]:
+    """Descriptions of the steps after the first one, and the dimension of their result."""
+    words = []
+    for module in modules:
         config = settings_of(module.folder / "config.json", reference)
         if module.name == "Pooling":
             modes = _pooling_modes(config)
             words.append("+".join(modes))
-            width = hidden * len(modes)
+            width *= len(modes)
         elif module.name == "Dense":
             width = first_number(config, "out_features") or width
             words.append(f"Dense {width}")
+        elif module.name == "SparseAutoEncoder":
+            width = first_number(config, "hidden_dim") or width
+            words.append(f"sparse autoencoder {width}")
+        elif module.name == "SpladePooling":
+            width = vocabulary
+            words.append("SpladePooling")
         elif module.name != "Dropout":  # has no effect outside training
             words.append("L2-normalised" if module.name == "Normalize" else module.name)
-    return ", ".join(words), width
+    return words, width
 
 
-def _sparse(modules: tuple[Module, ...], config: Mapping[str, Any], reference: str) -> tuple[str, int]:
-    """As ``_published``, of a sparse model (Formal et al. 2021, SPLADE): a number per word piece."""
+def _sparse(modules: Sequence[Module], config: Mapping[str, Any], hidden: int, reference: str) -> tuple[str, int]:
+    """As ``_steps``, of a sparse model (Formal et al. 2021, SPLADE): a number per word piece."""
     vocabulary = first_number(config, "vocab_size")
-    if [module.name for module in modules[1:]] != ["SpladePooling"] or not vocabulary:
+    names = [module.name for module in modules[1:]]
+    if "SparseAutoEncoder" in names:
+        words, width = _steps(modules[1:], hidden, vocabulary or hidden, reference)
+        return f"sparse: {', '.join(words)}", width
+    if names != ["SpladePooling"] or not vocabulary:
         raise InputError(
             f"'{reference}' has modules that do not make a sparse model: {', '.join(m.name for m in modules)}",
             expected="Transformer and SpladePooling, and a vocab_size in config.json",
@@ -273,7 +514,7 @@ def _pooling_modes(config: Mapping[str, Any]) -> list[str]:
 
 
 def _longest(config: Mapping[str, Any]) -> int | None:
-    positions = first_number(config, "max_position_embeddings")
+    positions = first_number(config, "max_position_embeddings", "n_positions")
     if positions is None or positions <= 0:  # -1 means no limit
         return None
     pad = config.get("pad_token_id")
@@ -281,14 +522,29 @@ def _longest(config: Mapping[str, Any]) -> int | None:
     return positions - offset if config.get("model_type") in OFFSET_POSITIONS else positions
 
 
-def _max_length(transformer: Path, longest: int | None, reference: str) -> int:
+def _own_settings(transformer: Path, reference: str) -> Mapping[str, Any]:
+    """What sentence-transformers has saved of a transformer; older versions named the file by its kind."""
     names = [transformer / "sentence_bert_config.json", *sorted(transformer.glob("sentence_*_config.json"))]
-    own = [first_number(settings_of(name, reference), "max_seq_length") for name in names]
-    tokenizer = first_number(settings_of(transformer / "tokenizer_config.json", reference), "model_max_length")
-    wanted = next((n for n in own if n), tokenizer)
-    if wanted is None or wanted > NO_LIMIT:
-        return longest or DEFAULT_MAX_LENGTH
-    return min(wanted, longest or wanted)
+    return next((own for name in names if (own := settings_of(name, reference))), {})
+
+
+def _max_length(transformer: Path, config: Mapping[str, Any], reference: str) -> int:
+    """Tokens after which sentence-transformers truncates; 0 for never."""
+    own = _own_settings(transformer, reference)
+    kwargs = own.get("processor_kwargs") or own.get("tokenizer_args") or {}
+    calls = own.get("processing_kwargs") or {}
+    calls = {**(calls.get("common") or {}), **(calls.get("text") or {})} if isinstance(calls, dict) else {}
+    said = first_number(calls, "max_length")
+    if said is None:
+        said = first_number(kwargs, "model_max_length") if isinstance(kwargs, dict) else None
+    if said is None:
+        said = first_number(own, "max_seq_length")
+    if said is None:
+        tokenizer = first_number(settings_of(transformer / "tokenizer_config.json", reference), "model_max_length")
+        positions = first_number(config, "max_position_embeddings", "n_positions")
+        limits = [n for n in (tokenizer, positions) if n is not None and n > 0]
+        said = min(limits, default=0)
+    return said if 0 < said <= NO_LIMIT else 0
 
 
 def first_number(config: Mapping[str, Any], *names: str) -> int | None:
@@ -355,6 +611,13 @@ def _weights(folder: Path, reference: str) -> list[Path]:
                 expected=f"the {len(files)} files that {index.name} names",
                 remedy="copy or download the folder again",
             )
+        here = {tensor.name for file in files for tensor in tensors_of(file, reference)}
+        if lost := sorted(str(name) for name in named if name not in here):
+            raise InputError(
+                f"'{reference}': weights are missing: {', '.join(lost[:3])}, {len(lost)} in all",
+                expected=f"the tensors that {index.name} names",
+                remedy="copy or download the folder again",
+            )
         return files
     files_here = sorted(folder.iterdir()) if folder.is_dir() else []
     if pickles := [f.name for f in files_here if f.suffix in PICKLES]:
@@ -366,14 +629,23 @@ def _weights(folder: Path, reference: str) -> list[Path]:
     raise InputError(f"'{reference}': {folder} has no weights", expected="model.safetensors")
 
 
-def count_weights(file: Path, reference: str) -> int:
-    """Number of weights in a safetensors file; reading its header also checks the file's size."""
+@dataclass(frozen=True)
+class Tensor:
+    """What the header of a safetensors file says of a tensor."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def tensors_of(file: Path, reference: str) -> list[Tensor]:
+    """The tensors in a safetensors file; reading its header also checks the file's size."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(file, framework="numpy") as tensors:
-            slices = [tensors.get_slice(name) for name in tensors.keys()]  # noqa: SIM118 - it is no dict
-            return sum(math.prod(s.get_shape()) for s in slices if s.get_dtype().startswith(("F", "BF")))
+            slices = [(name, tensors.get_slice(name)) for name in tensors.keys()]  # noqa: SIM118 - it is no dict
+            return [Tensor(name, s.get_dtype(), tuple(s.get_shape())) for name, s in slices]
     except (SafetensorError, OSError) as error:
         raise InputError(
             f"'{reference}': {file} is damaged or cut short ({file.stat().st_size:,} bytes): {error}",
@@ -382,6 +654,23 @@ def count_weights(file: Path, reference: str) -> int:
         ) from error
 
 
-def _relevant_files(path: Path, modules: tuple[Module, ...]) -> list[Path]:
-    folders = {path, *(module.folder for module in modules if module.folder.is_dir())}
-    return sorted(file for folder in folders for file in folder.iterdir() if file.suffix in RELEVANT and file.is_file())
+def count_weights(file: Path, reference: str) -> int:
+    """Number of weights in a safetensors file."""
+    return sum(math.prod(one.shape) for one in tensors_of(file, reference) if one.dtype.startswith(("F", "BF")))
+
+
+def settings_digests(folder: Path) -> list[str]:
+    """Names and digests of what loading reads beside the weights, of a folder with its steps right below it."""
+    files = sorted(f for f in [*folder.iterdir(), *folder.glob("*/*")] if f.suffix in RELEVANT and f.is_file())
+    return [p for f in files if f.suffix != ".safetensors" for p in (f.relative_to(folder).as_posix(), sha256_once(f))]
+
+
+def _relevant_files(path: Path, modules: Sequence[Module]) -> list[Path]:
+    """The files that loading reads, in order: of the folder itself, and of its steps with what lies below them."""
+    folders = {path, path / TEMPLATES}
+    for module in modules:
+        folders |= {module.folder, module.folder / TEMPLATES}
+    # A router's settings lie above its modules.
+    folders |= {folder.parent for folder in tuple(folders) if folder.parent.is_relative_to(path)}
+    here = [folder for folder in folders if folder.is_dir()]
+    return sorted(file for folder in here for file in folder.iterdir() if file.suffix in RELEVANT and file.is_file())

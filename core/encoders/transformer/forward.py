@@ -46,7 +46,7 @@ class Forward:
     def _padded(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
         ids, mask = (self._on_device(array) for array in tokens.padded(rows))
         if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
-            return [self._model(self._features(mask) | {"input_ids": ids})["sentence_embedding"].float()]
+            return [self._published(self._model(self._features(mask) | {"input_ids": ids}))]
         result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **self._wanted)
         return self._pooled(tokens, rows, ids, mask, result.last_hidden_state, self._first_states(result))
 
@@ -90,7 +90,7 @@ class Forward:
             features = self._features(mask) | {"input_ids": ids, "token_embeddings": last}
             for module in list(self._model)[1:]:
                 features = module(features)
-            pooled[Pooling.PUBLISHED] = features["sentence_embedding"]
+            pooled[Pooling.PUBLISHED] = self._published(features)
         if self._poolings != (Pooling.PUBLISHED,):
             pooled[Pooling.CLS] = last[:, 0]
             pooled[Pooling.LAST_AVG] = mean(last, mask)
@@ -100,6 +100,10 @@ class Forward:
             inputs = self._backbone.get_input_embeddings()(ids)
             pooled[Pooling.STATIC] = mean(inputs, self._on_device(tokens.pieces(rows)))
         return [pooled[p].float() for p in self._poolings]
+
+    def _published(self, features: Any) -> torch.Tensor:
+        """The model's result, cut to as many dimensions as it says."""
+        return features["sentence_embedding"][:, : self._model.truncate_dim].float()
 
     @property
     def _wanted(self) -> dict[str, Any]:

@@ -13,15 +13,15 @@ from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, Pre
 from blindspot.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling
 from blindspot.encoders.roles import role_prompts, without_roles
 from blindspot.encoders.tokens import TokenParts
-from blindspot.encoders.transformer import backends
+from blindspot.encoders.transformer import backends, library
 from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
-from blindspot.encoders.transformer.folder import ModelFolder, inspect_folder, refuse_outside
+from blindspot.encoders.transformer.folder import RELEVANT, ModelFolder, inspect_folder, refuse_outside
 from blindspot.encoders.transformer.layers import Reading
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32
 
-DOWNLOADED = ["*.safetensors", "*.json", "*.txt"]  # never pickles, never code
+DOWNLOADED = [f"*{suffix}" for suffix in RELEVANT]
 NOT_DOWNLOADED = ["onnx/*", "openvino/*", "original/*"]
 BYTES = {Dtype.FLOAT32: 4, Dtype.FLOAT16: 2, Dtype.BFLOAT16: 2}
 
@@ -92,8 +92,16 @@ class HubEncoder:
     def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
         return self._encoder.sibling(identity)
 
-    def prompted(self, prompt: str) -> SentenceTransformerEncoder:
-        return self._encoder.prompted(prompt)
+    def prompted(self, prompt: str, task: str = "") -> SentenceTransformerEncoder:
+        return self._encoder.prompted(prompt, task)
+
+    @property
+    def encoded_by(self) -> str:
+        return self._encoder.encoded_by
+
+    @property
+    def counts_truncated(self) -> bool:
+        return self._encoder.counts_truncated
 
     def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
         return self._encoder.readings(texts, cancel)
@@ -181,16 +189,22 @@ def _encoder(
 
     if params.passages:
         params.passages.check(params.max_length or source.max_length, str(reference))
-    roles = role_prompts(dict(source.prompts), params.prompt, params.query_prompt, params.document_prompt)
+    roles = role_prompts(
+        dict(source.prompts),
+        params.prompt,
+        params.query_prompt,
+        params.document_prompt,
+        default=source.prompt,
+        tells_roles=source.tells_roles,
+    )
     unused = source.unused_prompts if params.prompt is None else ()
     if roles and roles.given:
         unused = without_roles(unused)
 
-    if source.is_sparse and (params.pooling is not Pooling.PUBLISHED or params.backend is not Backend.TORCH):
-        raise InputError(
-            f"'{reference}' is a sparse model, whose vectors are its word pieces'",
-            expected="no pooling and no backend",
-        )
+    is_changed = params.pooling is not Pooling.PUBLISHED or params.backend is not Backend.TORCH
+    if is_changed and (source.is_sparse or not source.is_transformer):
+        what = "a sparse model, whose vectors are its word pieces'" if source.is_sparse else "no transformer alone"
+        raise InputError(f"'{reference}' is {what}", expected="no pooling and no backend")
     backend = params.backend
     if backend is not Backend.TORCH:
         backends.require(backends.PACKAGES[backend], backend, str(reference))
@@ -210,6 +224,8 @@ def _encoder(
             url=url,
             unused_prompts=unused,
             role_prompts=roles,
+            assumed=source.assumed if pooling is Pooling.PUBLISHED else (),
+            similarity=source.similarity,
         )
         return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
 
@@ -232,4 +248,5 @@ def _encoder(
         backend=backend,
         own_graph=own_graph,
         exports=settings.cache / backends.EXPORTS,
+        agreements=settings.cache / library.FOLDER,
     )

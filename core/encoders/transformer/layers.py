@@ -47,7 +47,7 @@ def readings(
 
     Args:
         model: a ``SentenceTransformer``; its modules after the pooling are not applied.
-        max_length: tokens, special ones included, after which a text is truncated.
+        max_length: tokens, special ones included, after which a text is truncated; 0 for never.
 
     Raises:
         Cancelled: between two batches.
@@ -60,8 +60,8 @@ def readings(
         cancel.check()
         batch = tokenizer(
             list(texts[start : start + TEXTS_AT_ONCE]),
-            truncation=True,
-            max_length=max_length,
+            truncation=bool(max_length),
+            max_length=max_length or None,
             padding=True,
             return_special_tokens_mask=True,
             return_tensors="pt",

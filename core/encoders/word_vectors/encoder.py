@@ -68,9 +68,9 @@ class _Lookup:
 class WordVectors:
     """An encoder that looks words up in a file.
 
-    A word is looked up exactly, then in any case and Unicode form (the file's first such entry). A text is split on
-    whitespace; its vector is the float64 mean over the words that were found, repeated words counting each time. If
-    none was found, its row is NaN.
+    A word is looked up exactly, then in any case and Unicode form (the file's first such entry). So is a whole text, of
+    several words too ("New York"). One that is no entry is split on whitespace; its vector is the float64 mean over the
+    words that were found, repeated words counting each time. If none was found, its row is NaN.
 
     With ``lowercased``, as in the published EvalRank toolkit: vocabulary (first entry wins) and texts are lower-cased,
     and means are taken in float32.
@@ -92,7 +92,7 @@ class WordVectors:
             revision=self.file.revision,
             pooling="float32 mean of word vectors, lower-cased"
             if self.lowercased
-            else "mean of word vectors in any form",
+            else "mean of word vectors in any form, an entry of several words as a whole",
             libraries=versions_here("numpy", "gensim"),
         )
 
@@ -126,7 +126,7 @@ class WordVectors:
         for number, text in enumerate(texts):
             if number % TEXTS_PER_BATCH == 0:
                 cancel.check()
-            words = (text.lower() if self.lowercased else text).split()
+            words = self._words(lookup, text)
             rows = [row for word in words if (row := self._row(lookup, word)) is not None]
             if len(rows) == 1:
                 out[number] = matrix[rows[0]]
@@ -137,8 +137,8 @@ class WordVectors:
     def token_parts(self, text: str) -> TokenParts | None:
         """See ``TokenVectors``: words without a vector get none; None if there is no other."""
         lookup, matrix = self._lookup, self.file.table.matrix
-        words = text.split()
-        rows = [self._row(lookup, word.lower() if self.lowercased else word) for word in words]
+        words = self._words(lookup, text)
+        rows = [self._row(lookup, word) for word in words]
         known = np.array([row is not None for row in rows], dtype=np.bool_)
         if not known.any():
             return None
@@ -146,6 +146,14 @@ class WordVectors:
             Token(word, Role.UNKNOWN if row is None else Role.WORD) for word, row in zip(words, rows, strict=True)
         ]
         return mean_of(tokens, matrix[[row or 0 for row in rows]], known)
+
+    def _words(self, lookup: _Lookup, text: str) -> list[str]:
+        """What is looked up of a text: all of it where that is an entry, else its words."""
+        if self.lowercased:
+            return text.lower().split()
+        words = text.split()
+        whole = " ".join(words)
+        return [whole] if len(words) > 1 and self._row(lookup, whole) is not None else words
 
     def _row(self, lookup: _Lookup, word: str) -> int | None:
         found = lookup.exact.get(word)

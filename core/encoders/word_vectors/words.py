@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from blindspot.encoders.source_files import GZIP
+from blindspot.encoders.source_files import LONGEST_MAGIC, is_packed
 from blindspot.errors import InputError
 from blindspot.types import Float32
 
-FORMATS = "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, each also as .gz"
+FORMATS = "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, each also as .gz, .bz2, .xz or .zip"
 HEAD = 2**20  # bytes read to detect the format; also the longest text row
 LARGEST_DIMENSION = 20_000
 
@@ -127,7 +127,7 @@ def check_promise(path: Path, promised: int, dimension: int, smallest: int) -> N
             expected=f"at least one word, and 1 to {LARGEST_DIMENSION:,} numbers",
         )
     with path.open("rb") as raw:
-        packed = raw.read(len(GZIP)) == GZIP
+        packed = is_packed(raw.read(LONGEST_MAGIC))
     size = path.stat().st_size
     if not packed and size < smallest:
         raise InputError(

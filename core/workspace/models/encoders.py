@@ -247,6 +247,10 @@ def _about(info: EncoderInfo | None) -> dict[str, str]:
     if info is None:
         return {"license": "unknown"}
     partial = {"coverage": "some texts may have no vector"} if info.is_partial else {}
+    if info.assumed:
+        partial["assumed"] = "; ".join(info.assumed)
+    if info.similarity != "cosine":
+        partial["declared similarity"] = info.similarity
     link = {"link": info.url} if info.url.startswith("https://") else {}  # a browser opens no file of the server's
     return {"license": info.licence or "unknown", "citation": info.citation, **link, **partial}
 

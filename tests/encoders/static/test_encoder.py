@@ -162,7 +162,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
     "no model.safetensors": lambda f: (f / "model.safetensors").unlink(),
     "leads out of the folder": lambda f: (f / "modules.json").write_text('[{"type": "StaticEmbedding", "path": ".."}]'),
     "code of its own": lambda f: change(f, "config.json", auto_map={"AutoModel": "evil.Model"}),
-    "followed by 'Dense'": lambda f: (f / "modules.json").write_text(
+    "names 'x.StaticEmbedding'": lambda f: (f / "modules.json").write_text(
         '[{"type": "x.StaticEmbedding"}, {"type": "Dense"}]'
     ),
     "max_length is many": lambda f: change(f, "config.json", max_length="many"),

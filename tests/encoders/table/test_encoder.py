@@ -189,7 +189,8 @@ CONTENTS: dict[str, tuple[str, str | bytes, str]] = {
     "no object": ("t.jsonl", "[1]\n", "line 1: not a JSON object"),
     "JSON of others": ("t.jsonl", '{"text": "a", "vec": [1]}\n', "no column 'embedding'; it has text, vec"),
     "JSON null": ("t.jsonl", '{"text": null, "embedding": [1]}\n', "line 1: there is no text"),
-    "JSON number": ("t.jsonl", '{"text": 5, "embedding": [1]}\n', "line 1: 5 is not text"),
+    "JSON number": ("t.jsonl", '{"text": 5.5, "embedding": [1]}\n', "line 1: 5.5 is not text"),
+    "archive of arrays": ("t.npz", "PK", "is an archive of arrays"),
     "JSON hole": ("t.jsonl", '{"text": "a", "embedding": [1, null]}\n', "is no list of numbers"),
     "JSON truth": ("t.jsonl", '{"text": "a", "embedding": [true]}\n', "is no list of numbers"),
     "JSON nothing": ("t.jsonl", '{"text": "a", "embedding": []}\n', "has the shape (0,)"),
@@ -205,7 +206,7 @@ CONTENTS: dict[str, tuple[str, str | bytes, str]] = {
 # Texts, embeddings, and what is said of a Parquet file with these.
 COLUMNS: dict[str, tuple[Any, Any, str]] = {
     "parquet of numbers": (["a"], [1.0], "the column embedding holds double"),
-    "parquet of integers": (["a"], [[1]], "holds list<element: int64>"),
+    "parquet of texts in lists": (["a"], [["1"]], "holds list<element: string>"),
     "parquet null": (["a", None], pa.array([[1], [2]], F32), "row 2: there is no text"),
     "parquet null embedding": (["a", "b"], pa.array([[1], None], F32), "row 2: there is no embedding"),
     "parquet hole": (["a"], pa.array([[1, None]], F32), "row 1: a number of the embedding is missing"),
@@ -215,9 +216,22 @@ COLUMNS: dict[str, tuple[Any, Any, str]] = {
         "row 2: 2 numbers in the embedding of 'b'; expected 1",
     ),
     "parquet NaN": (["a", "b"], pa.array([[1], [float("nan")]], F32), "row 2: the embedding of 'b' holds NaN"),
-    "parquet of texts that are none": ([7], pa.array([[1]], F32), "row 1: 7 is not text"),
+    "parquet of texts that are none": ([7.5], pa.array([[1]], F32), "row 1: 7.5 is not text"),
     "parquet without rows": (pa.array([], pa.string()), pa.array([], F32), "has columns and no rows"),
 }
+
+
+def test_integers_are_read_as_numbers_and_as_names(tmp_path: Path) -> None:
+    """Vectors in int8, and texts that are ids."""
+    as_int8 = pa.array([[1, -2], [3, 4]], pa.list_(pa.int8()))
+    columns(text=[7, 8], embedding=as_int8)(tmp_path)
+    npy(np.array([[1, -2], [3, 4]], dtype=np.int8), "7\n8")(tmp_path)
+    (tmp_path / "t.jsonl").write_text('{"text": 7, "embedding": [1, -2]}\n{"text": 8, "embedding": [3, 4]}\n', "utf-8")
+    for name in ("t.parquet", "t.npy", "t.jsonl"):
+        found = Table.at(tmp_path / name).encode(["8", "7"], CancelToken())
+        assert found.tolist() == [[3, 4], [1, -2]], name
+
+
 REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
     **{name: (file, raw(file, content), said) for name, (file, content, said) in CONTENTS.items()},
     **{name: ("t.parquet", columns(text=texts, embedding=rows), said) for name, (texts, rows, said) in COLUMNS.items()},
@@ -231,7 +245,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
     "npy NaN": ("t.npy", npy(np.array([[1.0], [np.inf]])), "row 2: the embedding of 'b' holds an infinite value"),
     "npy flat": ("t.npy", npy(np.ones(2, dtype=np.float32)), "an array of float32 of shape (2,)"),
     "npy deep": ("t.npy", npy(np.ones((2, 1, 1))), "an array of float64 of shape (2, 1, 1)"),
-    "npy integer": ("t.npy", npy(np.ones((2, 2), dtype=np.int64)), "an array of int64 of shape (2, 2)"),
+    "npy of flags": ("t.npy", npy(np.ones((2, 2), dtype=bool)), "an array of bool of shape (2, 2)"),
     "npy complex": ("t.npy", npy(np.ones((2, 2), dtype=complex)), "an array of complex128"),
     "npy nothing": ("t.npy", npy(np.ones((0, 2))), "has the shape (0, 2)"),
     "npy fewer texts": ("t.txt", npy(TWO, "a"), "has 1 lines and "),

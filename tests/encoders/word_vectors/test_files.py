@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import io
 import logging
+import lzma
 import pickle
 import struct
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +103,20 @@ def test_a_file_gives_the_words_and_vectors_that_were_written(
     assert vectors.dtype == np.float32
     info = WordVectors.at(path).info
     assert (info.parameters, info.memory_bytes) == (VECTORS.size, VECTORS.nbytes)
+
+
+def test_a_packed_file_gives_what_is_in_it(tmp_path: Path) -> None:
+    """Whatever it is called."""
+    text = "2 3\nNew York 1 2 3\nrain 4 5 6\n"
+    for name, content in {
+        "v.vec.bz2": bz2.compress(text.encode()),
+        "v.vec.xz": lzma.compress(text.encode()),
+        "v.zip": zipped(**{"v.vec": text}),
+        "v.txt": bz2.compress(text.encode()),
+    }.items():
+        words, vectors = words_and_vectors(write(tmp_path / name, content))
+        assert words == ["New York", "rain"], name
+        np.testing.assert_array_equal(vectors, [[1, 2, 3], [4, 5, 6]])
 
 
 @pytest.mark.parametrize("ngrams", [True, False])
@@ -216,6 +234,14 @@ def fasttext_header(**changes: int) -> bytes:
     return struct.pack("<2i12id3i2q", *(values | changes).values())
 
 
+def zipped(**files: str) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
 GOOD = "a 1 2 3\nb 4 5 6\nc 7 8 9\n"
 BINARY = binary_bytes()
 REFUSED: dict[str, tuple[str | bytes, str]] = {
@@ -237,7 +263,12 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "a number a line": ("1\n2\n", "holds no word vectors"),
     "binary": (bytes(range(1, 256)) + bytes(99), "is a binary file of no known kind"),
     "UTF-16": (GOOD.encode("utf-16"), "is a binary file of no known kind"),
-    "zip": (b"PK\x03\x04" + bytes(99), "is a zip archive: unpack it first"),
+    "zip": (b"PK\x03\x04" + bytes(99), "is a damaged packed file, or cut short"),
+    "zip of two": (zipped(a=GOOD, b=GOOD), "is a zip archive of 2 files: a, b"),
+    "bzip2 cut": (bz2.compress(GOOD.encode())[:30], "is a damaged packed file, or cut short"),
+    "bzip2 damaged": (b"BZh9" + b"x" * 99, "is a damaged packed file"),
+    "xz cut": (lzma.compress(GOOD.encode())[:40], "is a damaged packed file, or cut short"),
+    "xz damaged": (b"\xfd7zXZ\x00" + b"x" * 99, "is a damaged packed file, or cut short"),
     "npy": (b"\x93NUMPY" + bytes(99), "name it table:PATH"),
     "a header and nothing": ("3 2\n", "has 4 bytes, but its header promises 3 words of 2 numbers"),
     "no words promised": ("0 2\n", "says 0 words of 2 numbers"),
@@ -253,7 +284,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "fastText 3 GB": (fasttext_header(nwords=10**7, size=10**7, dim=80), "promises 10,000,000 words of 80 numbers"),
     "fastText words cut short": (fasttext_header() + b"a\0" + bytes(9) + b"b" * 99, "breaks off"),
     "fastText without an end": (fasttext_header(dim=1) + b"x" * 10**5, "breaks off, or is damaged, after 0 of 3"),
-    "gzip damaged": (gzip.compress(GOOD.encode())[:12] + b"xxxxxxxx" * 9, "is a damaged gzip file, or cut short"),
+    "gzip damaged": (gzip.compress(GOOD.encode())[:12] + b"xxxxxxxx" * 9, "is a damaged packed file, or cut short"),
     "gzip of a pickle": (gzip.compress(pickle.dumps([1])), "is a pickle"),
     "gzip with 3 GB promised": (gzip.compress(b"1000000 750\n" + GOOD.encode()), "line 2: 3 numbers in the row of 'a'"),
     "gzip of binary with 3 GB promised": (gzip.compress(b"750000000 7\n" + BINARY[5:]), "at word 13 of 750,000,000"),

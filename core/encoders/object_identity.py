@@ -1,0 +1,200 @@
+"""Digest of a model object of a running program: of all that can decide its vectors.
+
+That is its weights, and every setting of each of its modules: classes, configurations, prompts, truncation, tokenizer.
+What cannot be digested (a hook, a method exchanged by the program, an object of a class that is not known) is said by
+None: such a model is its own, and its vectors are never taken for those of another.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import json
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+# Of ``torch.nn.Module``: its parts are walked, and hooks are refused below.
+_OF_TORCH = frozenset(
+    {
+        *("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_is_full_backward_hook", "training"),
+        *("_backward_pre_hooks", "_backward_hooks", "_state_dict_hooks", "_state_dict_pre_hooks", "call_super_init"),
+        *("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_forward_hooks", "_forward_pre_hooks"),
+        *("_forward_hooks_with_kwargs", "_forward_hooks_always_called", "_forward_pre_hooks_with_kwargs"),
+    }
+)
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+# Of sentence-transformers and transformers: memory of earlier calls, cards, names of files, and how a training goes.
+_NOISE = frozenset(
+    {
+        *("model_card_data", "_model_card_vars", "_model_card_text", "_prompt_length_mapping", "_target_device"),
+        *("_method_signature_cache", "_chat_template_suffix_cache", "_modules_placed", "_device_map", "name_or_path"),
+        *("_name_or_path", "_commit_hash", "transformers_version", "gradient_checkpointing", "_is_hf_initialized"),
+        *("is_hpu_graph_enabled", "_distributed_inference", "_declared_forward_params", "trust_remote_code"),
+        *("_gradient_checkpointing_func", "init_kwargs", "init_inputs", "warnings_issued", "_hf_peft_config_loaded"),
+        *("deprecation_warnings", "_in_target_context_manager", "verbose"),
+    }
+)
+_LIBRARIES = ("torch", "transformers", "sentence_transformers", "tokenizers", "peft")
+_OF_TOKENIZERS = (
+    *("model_max_length", "padding_side", "truncation_side", "chat_template", "model_input_names", "add_bos_token"),
+    *("add_eos_token", "clean_up_tokenization_spaces", "special_tokens_map", "split_special_tokens"),
+)
+_DEEPEST = 12
+
+
+class _Unknown(Exception):
+    """Something of a model that cannot be digested."""
+
+
+def digest_of_object(model: Any) -> str | None:
+    """Digest of all that decides the vectors of a ``torch.nn.Module``; None where that cannot be told.
+
+    Its weights are read where they are, on any device.
+    """
+    sha = hashlib.sha256()
+    try:
+        for part in _parts(model):
+            sha.update(len(part).to_bytes(8, "little"))
+            sha.update(part)
+    except (_Unknown, RecursionError):
+        return None
+    return sha.hexdigest()[:32]
+
+
+def _parts(model: Any) -> Iterator[bytes]:
+    known = {id(module): name for name, module in model.named_modules()}
+    count = 0
+    for name, module in model.named_modules(remove_duplicate=False):
+        yield f"{name}: {_name_of(type(module))}".encode()
+        if any(getattr(module, hooks, None) for hooks in _HOOKS):
+            raise _Unknown(f"{name} has hooks")
+        for key, value in sorted(vars(module).items()):
+            if key not in _OF_TORCH and key not in _NOISE:
+                yield f"{key}={_described(value, known, 0)}".encode()
+    for tensors in (model.named_parameters(remove_duplicate=False), model.named_buffers(remove_duplicate=False)):
+        for name, tensor in tensors:
+            count += 1
+            yield name.encode()
+            yield _of_tensor(tensor)
+    if not count:
+        raise _Unknown("it has no weights")
+
+
+def _of_tensor(tensor: Any) -> bytes:
+    import torch
+
+    if getattr(tensor, "is_quantized", False) or tensor.layout != torch.strided or tensor.is_meta:
+        raise _Unknown("a tensor of another layout")
+    flat = tensor.detach().cpu().contiguous().reshape(-1)
+    head = f"{tensor.dtype} {tuple(tensor.shape)} ".encode()
+    return head + (hashlib.sha256(flat.view(torch.uint8).numpy().data).digest() if flat.numel() else b"")
+
+
+def _described(value: Any, known: dict[int, str], depth: int) -> str:
+    """A text that differs where a value does; raises ``_Unknown``."""
+    if depth > _DEEPEST:
+        raise _Unknown("settings of settings")
+
+    def inner(one: Any) -> str:
+        return _described(one, known, depth + 1)
+
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes | enum.Enum):
+        return repr(value)
+    if isinstance(value, Mapping):
+        pairs = sorted((inner(key), inner(one)) for key, one in value.items() if key not in _NOISE)
+        return f"{{{', '.join(': '.join(pair) for pair in pairs)}}}"
+    if isinstance(value, Set):
+        return f"set({sorted(map(inner, value))})"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(inner, value))}]"
+    if isinstance(value, np.ndarray | np.generic):
+        return f"{value.dtype} {value.shape} {hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}"
+    return _of_object(value, known, depth)
+
+
+def _of_object(value: Any, known: dict[int, str], depth: int) -> str:
+    if id(value) in known:
+        return f"as {known[id(value)]}"
+    if isinstance(value, type):
+        return _name_of(value)
+
+    def inner(one: Any) -> str:
+        return _described(one, known, depth + 1)
+
+    found = _of_torch(value) or _of_callable(value, inner)
+    if found:
+        return found
+    kind = type(value)
+    if not kind.__module__.startswith(_LIBRARIES):
+        raise _Unknown(f"an object of type {_name_of(kind)}")
+    described = f"{_name_of(kind)} {_of_a_library(value, inner)}"
+    known[id(value)] = hashlib.sha256(described.encode()).hexdigest()  # each layer has the same configuration
+    return described
+
+
+def _of_torch(value: Any) -> str:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return _of_tensor(value).hex()
+    if isinstance(value, torch.device):
+        return "device"  # the same on each, but for rounding
+    return str(value) if isinstance(value, torch.dtype) else ""
+
+
+def _of_callable(value: Any, inner: Callable[[Any], str]) -> str:
+    if isinstance(value, partial):
+        return f"partial({inner(value.func)}, {inner(value.args)}, {inner(value.keywords)})"
+    if isinstance(value, types.MethodType):
+        if getattr(type(value.__self__), value.__name__, None) is not value.__func__:
+            raise _Unknown("a method of another object")
+        return f"method {value.__name__} of {inner(value.__self__)}"
+    if isinstance(value, types.FunctionType | types.BuiltinFunctionType):
+        return _of_function(value)
+    return ""
+
+
+def _of_a_library(value: Any, inner: Callable[[Any], str]) -> str:
+    """An object of one of the libraries: a tokenizer, a configuration, or what has plain settings."""
+    if hasattr(value, "to_str"):
+        return hashlib.sha256(value.to_str().encode()).hexdigest()
+    if hasattr(value, "backend_tokenizer"):
+        return _of_tokenizer(value, inner)
+    if hasattr(value, "to_dict") and hasattr(value, "model_type"):
+        return f"{inner(value.to_dict())} {inner(getattr(value, '_attn_implementation', None))}"
+    if not hasattr(value, "__dict__"):
+        raise _Unknown(f"an object of type {_name_of(type(value))}")
+    return inner({name: one for name, one in vars(value).items() if name not in _OF_TORCH})
+
+
+def _of_tokenizer(tokenizer: Any, inner: Callable[[Any], str]) -> str:
+    """Without what each call sets anew: how the texts of the last one were cut and padded."""
+    state = json.loads(tokenizer.backend_tokenizer.to_str())
+    for name in ("truncation", "padding"):
+        state.pop(name, None)
+    content = hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()
+    settings = {name: str(getattr(tokenizer, name, None)) for name in _OF_TOKENIZERS}
+    return f"{content} {inner(settings)}"
+
+
+def _of_function(function: Any) -> str:
+    """A function that can be found by its name; one that a program made may do anything."""
+    found: Any = sys.modules.get(function.__module__ or "")
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is not function and not isinstance(function, types.BuiltinFunctionType):
+        raise _Unknown(f"a function of the program's own: {function.__qualname__}")
+    if not str(function.__module__).startswith((*_LIBRARIES, "_")) and not isinstance(
+        function, types.BuiltinFunctionType
+    ):
+        raise _Unknown(f"a function of the program's own: {function.__qualname__}")
+    return f"{function.__module__}.{function.__qualname__}"
+
+
+def _name_of(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,64 @@
+"""Weights that a model's files lack: transformers makes them at random, with a warning; here they are refused."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from blindspot.errors import InputError
+
+# Parts that no vector of a text needs: heads of other tasks, a pooler that is not read, the side of pictures and sound.
+UNUSED = re.compile(
+    r"(?:^|\.)(?:pooler|lm_head|classifier|qa_outputs|cls|vision\w*|visual\w*|image\w*|audio\w*|multi_modal\w*)\."
+)
+HEAD = re.compile(r"(?:^|\.)(?:pooler|classifier|qa_outputs|vision\w*|visual\w*|image\w*|audio\w*|multi_modal\w*)\.")
+NAMED = 3
+_LOCK = threading.RLock()
+
+
+@contextmanager
+def missing_refused(reference: str, *, needs_head: bool, needs_pooler: bool) -> Iterator[None]:
+    """Refuse a model that is loaded in this context and lacks weights.
+
+    Args:
+        needs_head: of word pieces' logits (sparse models).
+        needs_pooler: whether the model's own vector of a text is read.
+
+    Raises:
+        InputError: when the context ends.
+    """
+    from transformers import PreTrainedModel
+
+    here, missing = threading.get_ident(), set[str]()
+    original = PreTrainedModel.__dict__["from_pretrained"]
+
+    def from_pretrained(cls: type, *args: Any, **options: Any) -> Any:
+        load = original.__get__(None, cls)
+        if threading.get_ident() != here or options.get("output_loading_info"):
+            return load(*args, **options)
+        options.setdefault("ignore_mismatched_sizes", True)  # told by name below
+        model, facts = load(*args, output_loading_info=True, **options)
+        missing.update(facts["missing_keys"])
+        missing.update(str(one[0]) for one in facts.get("mismatched_keys", ()))
+        return model
+
+    with _LOCK:
+        PreTrainedModel.from_pretrained = classmethod(from_pretrained)
+        try:
+            yield
+        finally:
+            PreTrainedModel.from_pretrained = original
+    unused = HEAD if needs_head else UNUSED
+    lost = sorted(
+        name for name in missing if not unused.search(name) or (needs_pooler and re.search(r"(?:^|\.)pooler\.", name))
+    )
+    if lost:
+        more = f" and {len(lost) - NAMED:,} more" if len(lost) > NAMED else ""
+        raise InputError(
+            f"'{reference}': weights are missing, or of another shape: {', '.join(lost[:NAMED])}{more}",
+            expected="all weights that config.json describes",
+            remedy="copy or download the folder again, or save it again as the model that it is",
+        )

@@ -1,0 +1,290 @@
+"""Model objects: what decides their vectors is their identity, and they are encoded as their folders are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import blindspot as bs
+from blindspot.api import models
+from blindspot.encoders import in_process
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.object_identity import digest_of_object
+from blindspot.encoders.roles import by_role
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
+from tests.support.tiny_models import saved
+
+pytestmark = pytest.mark.heavy
+
+PROMPTS = {"query": "what is asked is this: ", "document": "it is said that ", "other": "x: "}
+TEXTS = ("A dog runs.", "rain", "Three cats were seen below a table.", "none of them slept", "It rained all night.")
+PAIRS = [
+    ("a dog runs", "the dog is running"),
+    ("rain", "it rains"),
+    ("two cats", "a pair of cats"),
+    ("a", "the letter a"),
+]
+
+# Of no vector: files' names, and how a training or a card is made.
+UNIMPORTANT = {"trust_remote_code", "is_hpu_graph_enabled", "gradient_checkpointing", "name_or_path"}
+NOUNS = ("dogs", "cats", "rivers", "words", "houses", "songs", "doors", "letters", "ships", "trees", "roads", "stars")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return saved(tmp_path_factory.mktemp("models") / "model", then={"prompts": PROMPTS})
+
+
+def loaded(folder: Path, **options: Any) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True, **options)
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Any:
+    return loaded(folder)
+
+
+def encoder_of(model: Any, name: str = "") -> Any:
+    return in_process.registered(models.variant_of(model, name, lambda: TEXTS).encoder)
+
+
+def test_an_object_is_encoded_as_its_folder_and_as_the_library_does(
+    folder: Path, model: Any, settings: Settings
+) -> None:
+    here, there = encoder_of(model), resolve_encoder(f"dir:{folder}", settings)
+    assert here.info.role_prompts == there.info.role_prompts
+    expected = {
+        TEXTS: model.encode_query(list(TEXTS)),
+        (): model.encode(list(TEXTS)),
+        ("no",): model.encode_document(list(TEXTS)),
+    }
+    for queries, vectors in expected.items():
+        for encoder in (here, there):
+            np.testing.assert_allclose(by_role(encoder, queries).encode(TEXTS, CancelToken()), vectors, atol=1e-6)
+
+
+QUESTIONS = {
+    "corpus": {f"d{i}": text for i, text in enumerate(TEXTS)},
+    "queries": {"q0": "which animal runs?", "q1": "how was the weather?", "q2": "how many cats?"},
+    "relevant_docs": {"q0": {"d0"}, "q1": {"d1", "d4"}, "q2": {"d2"}},
+}
+
+
+def written(path: Path) -> str:
+    """The questions as a folder in BEIR's layout."""
+    import json
+
+    def lines(name: str, rows: list[dict[str, str]]) -> None:
+        (path / name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    (path / "qrels").mkdir(parents=True)
+    lines("corpus.jsonl", [{"_id": key, "text": text} for key, text in QUESTIONS["corpus"].items()])
+    lines("queries.jsonl", [{"_id": key, "text": text} for key, text in QUESTIONS["queries"].items()])
+    judged = [f"{q}\t{d}\t1" for q, found in QUESTIONS["relevant_docs"].items() for d in sorted(found)]
+    (path / "qrels" / "test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *judged]) + "\n", "utf-8")
+    return str(path)
+
+
+def test_folder_and_object_have_one_score_in_retrieval_and_in_the_gate(
+    folder: Path, model: Any, tmp_path: Path
+) -> None:
+    data = written(tmp_path / "questions")
+    of_folder = bs.retrieval(f"dir:{folder}", data).metrics
+    of_object = bs.retrieval(model, data).metrics
+    assert of_folder == pytest.approx(of_object, abs=1e-6)
+    pairs = [(f"{number} {noun}", f"the {noun} of number {number}") for number, noun in enumerate(NOUNS)]
+    verdict = bs.gate(model, pairs, f"dir:{folder}")
+    assert verdict.new == pytest.approx(verdict.old, abs=1e-6)
+
+
+def _other_activation(model: Any) -> None:
+    import torch
+
+    model[0].auto_model.encoder.layer[0].intermediate.intermediate_act_fn = torch.nn.ReLU()
+
+
+def _tokenizer(name: str, value: Any) -> Callable[[Any], None]:
+    return lambda model: setattr(model[0].tokenizer, name, value)
+
+
+def _other_words(model: Any) -> None:
+    from tokenizers.normalizers import NFD
+
+    model[0].tokenizer.backend_tokenizer.normalizer = NFD()
+
+
+def _weight(model: Any) -> None:
+    model[0].auto_model.encoder.layer[1].output.dense.bias.data[0] += 1
+
+
+CHANGES: dict[str, Callable[[Any], object]] = {
+    "dimensions": lambda m: setattr(m, "truncate_dim", 5),
+    "limit": lambda m: setattr(m, "max_seq_length", 7),
+    "pooling": lambda m: setattr(m[1], "pooling_mode", "cls"),
+    "prompt left out": lambda m: setattr(m[1], "include_prompt", False),
+    "default prompt": lambda m: setattr(m, "default_prompt_name", "other"),
+    "prompts": lambda m: m.prompts.update(query="ask: "),
+    "activation": _other_activation,
+    "a weight": _weight,
+    "cut on the left": _tokenizer("truncation_side", "left"),
+    "padding": _tokenizer("padding_side", "left"),
+    "chat template": _tokenizer("chat_template", "{{ messages }}"),
+    "words": _other_words,
+    "length of queries": lambda m: setattr(m[0], "query_length", 4),
+    "calls of the tokenizer": lambda m: m[0].processing_kwargs.update(text={"max_length": 4}),
+    "modalities": lambda m: m[0].modality_config["text"].update(method_output_name="pooler_output"),
+    "configuration": lambda m: setattr(m[0].auto_model.config, "layer_norm_eps", 0.1),
+    "rounding of a layer": lambda m: setattr(m[0].auto_model.embeddings.LayerNorm, "eps", 0.1),
+    "dropout": lambda m: setattr(m[0].auto_model.embeddings.dropout, "p", 0.7),
+    "attention": lambda m: m[0].auto_model.set_attn_implementation("eager"),
+    "another module": lambda m: m.append(_normalize()),
+}
+
+
+def _normalize() -> Any:
+    from sentence_transformers.base.modules import Normalize
+
+    return Normalize()
+
+
+def test_what_decides_vectors_is_in_the_identity(folder: Path) -> None:
+    plain = digest_of_object(loaded(folder))
+    assert plain is not None
+    digests, wrong = {"nothing": plain}, []
+    for name, change in CHANGES.items():
+        other = loaded(folder)
+        change(other)
+        digest = digest_of_object(other)
+        if digest is None or digest in digests.values():
+            wrong.append(f"{name}: {digest}")
+        digests[name] = str(digest)
+    assert not wrong
+
+
+def test_every_setting_of_every_module_is_in_the_identity(model: Any) -> None:
+    """Each number, flag and text that a module has as an attribute is changed and changed back."""
+    before, wrong, tried = digest_of_object(model), [], 0
+    seen: set[tuple[type, str]] = set()
+    for name, module in model.named_modules():
+        for key, value in list(vars(module).items()):
+            if key.startswith("_") or key == "training" or (type(module), key) in seen:
+                continue
+            changed = other_than(value)
+            if changed is None or key in UNIMPORTANT:
+                continue
+            seen.add((type(module), key))
+            tried += 1
+            vars(module)[key] = changed
+            if digest_of_object(model) == before:
+                wrong.append(f"{name}.{key}")
+            vars(module)[key] = value
+    assert tried > 20
+    assert not wrong
+    assert digest_of_object(model) == before
+
+
+def other_than(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    return f"{value}x" if isinstance(value, str) else None
+
+
+def test_using_a_model_changes_nothing_of_its_identity(folder: Path, model: Any) -> None:
+    before = digest_of_object(model)
+    model.encode(list(TEXTS), prompt_name="query")
+    model.encode_document(list(TEXTS))
+    model.train()
+    assert digest_of_object(model) == before == digest_of_object(loaded(folder))
+
+
+def test_what_cannot_be_digested_is_never_shared(folder: Path) -> None:
+    other = loaded(folder)
+    hook = other[1].register_forward_hook(lambda *_: None)
+    assert digest_of_object(other) is None
+    revisions = {encoder_of(other).identity.revision for _ in range(2)}
+    hook.remove()
+    other.encode = lambda texts, **_: np.ones((len(texts), 3))
+    assert digest_of_object(other) is None
+    assert len(revisions) == 2
+
+
+# --- what else a program has
+
+
+class Wrapped:
+    """An object that has nothing but ``encode``."""
+
+    def encode(self, sentences: list[str]) -> Any:
+        return [[len(text), 1.0, text.count("a")] for text in sentences]
+
+
+def _tensor(texts: list[str]) -> Any:
+    import torch
+
+    return torch.tensor(Wrapped().encode(texts), requires_grad=True).to(torch.bfloat16)
+
+
+def _sparse(texts: list[str]) -> Any:
+    from scipy import sparse
+
+    return sparse.csr_matrix(np.array(Wrapped().encode(texts)))
+
+
+def _rows(texts: list[str]) -> Iterator[Any]:
+    yield from Wrapped().encode(texts)
+
+
+def _tensors(texts: list[str]) -> Any:
+    import torch
+
+    return list(torch.tensor(Wrapped().encode(texts)))
+
+
+def _vectorizer() -> Any:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    return TfidfVectorizer().fit(TEXTS)
+
+
+def test_what_gives_a_matrix_is_a_model() -> None:
+    expected = np.array(Wrapped().encode(list(TEXTS)), dtype=np.float32)
+    for given in (Wrapped(), _tensor, _sparse, _rows, _tensors):
+        found = encoder_of(given, "given").encode(TEXTS, CancelToken())
+        np.testing.assert_allclose(found, expected, rtol=1e-2)
+    vectorizer = _vectorizer()
+    found = encoder_of(vectorizer).encode(TEXTS, CancelToken())
+    np.testing.assert_allclose(found, vectorizer.transform(TEXTS).toarray(), atol=1e-6)
+
+
+def test_what_gives_none_is_told_in_a_line() -> None:
+    async def later(texts: list[str]) -> Any:
+        return Wrapped().encode(texts)
+
+    def growing(texts: list[str]) -> Any:
+        growing.width = getattr(growing, "width", 2) + 1  # type: ignore[attr-defined]
+        return np.ones((len(texts), growing.width))  # type: ignore[attr-defined]
+
+    for given in (later, growing, lambda texts: {"dense": texts}, lambda texts: "vectors"):
+        with pytest.raises(BlindspotError) as caught:
+            encoder_of(given, "given").encode(TEXTS, CancelToken())
+        assert "\n" not in str(caught.value)
+
+
+def test_a_cross_encoder_is_refused(tmp_path: Path) -> None:
+    from sentence_transformers import CrossEncoder
+
+    from tests.support.tiny_models import plain
+
+    scorer = CrossEncoder(str(plain(tmp_path / "scorer", kind="AutoModelForSequenceClassification")), device="cpu")
+    with pytest.raises(InputError, match="CrossEncoder"):
+        bs.evalrank(scorer, PAIRS)

