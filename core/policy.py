@@ -22,7 +22,7 @@ _FILE = "file:"
 _FOLDER = "dir:"
 _OWN = (_FILE, _FOLDER)
 _FOLDER_OPTIONS = re.compile(r"(split=[\w.%-]+)?&?(missing=skip)?")  # without a slash: it is no more of the path
-FOLDER_FORMATS = ("jsonl", "tsv", "txt", "trec", "xml", "qrels", "qrel", "topics")  # of files in an uploaded folder
+FOLDER_FORMATS = ("jsonl", "tsv", "csv", "txt", "trec", "xml", "qrels", "qrel", "topics")  # of files in a sent folder
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ LOCAL = Policy(
     orders_queue=True,
     error_details=True,
     raters_names=True,
-    uploads=UploadLimits(("csv", "tsv", "jsonl", "parquet", "txt")),
+    uploads=UploadLimits(("csv", "tsv", "jsonl", "json", "parquet", "txt")),
     text=20_000,  # no encoder here reads more than a few thousand
 )
 DEMO = Policy(

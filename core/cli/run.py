@@ -65,6 +65,7 @@ def run(
     output.warn(manifests.prompt_warnings(o.record for o in outcomes))
     output.warn(manifests.assumptions(o.record for o in outcomes))
     output.warn(manifests.truncation_warnings(o.record for o in outcomes))
+    output.warn(manifests.zero_vector_warnings(o.record for o in outcomes))
     output.warn(manifests.ranking_notes(o.record for o in outcomes))
     output.warn_of_changes((request.variant.encoder for request in requests), settings)
     for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):

@@ -46,6 +46,7 @@ class FileFormat(StrEnum):
     CSV = "csv"
     TSV = "tsv"
     JSONL = "jsonl"
+    JSON = "json"
     PARQUET = "parquet"
 
 
@@ -143,6 +144,8 @@ def tabulate(path: Path, data: bytes, header: bool = True) -> FileTable:
         table = _parquet(path, data)
     elif file_format is FileFormat.JSONL:
         table = _jsonl(path, _text(path, data))
+    elif file_format is FileFormat.JSON:
+        table = _json(path, _text(path, data))
     else:
         table = _separated(path, _text(path, data), header)
     return replace(table, sha256=hashlib.sha256(data).hexdigest())
@@ -430,13 +433,59 @@ def _jsonl(path: Path, text: str) -> FileTable:
         _check_columns(path, len(names))
         objects.append({name: _plain(cell) for name, cell in value.items()})
         places.append(number)
+    return _of_objects(path, objects, places, "line")
+
+
+def _of_objects(path: Path, objects: Sequence[dict[str, Any]], places: Sequence[int], word: str) -> FileTable:
+    names = dict.fromkeys(name for value in objects for name in value)
     if len(names) < 2:
         raise InputError(
             f"{path} has {len(names)} column(s): {', '.join(names)}", expected="two named texts in every object"
         )
     _check_names(path, tuple(names))
     columns = tuple([value.get(name) for value in objects] for name in names)
-    return FileTable(path, tuple(names), tuple(_kind(c) for c in columns), columns, places, "line")
+    return FileTable(path, tuple(names), tuple(_kind(c) for c in columns), columns, places, word)
+
+
+def _json(path: Path, text: str) -> FileTable:
+    """A list of objects; or LlamaIndex' queries, corpus and relevant_docs by id, as lists of texts per query."""
+    expected = "a list of objects, or an object with queries, corpus and relevant_docs"
+    try:
+        value = json.loads(text, object_pairs_hook=distinct_members)
+    except (ValueError, RecursionError) as error:
+        why = f"{error.msg} in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else str(error)
+        raise InputError(f"{path}: broken JSON ({why})", expected=expected) from error
+    if isinstance(value, dict) and {"queries", "corpus", "relevant_docs"} <= value.keys():
+        return _of_ids(path, value["queries"], value["corpus"], value["relevant_docs"])
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
+        raise InputError(f"{path}: not {expected}", expected=expected, remedy="or a .jsonl file, an object per line")
+    check_rows(path, len(value))
+    objects = [{name: _plain(cell) for name, cell in one.items()} for one in value]
+    for one in objects:
+        _check_columns(path, len(one))
+    return _of_objects(path, objects, range(1, len(objects) + 1), "object")
+
+
+def _of_ids(path: Path, queries: Any, corpus: Any, relevant: Any) -> FileTable:
+    if not all(isinstance(one, dict) for one in (queries, corpus, relevant)):
+        raise InputError(f"{path}: queries, corpus or relevant_docs is no object", expected="texts and lists by id")
+    check_rows(path, max(len(queries), len(corpus)))
+    if lacking := next((name for name in queries if not relevant.get(name)), None):
+        raise InputError(f"{path}: no relevant_docs of the query '{lacking[:40]}'", expected="some for every query")
+    objects: list[dict[str, Any]] = []
+    for name, query in queries.items():
+        documents = relevant[name]
+        if not isinstance(documents, list) or any(one not in corpus for one in map(str, documents)):
+            raise InputError(
+                f"{path}: relevant_docs of the query '{name[:40]}' are no list of ids of the corpus",
+                expected="ids that corpus has",
+            )
+        objects.append({"query": query, "positives": _plain([corpus[str(one)] for one in documents])})
+    if not objects:
+        raise InputError(f"{path} has no queries", expected="texts by id")
+    used = {str(one) for documents in relevant.values() for one in documents}
+    objects[0]["candidates"] = _plain([text for name, text in corpus.items() if name not in used])
+    return _of_objects(path, objects, range(1, len(objects) + 1), "query")
 
 
 @dataclass(frozen=True)
@@ -667,6 +716,15 @@ def _kind(cells: Sequence[Any]) -> ColumnKind:
     return ColumnKind.NUMBER if all(isinstance(c, str) and _is_number(c) for c in present) else ColumnKind.TEXT
 
 
+def is_unicode(text: str) -> bool:
+    """Whether there is no half of a surrogate pair in a text."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _is_number(cell: str) -> bool:
     try:
         float(cell)
@@ -694,6 +752,11 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
         raise InputError(
             f"{path}: the name of a column has {len(long):,} characters: {long[:40]!r}...",
             expected=f"at most {MAX_NAME:,}",
+        )
+    if odd := next((name for name in names if "\0" in name or not is_unicode(name)), ""):
+        raise InputError(
+            f"{path}: the name of a column has a zero byte or half of a surrogate pair: {ascii(odd)[:40]}",
+            expected="names of whole characters",
         )
     twice = [name for name, count in Counter(names).items() if name and count > 1]
     if twice:

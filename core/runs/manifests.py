@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 import blindspot
 from blindspot import names
 from blindspot.datasets.catalog import DatasetEntry
@@ -86,6 +88,7 @@ def _of_vectors(
             "digest": plan.embedding_digest,
             "encoded_now": embedded.encoded_now,
             "truncated_share": embedded.facts.truncated_share,
+            **_zero_vectors(model, embedded),
             **(
                 truncated(model, dataset)
                 if embedded.facts.truncated and isinstance(dataset, RetrievalDataset) and not isinstance(model, Ranking)
@@ -98,6 +101,25 @@ def _of_vectors(
             **({"held_out": held_out} if held_out else {}),
         },
     }
+
+
+def _zero_vectors(model: Encoder | Ranking, embedded: Embedded) -> dict[str, int]:
+    """How many vectors of a served model are zero: its answer to what it cannot encode, or to nothing."""
+    if not model.info.served_by:
+        return {}
+    zero = int(np.count_nonzero(embedded.covered & ~embedded.matrix.any(axis=1)))
+    return {"zero_vectors": zero} if zero else {}
+
+
+def zero_vector_warnings(runs: Iterable[RunRecord]) -> list[str]:
+    """A sentence per served model that gives zero vectors."""
+    zeros = {r.plan.variant.encoder: int(r.manifest.get("embeddings", {}).get("zero_vectors", 0)) for r in runs}
+    called = names.current().model
+    return [
+        f"{called(encoder)} gives {counted(count, 'zero vector')}: such a text is equally far from all others."
+        for encoder, count in zeros.items()
+        if count
+    ]
 
 
 def truncation_warnings(runs: Iterable[RunRecord]) -> list[str]:

@@ -37,6 +37,8 @@ def write(folder: Path, ending: str, rows: list[dict[str, Any]]) -> Path:
         path.write_text("".join("\t".join(line) + "\n" for line in lines), "utf-8", newline="")
     elif ending == "jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    elif ending == "json":
+        path.write_text(json.dumps(rows), "utf-8")
     else:
         parquet.write_table(pa.Table.from_pylist(rows), path)
     return path

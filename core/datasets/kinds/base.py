@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, ClassVar, Self
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
@@ -41,6 +42,10 @@ class DatasetKind(StrEnum):
     def in_words(self) -> str:
         """The kind as people read it; its value is in digests and addresses and keeps its spelling."""
         return self.value.replace("labelled", "labeled")
+
+
+def _one_form(text: str) -> str:
+    return normalize("NFC", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 @dataclass(frozen=True)
@@ -142,6 +147,13 @@ class Dataset(ABC):
     def content_digest(self) -> str:
         """Digest of all that decides a diagnostic's numbers."""
         return digest_of_strings(self.content_parts)
+
+    @cached_property
+    def form_digest(self) -> str:
+        """As ``content_digest``, whatever ends the lines of texts and whichever form of Unicode they are in: digest of
+        what a golden set is known by."""
+        texts = digest_of_strings(_one_form(text) for text in self.items)
+        return digest_of_strings([texts if part == self.texts_digest else part for part in self.content_parts])
 
     def _parts(self, arrays: Iterable[Numbers], *names: str) -> list[str]:
         """The kind, the texts and their order, names, and arrays."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from blindspot.datasets.own.columns import is_blank, is_unicode
+from blindspot.datasets.own.columns import is_blank
 from blindspot.errors import InputError, unknown
 from blindspot.files import tables
-from blindspot.files.tables import MAX_CELL, ColumnKind, FileTable
+from blindspot.files.tables import MAX_CELL, ColumnKind, FileTable, is_unicode
 from blindspot.files.writing import read_limited
 
 ENDINGS = (".txt", ".csv", ".tsv", ".jsonl", ".parquet")

@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn
-from blindspot.files.tables import FileTable
+from blindspot.files.tables import FileTable, is_unicode
 from blindspot.types import UInt8
 
 MOST_COLUMNS = 10
@@ -40,7 +40,7 @@ def own_column(name: str, cells: Sequence[object]) -> OwnColumn | str:
 
     Values that differ only in white space, or in how a whole number is written, are equal.
     """
-    if not 0 < len(name) <= LONGEST or not _is_unicode(name):
+    if not 0 < len(name) <= LONGEST or not is_unicode(name):
         return f"to group by, a column needs a name of at most {LONGEST} characters"
     try:
         values, codes = _coded(cells)
@@ -85,18 +85,10 @@ def _value(cell: object) -> str:
     if isinstance(cell, float | Decimal) and math.isfinite(cell) and cell == int(cell):
         cell = int(cell)
     text = "" if cell is None else " ".join(str(cell).split())
-    if len(text) > LONGEST or not _is_unicode(text):
+    if len(text) > LONGEST or not is_unicode(text):
         raise _NoGroups(f"a value of more than {LONGEST} characters, or that is no text")
     return text or EMPTY
 
 
 def _is_nan(cell: object) -> bool:
     return isinstance(cell, float | Decimal) and math.isnan(cell)
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

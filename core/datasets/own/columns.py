@@ -18,7 +18,7 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.own import attributes
 from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from blindspot.errors import InputError
-from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable
+from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable, is_unicode
 
 EXAMPLES = 3
 LONGEST_SHOWN = 40
@@ -40,6 +40,7 @@ DOCUMENT = "document"
 TITLE = "title"
 RELEVANCE = "relevance"
 NEGATIVES = "negatives"
+CANDIDATES = "candidates"
 GROUPS = "groups"  # no diagnostic reads it: to group, filter and color by
 UNUSED = "not used"
 NO_ROLE = (GROUPS, UNUSED)
@@ -339,10 +340,10 @@ class OwnFile(OwnSource):
         """The first ``n`` rows, for the upload form."""
 
     @abstractmethod
-    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
+    def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
         """Its rows as an upload keeps them: under column names that ``matches_header`` recognizes."""
 
-    def written_rows(self) -> Iterator[Mapping[str, str | float]]:
+    def written_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
         """As ``kept_rows``, with its own columns."""
         if not self.own_columns:
             return self.kept_rows()
@@ -404,6 +405,8 @@ def check_text(cell: object, place: str, remedy: str = "fill it in or remove the
         raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
     if not is_unicode(cell):
         raise InputError(f"{place}: half of a surrogate pair", expected="a text of whole characters")
+    if "\0" in cell:
+        raise InputError(f"{place}: a zero byte", expected="a text without any")
     if len(cell) > MAX_CELL:
         raise InputError(
             f"{place}: {len(cell):,} characters", expected=f"at most {MAX_CELL:,}", remedy="shorten or split it"
@@ -437,15 +440,6 @@ def require_rows(table: FileTable, unit: str, least: int) -> None:
 def is_blank(cell: object) -> bool:
     """Whether there is nothing in a cell."""
     return cell is None or (isinstance(cell, str) and not cell.strip())
-
-
-def is_unicode(cell: str) -> bool:
-    """Whether there is no half of a surrogate pair in it."""
-    try:
-        cell.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def shortened(text: str) -> str:

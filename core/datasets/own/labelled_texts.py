@@ -39,7 +39,6 @@ from blindspot.datasets.own.columns import (
     Role,
     UnclearColumns,
     first_named,
-    is_unicode,
     shortened,
     texts_of,
 )
@@ -49,7 +48,7 @@ from blindspot.datasets.own.scored_pairs import SCORE_NAMES
 from blindspot.datasets.own.vocabulary import has_counts
 from blindspot.datasets.published.labelled_texts import Example, labelled_texts
 from blindspot.errors import InputError
-from blindspot.files.tables import ColumnKind, FileTable
+from blindspot.files.tables import ColumnKind, FileTable, is_unicode
 from blindspot.texts import column_key, one_form
 
 MIN_ROWS = 20  # two classes of ten, one for every fold

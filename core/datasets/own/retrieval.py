@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.datasets.own import judged
 from blindspot.datasets.own.columns import (
+    CANDIDATES,
     DOCUMENT,
     MATCH,
     MATE,
@@ -90,18 +92,20 @@ class OwnRetrieval(OwnFile):
         Role("query", QUERY, "the query"),
         Role("document", DOCUMENT, "a document for it"),
         Role("positives", DOCUMENT, "lists of relevant documents"),
-        Role("negatives", NEGATIVES, "lists of documents that are not relevant"),
+        Role("negatives", NEGATIVES, "documents that are not relevant, or lists of them", repeats=True),
+        Role("candidates", CANDIDATES, "lists of further documents, which nobody judged"),
         Role("title", TITLE, "the document's title"),
         Role("relevance", RELEVANCE, "the document's grade, 0 if it is not relevant"),
     )
     forms = (("query", "document"), ("query", "positives"))
-    optional = ("negatives", "title", "relevance")
+    optional = ("negatives", "title", "relevance", "candidates")
     pickers = (
         (Picker(QUERY), Picker(DOCUMENT, "One document per row, or a list of relevant ones")),
         (
             Picker(TITLE, "Title of the document", optional=True),
             Picker(RELEVANCE, "Grade of the document: 0 is not relevant. Without it, all are relevant", optional=True),
             Picker(NEGATIVES, "Documents that are not relevant", optional=True),
+            Picker(CANDIDATES, "Lists of further documents, which nobody judged", optional=True),
         ),
     )
     choose = "Choose the columns of the query and the document."
@@ -110,6 +114,15 @@ class OwnRetrieval(OwnFile):
     def matches_header(cls, table: FileTable) -> bool:
         found = _guess(table)
         return QUERY in found and DOCUMENT in found and not _has_scores(table, found)
+
+    @classmethod
+    def uses_of(cls, table: FileTable, named: Sequence[tuple[str, str]]) -> dict[str, int]:
+        others = super().uses_of(table, [one for one in named if one[0] != NEGATIVES])
+        return others | _numbered([table.number(name) for role, name in named if role == NEGATIVES])
+
+    @property
+    def named(self) -> tuple[tuple[str, str], ...]:
+        return tuple((role or NEGATIVES, name) for role, name in super().named)
 
     @classmethod
     def by_header(cls, table: FileTable) -> dict[int, tuple[str, str]]:
@@ -161,6 +174,10 @@ class OwnRetrieval(OwnFile):
                         expected="one grade for each query and document (positives have 1, negatives 0)",
                         remedy="remove one of the two",
                     )
+        for row, cell in enumerate(table.cells[numbers[CANDIDATES]] if CANDIDATES in numbers else ()):
+            if not _is_nothing(cell):
+                for text in _texts(table, row, numbers[CANDIDATES]):
+                    documents.setdefault(("", text), len(documents))
         if len(documents) < 2:
             raise InputError(f"{table.path} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
         if not any(grade >= RELEVANT for grade, _ in grades.values()):
@@ -199,7 +216,7 @@ class OwnRetrieval(OwnFile):
         grades = {judgement.grade for judgement in self.judgements}
         if kind is not DatasetKind.PAIR_SET or self.used[DOCUMENT].kind is not ColumnKind.TEXT:
             return ""
-        if NEGATIVES in self.used or not grades <= {0, 1}:
+        if NEGATIVES in self.used or CANDIDATES in self.used or not grades <= {0, 1}:
             return ""
         roles = {"query": QUERY, "mate": DOCUMENT, "match": RELEVANCE}
         named = ((role, self.used[use].name) for role, use in roles.items() if use in self.used)
@@ -211,11 +228,14 @@ class OwnRetrieval(OwnFile):
     def first_rows(self, n: int) -> Rows:
         return first_queries(self.queries, self.documents, self.judgements, n)
 
-    def kept_rows(self) -> Iterator[Mapping[str, str | float]]:
-        for query, document, grade in self.judgements:
+    def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
+        judged = {judgement.document for judgement in self.judgements}
+        further = [one.text for number, one in enumerate(self.documents) if number not in judged]
+        for place, (query, document, grade) in enumerate(self.judgements):
             text, found = self.queries[query].text, self.documents[document]
             title = {"title": found.title} if found.title else {}
-            yield {"query": text, "document": found.text, **title, "relevance": grade}
+            more: dict[str, list[str]] = {"candidates": further} if further and not place else {}
+            yield {"query": text, "document": found.text, **title, "relevance": grade, **more}
 
     def dataset(self, dataset_id: str) -> RetrievalDataset:
         return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements)
@@ -277,15 +297,22 @@ def _guess(table: FileTable) -> dict[str, int]:
         name for name in NEGATIVE_NAMES if name == NEGATIVE_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS
     )
     found = {QUERY: first_named(keys, QUERY_NAMES)}
+    if triplets := _triplets(table, keys):
+        return triplets
     if (as_list := first_named(keys, lists)) is not None:
-        found |= {DOCUMENT: as_list, NEGATIVES: first_named(keys, negatives)}
+        found |= {
+            DOCUMENT: as_list,
+            NEGATIVES: first_named(keys, negatives),
+            CANDIDATES: _texts_named(table, keys, CANDIDATES),
+        }
         if found[QUERY] is None:
-            found[QUERY] = first_named(keys, ("question", "anchor"))
+            found[QUERY] = first_named(keys, ("question", "anchor", "userinput"))
     else:
         weak = (name for name in WEAK_GRADE_NAMES if keys.count(name) == 1 and _are_grades(table, keys.index(name)))
         found |= {
             DOCUMENT: first_named(keys, DOCUMENT_NAMES),
             TITLE: first_named(keys, TITLE_NAMES),
+            CANDIDATES: _texts_named(table, keys, CANDIDATES),
             RELEVANCE: first_named(keys, (*GRADE_NAMES, *weak)),
         }
         if first_named(keys, GRADE_NAMES) is not None:
@@ -297,8 +324,31 @@ def _guess(table: FileTable) -> dict[str, int]:
     return {use: number for use, number in found.items() if number is not None}
 
 
+def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
+    """A query, a positive and negatives in columns of texts, as in training data: anchor, positive, negative_1, ..."""
+    query, positive = first_named(keys, ("anchor", *QUERY_NAMES, "question")), first_named(keys, ("positive", "pos"))
+    negatives = [
+        number for number, key in enumerate(keys) if _NEGATIVE.fullmatch(key) and table.kinds[number] is ColumnKind.TEXT
+    ]
+    if query is None or positive is None or not negatives or table.kinds[positive] is not ColumnKind.TEXT:
+        return {}
+    return {QUERY: query, DOCUMENT: positive, **_numbered(negatives)}
+
+
+_NEGATIVE = re.compile(r"(?:hard)?neg(?:ative)?\d*")
+
+
+def _numbered(columns: Sequence[int]) -> dict[str, int]:
+    """Several columns of negatives by use: the first is ``NEGATIVES``."""
+    return {NEGATIVES if n == 1 else f"{NEGATIVES} {n}": column for n, column in enumerate(columns, 1)}
+
+
 def _kind(table: FileTable, keys: Sequence[str], name: str) -> ColumnKind | None:
     return table.kinds[keys.index(name)] if keys.count(name) == 1 else None
+
+
+def _texts_named(table: FileTable, keys: Sequence[str], name: str) -> int | None:
+    return keys.index(name) if _kind(table, keys, name) is ColumnKind.TEXTS else None
 
 
 def _are_grades(table: FileTable, number: int) -> bool:
@@ -316,7 +366,8 @@ def _has_scores(table: FileTable, found: Mapping[str, int]) -> bool:
 
 def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[str, str, int]]]:
     """Per row the title, text and grade of its documents."""
-    grades, titles, negatives = (numbers.get(use) for use in (RELEVANCE, TITLE, NEGATIVES))
+    grades, titles = (numbers.get(use) for use in (RELEVANCE, TITLE))
+    negatives = [number for use, number in numbers.items() if use.startswith(NEGATIVES)]
     for row, cell in enumerate(table.cells[numbers[DOCUMENT]]):
         texts = _texts(table, row, numbers[DOCUMENT])
         if isinstance(cell, Texts) and (grades is not None or titles is not None):
@@ -327,8 +378,9 @@ def _found(table: FileTable, numbers: Mapping[str, int]) -> Iterator[list[tuple[
             )
         grade = 1 if grades is None else grade_of(table.cells[grades][row], table.where(row, grades))
         found = [(_title(table, row, titles), text, grade) for text in texts]
-        if negatives is not None and not _is_nothing(table.cells[negatives][row]):
-            found += [("", text, 0) for text in _texts(table, row, negatives)]
+        for column in negatives:
+            if not _is_nothing(table.cells[column][row]):
+                found += [("", text, 0) for text in _texts(table, row, column)]
         yield found
 
 

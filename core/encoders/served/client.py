@@ -193,7 +193,7 @@ class Client:
                 vectors = await self._answer([batch.texts[row] for row in rows], batch)
             except TooLarge as refusal:
                 if len(rows) == 1:
-                    raise refusal.error from None
+                    raise refusal.of_text(batch.texts[rows.start]) from None
                 is_refused = True
             else:
                 batch.found.update(zip(rows, vectors, strict=True))

@@ -15,8 +15,15 @@ from blindspot.errors import BlindspotError, InputError
 
 TRIES = 7  # of a request that is answered with 429 or 5xx
 SHOWN = 200  # characters of what a server says
+BEGINS = 60  # characters of a refused text
 _TOO_MANY = re.compile(
     r"batch|too (large|many|long|big)|maximum|at most|exceed|limit|less than|fewer|tokens", re.IGNORECASE
+)
+# What llama.cpp and others say with a 5xx; busier servers say "too many requests", which waiting cures.
+_TOO_LONG = re.compile(
+    r"too (large|long|big)|physical batch|context (length|size|window)|n_(u?batch|ctx)|"
+    r"exceeds? .{0,40}(token|length|limit)",
+    re.IGNORECASE,
 )
 _OUT_OF_MONEY = "insufficient_quota"
 _WHERE = "check the address (often it ends in /v1) and style="
@@ -27,6 +34,16 @@ class TooLarge(Exception):
 
     def __init__(self, error: InputError) -> None:
         self.error = error
+
+    def of_text(self, text: str) -> InputError:
+        """The error, with the one text that it is about."""
+        begins = " ".join(text.split())
+        shown = begins if len(begins) <= BEGINS else f"{begins[:BEGINS]}..."
+        return InputError(
+            f"{self.error.what}; the text, of {len(text):,} characters, begins '{shown}'",
+            expected="texts that the server takes",
+            remedy="shorten or split it, or start the server with a larger limit; what was fetched is kept",
+        )
 
 
 class TryAgain(Exception):
@@ -50,6 +67,8 @@ def refusal(
     because = f": {what}" if what else ""
     if status == 429 and _OUT_OF_MONEY in data[:10_000].decode("utf-8", "replace"):
         return BlindspotError(f"{host} refuses further requests (429){because}", remedy="check the account's credit")
+    if status >= 500 and _TOO_LONG.search(what):
+        return TooLarge(InputError(f"{host} refuses {texts} text{'s' if texts > 1 else ''} ({status}){because}"))
     if status == 429 or status >= 500:
         busy = "limits how often it is asked" if status == 429 else "fails"
         error = BlindspotError(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -275,9 +276,18 @@ def _jsonl(path: Path) -> Iterator[_Row]:
 def _separated(path: Path) -> Iterator[_Row]:
     is_tsv = path.suffix.lower() == ".tsv"
     with _text(path) as file:
-        quoting = csv.QUOTE_NONE if is_tsv else csv.QUOTE_MINIMAL  # as in files of pairs
+        lines, separator = _lines_of(path, file), "\t" if is_tsv else ","
+        seen = list(islice(lines, _LOOKED_AT))
+        if seen and (told := _SEP.fullmatch(seen[0].strip())):  # what Excel or a person put before the header
+            separator, seen[0] = told[1], "\n"
+        begins = next((n for n, line in enumerate(seen) if separator in line and not line.startswith("# ")), 0)
+        top = ["\n"] * begins + seen[begins:]
+        # As in files of pairs: in a .tsv quotes are part of the text, unless all cells have them.
+        cells = seen[begins].strip().split(separator) if seen else []
+        is_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
+        quoting = csv.QUOTE_MINIMAL if is_quoted or not is_tsv else csv.QUOTE_NONE
         header: list[str] = []
-        for number, cells in csv_rows(path, _lines_of(path, file), "\t" if is_tsv else ",", quoting):
+        for number, cells in csv_rows(path, chain(top, lines), separator, quoting):
             place = f"line {number}"
             if not header:
                 header = cells
@@ -290,6 +300,10 @@ def _separated(path: Path) -> Iterator[_Row]:
                 )
             vector = [cells[c] for c in columns] if columns else cells[header.index("embedding")]
             yield _Row(place, cells[header.index("text")] or None, _numbers(path, place, vector))
+
+
+_LOOKED_AT = 50  # lines, for the header
+_SEP = re.compile(r'"?sep=(.)"?[,;]*', re.IGNORECASE)
 
 
 def _numbered(header: list[str]) -> list[int]:

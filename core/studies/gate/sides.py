@@ -8,18 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
-from blindspot.errors import InputError, unknown
+from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited, write_atomically
 from blindspot.runs.comparison import ItemScores, declared
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Float64, Int64
+from blindspot.types import Float64, Int64, digest_of_strings
 
 FORMAT = "blindspot-gate-1"
 MOST_BYTES = 1 << 28  # of a recorded file
@@ -32,6 +33,8 @@ class Recorded:
     Attributes:
         name: of the model.
         dataset_digest: of the set's content; ``numbers [m]`` of the items that were evaluated.
+        form: the same, whatever ends lines and whichever form of Unicode texts have; "" where it is not known.
+        texts: ``[m]`` digests of the items, likewise; empty where they are not known.
         values: by score its value; ``parts``: by score ``[m]``, see ``ItemScores``.
     """
 
@@ -43,6 +46,8 @@ class Recorded:
     numbers: Int64
     values: Mapping[str, float]
     parts: Mapping[str, Float64]
+    form: str = ""
+    texts: tuple[str, ...] = ()
 
 
 def diagnostic_of(kind: DatasetKind) -> DiagnosticEntry:
@@ -91,7 +96,24 @@ def recorded(run: RunRecord, scores: Mapping[str, ItemScores]) -> Recorded:
         next(iter(scores.values())).numbers,
         {name: one.value for name, one in scores.items()},
         {name: one.parts for name, one in scores.items()},
+        _form(run),
+        tuple(map(digest_of_item, next(iter(scores.values())).texts)),
     )
+
+
+def digest_of_item(text: str) -> str:
+    """Short digest of an item in one line, whatever ends its lines and whichever form of Unicode it is in."""
+    return digest_of_strings([" ".join(normalize("NFC", text).split())])[:16]
+
+
+def _form(run: RunRecord) -> str:
+    """``Dataset.form_digest`` of a user's file; files of the catalog have one form."""
+    try:
+        own = find_dataset(run.plan.dataset).own
+    except BlindspotError:  # the file of a stored run may be gone
+        return ""
+    dataset = own.loaded(run.plan.dataset) if own else None
+    return dataset.form_digest if dataset and dataset.content_digest == run.plan.dataset_digest else ""
 
 
 # --- the file
@@ -114,7 +136,9 @@ def write(path: Path, run: RunRecord, scores: Mapping[str, ItemScores], *, texts
         "dataset": find_dataset(run.plan.dataset).title,
         "dataset_digest": side.dataset_digest,
         "scores": dict(side.values),
+        **({"form_digest": side.form} if side.form else {}),
         "items": side.numbers.tolist(),
+        "item_digests": list(side.texts),
         "parts": {name: values.tolist() for name, values in side.parts.items()},
         "manifest": _without_paths(dict(run.manifest)),
         **({"texts": list(first.texts)} if texts else {}),
@@ -171,4 +195,5 @@ def _checked(content: Mapping[str, Any]) -> Recorded:
         raise TypeError("a name is no text, or its version no number")
     params = {str(name): str(value) for name, value in content["params"].items()}
     model, diagnostic, digest = strings
-    return Recorded(model, diagnostic, content["version"], params, digest, numbers, values, parts)
+    form, texts = str(content.get("form_digest", "")), tuple(map(str, content.get("item_digests", ())))
+    return Recorded(model, diagnostic, content["version"], params, digest, numbers, values, parts, form, texts)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -14,6 +15,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
 from blindspot.runs.comparison import ItemScores, declared
 from blindspot.studies.gate.sides import Recorded
+from blindspot.texts import counted
 
 SHOWN = 20  # items that got worse
 MOST_TOLERATED = 1.0
@@ -137,7 +139,7 @@ def judge(
     Raises:
         InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
     """
-    _check_alike(old, new, score)
+    _check_alike(old, new, score, next(iter(scores.values())).texts)
     found = scores[score]
     if found.known.refusal:
         raise InputError(
@@ -166,16 +168,16 @@ def judge(
     )
 
 
-def _check_alike(old: Recorded, new: Recorded, score: str) -> None:
+def _check_alike(old: Recorded, new: Recorded, score: str, texts: Sequence[str]) -> None:
     if (old.diagnostic, old.version) != (new.diagnostic, new.version):
         raise InputError(
             f"the baseline is of {old.diagnostic}, version {old.version}",
             expected=f"{new.diagnostic}, version {new.version}",
             remedy="record the baseline again",
         )
-    if old.dataset_digest != new.dataset_digest:
+    if old.dataset_digest != new.dataset_digest and not (old.form and old.form == new.form):
         raise InputError(
-            "the baseline was recorded on other texts or other judgments than the golden set now has",
+            _what_differs(old, new, texts),
             expected="the same golden set",
             remedy="record the baseline again",
         )
@@ -192,6 +194,26 @@ def _check_alike(old: Recorded, new: Recorded, score: str) -> None:
         )
     if score not in old.parts:
         raise InputError(f"the baseline has no {score}", expected=f"one of {', '.join(sorted(old.parts))}")
+
+
+def _what_differs(old: Recorded, new: Recorded, texts: Sequence[str]) -> str:
+    """How two golden sets differ; ``texts`` are the new one's items."""
+    if not old.texts or not new.texts:
+        return "the baseline was recorded on other texts or other judgments than the golden set now has"
+    known, left = Counter(old.texts), list[str]()
+    for digest, text in zip(new.texts, texts, strict=True):
+        if known[digest]:
+            known[digest] -= 1
+        else:
+            left.append(text)
+    if left:
+        of = counted(len(new.texts), "item")
+        return f"{len(left):,} of {of} of the golden set differ from the baseline's, the first: '{left[0][:60]}'"
+    if len(new.texts) < len(old.texts):
+        return f"the golden set has {len(new.texts):,} of the baseline's {len(old.texts):,} items"
+    if old.texts != new.texts:
+        return "the golden set has the items that the baseline was recorded on in another order"
+    return "the golden set has the same items as the baseline, and other texts or judgments beside them"
 
 
 def _in_words(params: Mapping[str, str]) -> str:

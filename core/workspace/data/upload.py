@@ -221,7 +221,9 @@ def _pick(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int]:
             )
             if name is not None:
                 chosen[picker.use] = names.index(name)
-    return chosen
+    picked = {picker.use for line in OWN_KINDS[kind].pickers for picker in line}
+    further = {use: n for use, n in preselected.items() if use not in picked and n not in chosen.values()}
+    return chosen | further  # several columns of negatives have one picker
 
 
 def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:

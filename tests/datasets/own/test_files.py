@@ -233,7 +233,7 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
     "in a missing folder": (lambda folder: folder / "no" / "no.csv", ["there is no file"]),
     "name too long": (lambda folder: folder / f"{'n' * 300}.csv", ["cannot read", "too long"]),
     "below a file": (lambda f: text("csv", "a,b\n")(f) / "x.csv", ["there is no file"]),
-    "unknown ending": (text("text", "a\tb\n"), ["cannot tell the format", ".csv, .tsv, .jsonl, .parquet, .txt"]),
+    "unknown ending": (text("text", "a\tb\n"), ["cannot tell the format", ".csv, .tsv, .jsonl, .json, .parquet, .txt"]),
     "packed": (text("csv.gz", "a\tb\n"), ["cannot tell the format"]),
     "no ending": (lambda f: given_text(f, "csv", "a,b").rename(f / "pairs"), ["cannot tell the format"]),
     "too many bytes": (large, [f"has {own_files.MAX_BYTES + 1:,} bytes; expected at most {own_files.MAX_BYTES:,}"]),

@@ -17,7 +17,7 @@ from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.refusals import TRIES
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, no_progress
 from tests.support.embedding_server import Change, EmbeddingSite, Reply, Request, embedding_server, hash_vectors
@@ -211,6 +211,26 @@ def test_a_batch_that_is_too_large_is_halved(refusal: Reply, site: EmbeddingSite
     np.testing.assert_allclose(vectors, hash_vectors(TEXTS[:200]), atol=1e-7)
     assert sum(len(request.texts) > 10 for request in site.requests) <= 3  # remembered: 64, 32, 16
     assert max(len(request.texts) for request in site.requests[-5:]) == 8
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        Reply(
+            500, {"error": {"message": "input is too large to process. increase the physical batch size", "code": 500}}
+        ),
+        Reply(400, {"message": "This model's maximum context length is 60 tokens. However, you requested 94 tokens"}),
+    ],
+)
+def test_one_text_that_is_too_long_is_found_and_named(refusal: Reply, site: EmbeddingSite, settings: Settings) -> None:
+    texts = [*TEXTS[:40], f"the long story of {'a very ' * 80}old house", *TEXTS[40:64]]
+    site.change = lambda request, reply: refusal if any(len(text) > 300 for text in request.texts) else reply
+    with pytest.raises(InputError) as caught:
+        resolve_encoder(f"api:{site.url}/v1#m?parallel=1", settings).encode(texts, CancelToken())
+    assert "begins 'the long story of a very" in str(caught.value)
+    refused = [request for request in site.requests if any(len(text) > 300 for text in request.texts)]
+    assert len(refused) <= 8, "halved, and never tried again as it is"
+    assert len({request.texts for request in refused}) == len(refused)
 
 
 def test_a_redirect_within_the_host_is_followed(site: EmbeddingSite, settings: Settings) -> None:
