@@ -335,7 +335,7 @@ def _triplets(table: FileTable, keys: Sequence[str]) -> dict[str, int]:
     return {QUERY: query, DOCUMENT: positive, **_numbered(negatives)}
 
 
-_NEGATIVE = re.compile(r"(?:hard)?neg(?:ative)?\d*")
+_NEGATIVE = re.compile(r"(?:hard)?(?:neg|negative)\d*")
 
 
 def _numbered(columns: Sequence[int]) -> dict[str, int]:
