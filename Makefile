@@ -3,8 +3,11 @@
 PYTHON ?= python3
 PORT ?= 8501
 BIN := .venv/bin
+TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+# Two processes, a file of tests at a time.
+IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: screenshots help run demo test trust lint bench docs clean
+.PHONY: screenshots help run demo test check rest trust lint bench docs clean
 
 run: .venv/run.stamp  ## set everything up and serve the app
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -12,12 +15,17 @@ run: .venv/run.stamp  ## set everything up and serve the app
 demo: .venv/run.stamp  ## set everything up and serve a hosted demo, prepared: about two minutes before /ready says so
 	BLINDSPOT_MODE=demo $(BIN)/streamlit run app.py --server.port $(PORT)
 
-test: .venv/dev.stamp lint  ## lint, types and all tests but the longest
+test: .venv/dev.stamp lint  ## lint, types and the first tier of tests: six minutes on two cores
+	$(TESTS) $(IN_TWO) --tier first
+
+check: test rest  ## that and all other tests but the longest: half an hour
+
+rest: .venv/dev.stamp  ## what check has beyond test: browser, servers, real data, whole-app matrices, hostile inputs
 	@command -v chromium >/dev/null 2>&1 || bash .ci/install_chromium
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(TESTS) $(IN_TWO) --tier rest
 
 trust: .venv/dev.stamp  ## the long tests: kills, crowds, simulations, a real server
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow -rP
+	$(TESTS) --tier trust -rP
 
 lint: .venv/dev.stamp  ## ruff, spelling and mypy
 	$(BIN)/ruff check .

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
+import shutil
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
-from hypothesis import settings as hypothesis_settings
 
 from blindspot.runs import pipeline
 from blindspot.settings import Mode, Settings, prepare_runtime
 from blindspot.store.repository import Repository
 from blindspot.workspace import demo
+from tests.support import sources
 
-pytest_plugins = [f"tests.support.{name}" for name in ("pages", "commands", "world", "transfer_world")]
-
-# No test is timed: on a busy machine every one is slow.
-hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-hypothesis_settings.load_profile("untimed")
+pytest_plugins = [f"tests.support.{name}" for name in ("tiers", "pages", "commands", "world", "transfer_world")]
 
 SLOWEST = "test_pipeline_realdata.py"  # it embeds 25,000 sentences: five minutes and more
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # With two processes (make test) what takes longest goes first, so that no process is left alone with it.
+    # With two processes what takes longest goes first, so that no process is left alone with it.
     items.sort(key=lambda item: (item.path.name != SLOWEST, item.path.parent.name != "browser"))
     if not os.environ.get("BLINDSPOT_MIRROR"):
         skip = pytest.mark.skip(reason="BLINDSPOT_MIRROR is not set: the real evaluation data is not here")
@@ -43,9 +41,23 @@ def shared_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def compiled_kernels(shared_cache: Path) -> None:
-    """Compile numba's kernels once for this process and its children."""
-    os.environ.setdefault("NUMBA_CACHE_DIR", str(shared_cache / "numba"))
+def compiled_kernels(pytestconfig: pytest.Config) -> None:
+    """Numba's kernels, compiled once for all processes and kept until a module that uses numba changes.
+
+    Numba itself looks at the file of a kernel alone, not at those of the kernels that it calls.
+    """
+    if "NUMBA_CACHE_DIR" in os.environ:
+        return
+    digest = hashlib.sha256(version("numba").encode())
+    for path in sources.package():
+        if "numba" in sources.text(path):
+            digest.update(path.read_bytes())
+    folder = pytestconfig.rootpath / ".pytest_cache" / "numba" / digest.hexdigest()[:16]
+    for older in folder.parent.glob("*"):
+        if older != folder:
+            shutil.rmtree(older, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
 
 
 def make_settings(cache: Path, mirror: str = "") -> Settings:

@@ -17,9 +17,10 @@ from blindspot.settings import Settings
 from blindspot.store.naming import names_of
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
+from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("reference", "name"),
     [
         ("minilm", "minilm"),
@@ -134,7 +135,7 @@ def test_no_two_names_are_alike_and_all_are_plain(references: list[str], chosen:
     assert not any(c in "<>`$*[]|\n\t" for name in found.values() for c in name)
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "",

@@ -21,6 +21,7 @@ from blindspot.documentation import contents
 from blindspot.runs import pipeline
 from blindspot.settings import ROOT, VARIABLES, Settings
 from tests.support.commands import COMMAND, parse
+from tests.support.tables import each
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = {path.relative_to(ROOT / "docs").as_posix(): path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")}
@@ -69,7 +70,7 @@ COMMANDS = [line for line in LINES if line.words[:1] == (COMMAND,)]
 OF_GUIDES = [line for guide in GUIDES for line in command_lines(guide.read_text("utf-8"))]
 
 
-@pytest.mark.parametrize("line", [*COMMANDS, *OF_GUIDES], ids=str)
+@each("line", [*COMMANDS, *OF_GUIDES], ids=str)
 def test_a_command_of_the_readme_is_one_that_exists(line: Typed, settings: Settings) -> None:
     path, params = parse(list(line.words[1:]))
     assert path, "no command is named"
@@ -99,7 +100,7 @@ def test_the_readme_shows_the_commonest_commands() -> None:
         assert command in shown
 
 
-@pytest.mark.parametrize("line", [line for line in LINES if line.words[0] == "make"], ids=str)
+@each("line", [line for line in LINES if line.words[0] == "make"], ids=str)
 def test_a_make_target_of_the_readme_exists(line: Typed) -> None:
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     variables = re.findall(r"^(\w+) \?=", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
@@ -144,7 +145,7 @@ def test_every_method_has_a_guide() -> None:
     assert len(folders) > 10
 
 
-@pytest.mark.parametrize("guide", GUIDES, ids=lambda guide: guide.parent.name)
+@each("guide", GUIDES, ids=lambda guide: guide.parent.name)
 def test_files_that_a_guide_names_exist(guide: Path) -> None:
     text = guide.read_text("utf-8")
     named = {name for name in INLINE.findall(FENCED.sub("", text)) if re.fullmatch(r"[\w/]+(\.\w+|/)|\w+(/\w+)+", name)}
@@ -196,7 +197,7 @@ echo nothing of ours
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         "rum evalrank --encoder minilm --dataset demo-pairs",

@@ -13,7 +13,8 @@ import pytest
 
 from blindspot.doctor import software
 from blindspot.errors import EXTRAS
-from tests.support.base_install import ROOT, canonical, project
+from tests.support import sources
+from tests.support.base_install import canonical, project
 
 RANGES = {canonical(one.name): (extra, one) for extra, some in project().items() for one in some if extra != "all"}
 PINS = {
@@ -35,8 +36,8 @@ INDIRECT = {  # imported, and brought by something that is declared, in a versio
 def imported() -> set[str]:
     """Top-level modules of other projects that the package imports, anywhere."""
     found = set()
-    for file in (ROOT / "core").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for file in sources.package():
+        for node in ast.walk(sources.tree(file)):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

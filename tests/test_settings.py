@@ -11,6 +11,7 @@ import pytest
 from blindspot.errors import InputError
 from blindspot.settings import ASSETS, ROOT, Mode, Settings, prepare_runtime
 from tests.support.commands import python
+from tests.support.tables import each
 
 
 def test_defaults() -> None:
@@ -48,7 +49,7 @@ def test_devices_that_exist(device: str) -> None:
     assert Settings.from_environment({"BLINDSPOT_DEVICE": device}).device == device
 
 
-@pytest.mark.parametrize("device", ["gpu", "CPU", "cuda:", "cuda:x", "cuda:-1", "cpu\n", " cpu", "mps:0"])
+@each("device", ["gpu", "CPU", "cuda:", "cuda:x", "cuda:-1", "cpu\n", " cpu", "mps:0"])
 def test_devices_that_do_not(device: str) -> None:
     with pytest.raises(InputError, match="expected auto, cpu, cuda, cuda:N or mps"):
         Settings.from_environment({"BLINDSPOT_DEVICE": device})

@@ -32,6 +32,7 @@ from blindspot.texts import (
     word_changes,
     words,
 )
+from tests.support.tables import each
 
 FORMS = ("NFC", "NFD")
 KEYS = (one_form, caseless, same_text, near_duplicate_key, column_key)
@@ -159,14 +160,14 @@ NEAR_DUPLICATES = [
 EVERY = [(row, text) for row, texts in enumerate(NEAR_DUPLICATES) for text in texts]
 
 
-@pytest.mark.parametrize(("row", "text"), EVERY, ids=[ascii(text) for _, text in EVERY])
+@each(("row", "text"), EVERY, ids=[ascii(text) for _, text in EVERY])
 def test_near_duplicates(row: int, text: str) -> None:
     alike = {other for other, candidate in EVERY if near_duplicate_key(candidate) == near_duplicate_key(text)}
     assert alike == {row}
     assert near_duplicate_key(text)
 
 
-@pytest.mark.parametrize("text", ["", "?!...", " \n", "–", "「」", "\u200b", "-", "…\u00ad"])
+@each("text", ["", "?!...", " \n", "–", "「」", "\u200b", "-", "…\u00ad"])
 def test_a_text_of_nothing_that_counts_has_no_near_duplicate(text: str) -> None:
     assert near_duplicate_key(text) == ""
 
@@ -188,7 +189,7 @@ def test_names_of_columns_are_compared_by_letters_and_digits() -> None:
 # --- shares
 
 
-@pytest.mark.parametrize(
+@each(
     ("share", "decimals", "written"),
     [
         (0.455, 0, "46%"),
@@ -243,7 +244,7 @@ def marked(before: str, after: str) -> str:
     return "".join(SIGNS[s.change].format(s.text) for s in word_changes(before, after))
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "expected"),
     [
         ("He is angry now.", "He is furious now.", "He is [-angry-][+furious+] now."),

@@ -1,4 +1,4 @@
-"""Lint of the texts that people read: avoided phrases, spelling, module docstrings, sentences that two tests quote.
+"""Lint of the texts that people read: avoided phrases, spelling, module docstrings.
 
 Static: files are read and parsed, never imported. ``AVOIDED`` is the one list of phrases; what is code in a text (ids,
 names of files, URLs, anything in backticks) is left out. CONTRIBUTING.md has the style, "Style of texts".
@@ -9,8 +9,7 @@ from __future__ import annotations
 import ast
 import gc
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from blindspot.settings import ROOT
+from tests.support import sources
 
 # Phrase (a regular expression, whole words, any case): what to write in its place.
 AVOIDED = {
@@ -43,9 +43,7 @@ SPELLING = {
 }
 # Only where people read on screen: strings, not docstrings nor comments.
 ON_SCREEN = {r"mates?": "match (or: relevant passage)"}
-STANDS_AT_MOST = 60
 OPENINGS = ("What", "Who", "Which", "Where", "How", "When", "Whether")
-SENTENCE = 5  # words running that are a quotation
 
 CODE = re.compile(
     r"```.*?```|``.+?``|`[^`\n]+`|\]\([^)\s]*\)|<[^<>]*>"  # Markdown's code and targets, tags
@@ -117,8 +115,8 @@ def _strings(tree: ast.AST) -> Iterator[tuple[int, str, str]]:
 
 @cache
 def python_strings(path: Path, root: Path = ROOT) -> list[Text]:
-    source, name = path.read_text("utf-8"), path.relative_to(root).as_posix()
-    found = (Text(name, *some) for some in _strings(ast.parse(source)))
+    name = path.relative_to(root).as_posix()
+    found = (Text(name, *some) for some in _strings(sources.tree(path)))
     return sorted(text for text in found if not (ID.fullmatch(text.text) or text.text in IDS))
 
 
@@ -160,57 +158,12 @@ def phrases(root: Path = ROOT) -> list[str]:
     return found
 
 
-def mentions_of_a_design(root: Path = ROOT) -> list[str]:
-    """The document is not in the repository."""
-    found = _files("core/**/*.*", "pages/*.py", "app.py", "docs/**/*.*", "*.md", "tests/**/*.py", root=root)
-    kept = [path for path in found if path.suffix in {".py", ".md", ".sql"} and path.name != Path(__file__).name]
-    lines = ((path, n, line) for path in kept for n, line in enumerate(path.read_text("utf-8").splitlines(), 1))
-    return [f"{path.relative_to(root)}:{n}" for path, n, line in lines if re.search(r"\bDESIGN\b", line)]
-
-
 def docstrings_without_a_noun(root: Path = ROOT) -> list[str]:
     found = []
     for path in _files("core/**/*.py", root=root):
-        first = (ast.get_docstring(ast.parse(path.read_text("utf-8"))) or "").split(" ")[0]
+        first = (ast.get_docstring(sources.tree(path)) or "").split(" ")[0]
         if first.rstrip(",:;") in OPENINGS:
             found.append(f"{path.relative_to(root)}:1: begins with {first}; begin with a noun")
-    return found
-
-
-def _runs(text: str) -> set[str]:
-    """The runs of five words between values and code."""
-    pieces = (piece.split() for piece in CODE.sub("{}", text).split("{}"))
-    return {" ".join(piece[i : i + SENTENCE]) for piece in pieces for i in range(len(piece) - SENTENCE + 1)}
-
-
-def quoted_twice(root: Path = ROOT) -> list[str]:
-    """Sentences of the interface quoted by two or more tests: five words running are a quotation."""
-    interface: set[str] = set()
-    for path in _files("core/**/*.py", "pages/**/*.py", "app.py", root=root):
-        interface.update(*(_runs(text.text) for text in python_strings(path, root) if text.kind == "string"))
-    quotes: dict[str, set[str]] = defaultdict(set)
-    for path in _files("tests/**/*.py", root=root):
-        for place, text in _quotes(path, root):
-            for run in _runs(text) & interface:
-                quotes[run].add(place)
-    by_places = {frozenset(where): run for run, where in sorted(quotes.items()) if len(where) > 1}
-    return sorted(f'{", ".join(sorted(where))}: "{run}"' for where, run in by_places.items())
-
-
-def _quotes(path: Path, root: Path) -> Iterator[tuple[str, str]]:
-    tree, name = ast.parse(path.read_text("utf-8")), path.relative_to(root)
-    for top in tree.body:
-        for part in top.body if isinstance(top, ast.ClassDef) else [top]:
-            place = f"{name}:{part.lineno} {getattr(part, 'name', '')}".strip()
-            yield from ((place, text) for _, kind, text in _strings(part) if kind == "string")
-
-
-def stands(root: Path = ROOT) -> list[str]:
-    found = []
-    for path in _files("core/**/*.*", "pages/*.py", root=root):
-        if path.suffix in {".py", ".sql", ".md"}:
-            lines = enumerate(path.read_text("utf-8").splitlines(), 1)
-            found += [f"{path.relative_to(root)}:{n}" for n, s in lines for _ in re.finditer(r"\bstands?\b", s, re.I)]
     return found
 
 
@@ -222,16 +175,6 @@ def _uncollected() -> Iterator[None]:
     gc.enable()
 
 
-@pytest.mark.parametrize(
-    "check",
-    [phrases, docstrings_without_a_noun, mentions_of_a_design, quoted_twice],
-    ids=lambda check: check.__name__,
-)
-def test_there_are_no(check: Callable[[], list[str]]) -> None:
-    found = check()
+def test_no_avoided_phrase_and_no_docstring_that_begins_with_a_question() -> None:
+    found = [*phrases(), *docstrings_without_a_noun()]
     assert not found, "\n" + "\n".join(found)
-
-
-def test_stand_is_rare() -> None:
-    found = stands()
-    assert len(found) <= STANDS_AT_MOST, "\n" + "\n".join(found)

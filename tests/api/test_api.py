@@ -21,6 +21,7 @@ from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
 from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
 from tests.support.commands import Command
+from tests.support.tables import each
 
 PAIRS = [
     (f"a question about the {thing} {n}", f"an answer on the {thing} {n}")
@@ -87,9 +88,7 @@ def test_columns_are_named_by_role() -> None:
     assert named.metrics == bs.evalrank("random-projection", PAIRS).metrics
 
 
-@pytest.mark.parametrize(
-    "data", [[], 5, None, [(1,)], "nothing", "nothing.csv", [("a", "b", "c", "d")], {"a": [1], "b": [2, 3]}]
-)
+@each("data", [[], 5, None, [(1,)], "nothing", "nothing.csv", [("a", "b", "c", "d")], {"a": [1], "b": [2, 3]}])
 def test_what_is_no_data_is_one_line(data: Any) -> None:
     with pytest.raises(bs.InputError) as caught:
         bs.evalrank("random-projection", data)
@@ -270,7 +269,7 @@ def test_a_gate_is_that_of_the_command_line(store: Path, blindspot: Command, tmp
     assert blindspot(*asked, "--baseline", str(recorded), "--json").json == expected
 
 
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         {"baseline": "nothing.json"},

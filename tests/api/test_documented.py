@@ -12,6 +12,7 @@ import pytest
 
 from blindspot import api
 from blindspot.settings import ROOT, Settings
+from tests.support.tables import each
 
 MODULES = sorted(
     f"{api.__name__}.{path.stem}".removesuffix(".__init__") for path in (ROOT / "core" / "api").glob("*.py")
@@ -31,7 +32,7 @@ def golden_set(path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
 
 
-@pytest.mark.parametrize("module", MODULES)
+@each("module", MODULES)
 def test_the_examples_of_docstrings_run(module: str) -> None:
     assert doctest.testmod(import_module(module)).failed == 0
 

@@ -31,6 +31,7 @@ from tests.conftest import make_settings
 from tests.support.bundle_files import sample
 from tests.support.commands import python
 from tests.support.loopback import serving
+from tests.support.tables import each
 
 CASES = [*texts.cases(), *encoders.cases(), *others.cases()]
 SMALL = [case for case in CASES if not case.is_large]
@@ -145,7 +146,7 @@ def test_there_are_enough_and_each_has_its_name() -> None:
     assert set(IN_A_CHILD) <= {case.name for case in SMALL}
 
 
-@pytest.mark.parametrize("case", SMALL, ids=lambda case: case.name)
+@each("case", SMALL, ids=lambda case: case.name)
 def test_every_edge_says_what_is_wrong(
     case: BadInput, settings: Settings, whole: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

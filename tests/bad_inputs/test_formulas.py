@@ -16,12 +16,14 @@ from pyarrow import parquet
 from blindspot import cli
 from blindspot.files.export import NEEDS_MARK, as_file, guarded, unguarded
 from blindspot.settings import ROOT, Settings
+from tests.support import sources
+from tests.support.tables import each
 
 FORMULAS = ("=1+1", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "'=1", '=HYPERLINK("http://x","y")')
 FINE = ("a dog", "", '"=1"', " =1", "1-1", "é", "a\nb")
 
 
-@pytest.mark.parametrize("text", FORMULAS)
+@each("text", FORMULAS)
 def test_a_formula_becomes_a_text_and_comes_back(text: str) -> None:
     assert guarded(text) == f"'{text}"
     assert unguarded(guarded(text)) == text
@@ -67,10 +69,6 @@ def test_the_command_line_exports_no_formula(
 def test_no_other_module_writes_csv() -> None:
     """Whoever adds an export finds ``blindspot.files.export``."""
     writers = re.compile(r"\.to_csv\(|csv\.write_csv|csv\.writer|DictWriter")
-    found = {
-        str(path.relative_to(ROOT))
-        for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py")]
-        if writers.search(path.read_text("utf-8"))
-    }
+    found = {str(path.relative_to(ROOT)) for path in sources.product() if writers.search(sources.text(path))}
     guarded_or_not_for_people = {"core/files/typed_tables.py", "core/benchmarks/app_store.py"}
     assert found == {"core/files/export.py"} | guarded_or_not_for_people

@@ -28,6 +28,7 @@ from blindspot.runs import sweeps
 from blindspot.studies.judgement import bundles, own_queries
 from blindspot.transforms.chain import TransformChain
 from tests.support.bundle_files import members, sample, zipped
+from tests.support.tables import each
 
 FEW, MANY = 30, 2_000
 SECONDS = 5  # for one input of a few kilobytes; a parser that is quadratic takes far longer
@@ -194,7 +195,7 @@ def _fuzz(name: str, folder: Path, examples: int, *, anew: bool) -> None:
     run()
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@each("name", TARGETS)
 def test_a_few(name: str, tmp_path: Path) -> None:
     _fuzz(name, tmp_path, FEW, anew=False)
 

@@ -41,6 +41,7 @@ from tests.support import store_samples
 from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command, Said
 from tests.support.loopback import free_port
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, dataset_entry, register_dataset, register_encoder
+from tests.support.tables import each
 
 SCORES = ("mrr", "hits@1", "hits@3", "hits@5", "hits@10", "mean_rank", "median_rank")
 WAYS = ("", "_optimistic", "_pessimistic", "_filtered")
@@ -300,7 +301,7 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
 # --- run: what is wrong
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "parts"),
     [
         (["run", "evalrnk", *DEMO[2:]], ["unknown diagnostic 'evalrnk'", "did you mean 'evalrank'?"]),
@@ -350,7 +351,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert not environment.cache.exists()  # nothing was begun
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "part"),
     [
         ("BLINDSPOT_DEVICE", "gpu", "expected auto, cpu, cuda"),
@@ -358,7 +359,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
         ("BLINDSPOT_MODE", "demp", "did you mean 'demo'?"),
     ],
 )
-@pytest.mark.parametrize("command", [DEMO, ("runs",), ("data", "list"), ("bench",)], ids=" ".join)
+@each("command", [DEMO, ("runs",), ("data", "list"), ("bench",)], ids=" ".join)
 def test_a_setting_that_means_nothing_is_bad_input(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch, command: Sequence[str], name: str, value: str, part: str
 ) -> None:

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.support.commands import Command
+from tests.support.tables import each
 
 THINGS = ("apple", "boat", "castle", "desk", "engine", "forest", "garden", "harbor", "island", "jacket")
 WHERE = ("by the river", "in the old town", "under a red roof", "behind the station", "near our school")
@@ -102,7 +103,7 @@ def test_another_golden_set_than_the_baselines_is_refused(blindspot: Command, go
     assert "golden set" in line
 
 
-@pytest.mark.parametrize(
+@each(
     "asked",
     [
         ["--data", "nothing.jsonl", "--baseline", "lsa"],

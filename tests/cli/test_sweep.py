@@ -25,6 +25,7 @@ from blindspot.types import CancelToken
 from tests.support.commands import MORE_RUN_KEYS, RUN_KEYS, Command
 from tests.support.loopback import serving
 from tests.support.small_world import SMALL_PAIRS, GramEncoder, register_encoder
+from tests.support.tables import each
 from tests.support.world import World
 
 ENCODERS = ("--encoder", "trigrams", "--encoder", "bigrams")
@@ -276,7 +277,7 @@ def test_a_dataset_that_cannot_be_had_is_asked_for_once(blindspot: Command, monk
     assert all("404" in failure["error"] for failure in failed)
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "words"),
     [
         ((), ("--encoder, --dataset, --diagnostic missing", "sweep demo")),

@@ -10,7 +10,7 @@ import pytest
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, SOURCES, DatasetEntry, find_dataset
-from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
@@ -20,10 +20,11 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.errors import DataCorrupt, InputError
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 UNPINNED = {"heros"}  # whose checksum could not be looked up: recorded on first use, see test_fetch.py
 EVERY = {**DATASETS, **SOURCES}
-ENTRIES = pytest.mark.parametrize("entry", EVERY.values(), ids=EVERY)
+ENTRIES = each("entry", EVERY.values(), ids=EVERY)
 # Rows (and classes, groups or sections, and words of the questions or groups) of sets from word-benchmarks.
 COUNTS = {
     "analogy-google": (19_544, 14, 905),
@@ -72,16 +73,18 @@ def test_files_are_pinned(entry: DatasetEntry) -> None:
     assert len(set(paths)) == len(paths)
 
 
-@pytest.mark.parametrize(
-    "entry",
-    [
-        pytest.param(e, id=e.id, marks=[pytest.mark.realdata] if e.files else [])
-        for e in EVERY.values()
-        if e.id not in UNPINNED
-    ],
-)
-def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
-    dataset = fetch.load(entry, shared_settings)
+@pytest.mark.realdata
+@each("entry", [entry for entry in EVERY.values() if entry.files and entry.id not in UNPINNED])
+def test_a_published_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared_settings: Settings) -> None:
+    check_size(entry, fetch.load(entry, shared_settings))
+
+
+@each("entry", [entry for entry in EVERY.values() if not entry.files])
+def test_a_built_in_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, settings: Settings) -> None:
+    check_size(entry, fetch.load(entry, settings))
+
+
+def check_size(entry: DatasetEntry, dataset: Dataset) -> None:
     assert dataset.id == entry.id
     assert dataset.kind is entry.kind
     assert len(set(dataset.items)) == len(dataset.items)
@@ -148,7 +151,7 @@ def test_a_dataset_has_the_size_that_its_entry_names(entry: DatasetEntry, shared
     assert (entry.pairs, entry.size) == (rows, size)
 
 
-@pytest.mark.parametrize("entry", [pytest.param(e, id=e.id) for e in DATASETS.values() if not e.files])
+@each("entry", [pytest.param(e, id=e.id) for e in DATASETS.values() if not e.files])
 def test_a_built_in_dataset_is_the_same_every_time(entry: DatasetEntry, settings: Settings) -> None:
     first, second = fetch.load(entry, settings), fetch.load(entry, settings)
     assert first.content_digest == second.content_digest

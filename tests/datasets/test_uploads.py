@@ -20,6 +20,7 @@ from blindspot.files import tables as own_files
 from blindspot.names import in_address
 from blindspot.settings import Mode, Settings
 from tests.support.own_files import read_as
+from tests.support.tables import each
 
 CONTENT = b"id,left,right\n1,a dog runs,a dog is running\n2,it rains,rain falls\n3,old,aged\n"
 COLUMNS = ("right", "left")
@@ -86,7 +87,7 @@ def test_many_visitors_who_keep_the_same_file_have_one(settings: Settings) -> No
     assert [p.name for p in settings.uploads.iterdir()] == [kept.pop().path.parent.name]
 
 
-@pytest.mark.parametrize(
+@each(
     ("sent", "kept"),
     [
         ("pairs.csv", "pairs.csv"),

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import pytest
-
 from blindspot.diagnostic import all_diagnostics
 from blindspot.documentation import contents
 from blindspot.documentation.page import parts
 from blindspot.settings import ASSETS
 from blindspot.ui.navigation import DOCUMENTATION, sections
 from tests.support.pages import OpenApp
+from tests.support.tables import each
 
 EVERY = list(contents.titles())
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -34,7 +33,7 @@ def test_all_files_and_diagnostics_are_in_the_contents_once() -> None:
     assert len(EVERY) == sum(len(pages) for pages in contents.CONTENTS.values())
 
 
-@pytest.mark.parametrize("path", EVERY)
+@each("path", EVERY)
 def test_links_and_pictures_of_a_page_lead_somewhere(path: str) -> None:
     shown = list(parts(contents.markdown(path), path))
     for part in shown:

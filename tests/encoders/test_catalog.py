@@ -17,8 +17,9 @@ from blindspot.encoders.catalog import ENCODERS, EncoderEntry, resolve_encoder
 from blindspot.errors import InputError
 from blindspot.settings import ROOT, Settings
 from blindspot.types import CancelToken
+from tests.support.tables import each
 
-ENTRIES = pytest.mark.parametrize("entry", ENCODERS.values(), ids=ENCODERS)
+ENTRIES = each("entry", ENCODERS.values(), ids=ENCODERS)
 
 
 @ENTRIES

@@ -17,6 +17,7 @@ from blindspot.encoders.lsa import Lsa
 from blindspot.errors import BlindspotError, Cancelled
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32, digest_of_strings, no_progress
+from tests.support.tables import each
 
 ANIMALS = ("dog", "cat", "horse", "cow", "goat", "hen", "duck", "pig")
 ACTS = ("runs home", "sleeps here", "eats a lot", "drinks some milk", "waits for rain")
@@ -42,8 +43,8 @@ def cosines(vectors: Float32) -> np.ndarray:
     return rows @ rows.T
 
 
-@pytest.mark.parametrize("shape", [(400, 250), (60, 900), (900, 60), (5, 3)])
-@pytest.mark.parametrize("count", [1, 20])
+@each("shape", [(400, 250), (60, 900), (900, 60), (5, 3)])
+@each("count", [1, 20])
 def test_the_axes_are_the_first_singular_vectors(shape: tuple[int, int], count: int) -> None:
     count = min(count, *shape)
     rng = np.random.default_rng(7)

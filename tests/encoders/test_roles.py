@@ -23,6 +23,7 @@ from blindspot.types import CancelToken
 from tests.support import retrieval_world as toy
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, register_dataset
+from tests.support.tables import each
 
 PROMPTS = {"query": "query: ", "document": "passage: ", "clustering": "cluster: "}
 DATA = toy.made("asked", ["where is rain", "dogs"], ["Rain in the hills.", "A dog runs.", "Cats."], [{0: 1}, {1: 1}])
@@ -63,8 +64,8 @@ def test_a_run_has_the_vectors_of_encode_query_and_encode_document(
     assert run.manifest["embeddings"]["truncated_share"] == 0
 
 
-@pytest.mark.parametrize("include", [True, False])
-@pytest.mark.parametrize(
+@each("include", [True, False])
+@each(
     ("prompts", "default"),
     [
         ({"query": "Represent the question: ", "document": "Represent the passage: "}, None),
@@ -98,7 +99,7 @@ def test_vectors_of_roles_are_those_of_sentence_transformers(
 DECLARED = {"query": "q: ", "document": "d0: ", "passage": "p: ", "sts": "s: "}
 
 
-@pytest.mark.parametrize(
+@each(
     ("declared", "prompt", "query", "document", "found"),
     [
         ({}, None, None, None, None),

@@ -9,13 +9,14 @@ import pytest
 from blindspot.encoders.uploads import delete_upload, endings, store_upload, upload_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 
 def root(settings: Settings) -> Path:
     return settings.cache / "uploads" / "encoders"
 
 
-@pytest.mark.parametrize(
+@each(
     ("files", "scheme", "stored"),
     [
         (["GoogleNews vectors.txt"], "vectors", ["GoogleNews-vectors.txt"]),
@@ -59,9 +60,7 @@ def test_an_upload_that_was_interrupted_is_completed(settings: Settings) -> None
     assert (upload.folder / "a.npy").read_bytes() == b"rows"
 
 
-@pytest.mark.parametrize(
-    "files", [[], ["a.npy"], ["a.exe"], ["a.txt", "b.txt"], ["a.npy", "a.txt", "b.txt"], ["a"], [".txt"], ["a.npz"]]
-)
+@each("files", [[], ["a.npy"], ["a.exe"], ["a.txt", "b.txt"], ["a.npy", "a.txt", "b.txt"], ["a"], [".txt"], ["a.npz"]])
 def test_other_files_make_no_encoder(settings: Settings, files: list[str]) -> None:
     with pytest.raises(InputError, match="these files make no encoder") as caught:
         store_upload([(name, b"x") for name in files], settings)

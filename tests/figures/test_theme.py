@@ -35,6 +35,7 @@ from blindspot.figures.theme import (
 from blindspot.settings import ROOT
 from blindspot.space.neighbours import figures as neighbours
 from blindspot.types import Variant
+from tests.support.tables import each
 
 VARIANTS = [Variant(f"encoder-{i}", transform) for i in range(30) for transform in ("none", "center")]
 READABLE = 4.5  # WCAG 2, of text
@@ -186,8 +187,8 @@ HEAT_MAPS: dict[str, Callable[[Scheme], go.Figure]] = {
 }
 
 
-@pytest.mark.parametrize("scheme", Scheme)
-@pytest.mark.parametrize("name", HEAT_MAPS)
+@each("scheme", Scheme)
+@each("name", HEAT_MAPS)
 def test_the_values_of_a_heat_map_can_be_read_on_its_cells(name: str, scheme: Scheme) -> None:
     heat = next(trace for trace in HEAT_MAPS[name](scheme).data if trace.type == "heatmap")
     assert heat.texttemplate == "%{text}"

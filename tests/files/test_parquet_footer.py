@@ -16,6 +16,7 @@ from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.parquet_footer import Chunk, column_chunks
 from blindspot.settings import ROOT
+from tests.support.tables import each
 
 # A file of two columns, whose first chunk claims no histogram of levels but has one: pyarrow 26's
 # RowGroupMetaData.column ends the process ("Definition level histogram size mismatch").
@@ -87,7 +88,7 @@ def test_chunks_are_those_that_pyarrow_reads(rows_per_group: int) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "footer",
     [
         b"",

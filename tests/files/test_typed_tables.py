@@ -16,6 +16,7 @@ from pyarrow import parquet
 from blindspot.errors import InputError
 from blindspot.files import typed_tables as plain_tables
 from blindspot.files.typed_tables import Cell, Column, Kind, TableFormat, guarded, unguarded
+from tests.support.tables import each
 
 COLUMNS = (
     Column("word"),
@@ -84,7 +85,7 @@ def test_a_spreadsheet_may_have_added_a_mark_of_utf_8_and_other_line_ends() -> N
 HEADER = "word,count,maybe,seconds,at\r\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("", "t.csv has the columns of nothing; expected word, count, maybe, seconds, at"),
@@ -143,7 +144,7 @@ def test_parquet_of_other_types_of_the_same_kind_is_read() -> None:
     assert plain_tables.read(data, COLUMNS, TableFormat.PARQUET, "file", 1) == [ROW]
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "message"),
     [
         ([{"word": "dog"}], "t.parquet has the columns word; expected word, count"),

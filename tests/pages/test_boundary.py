@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from blindspot.settings import ROOT
+from tests.support import sources
 
 
 def failing_parts() -> None:
@@ -64,12 +64,12 @@ def test_a_demo_does_not_say_what_an_unforeseen_error_was(
 
 
 def test_every_fragment_is_within_the_boundary() -> None:
-    for path in [*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").glob("*.py")]:
+    for path in sources.product():
         if path.name == "boundary.py":
             continue
         bare = [
             node.lineno
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
+            for node in ast.walk(sources.tree(path))
             if isinstance(node, ast.Attribute)
             and node.attr in {"fragment", "dialog"}
             and isinstance(node.value, ast.Name)

@@ -31,13 +31,14 @@ from blindspot.errors import InputError
 from blindspot.jobs import visitors
 from blindspot.jobs.visitors import Visitor
 from blindspot.runs import pipeline
-from blindspot.settings import ASSETS, ROOT, Mode, Settings
+from blindspot.settings import ASSETS, Mode, Settings
 from blindspot.space.maps import page as map_view
 from blindspot.store.repository import Repository
 from blindspot.studies.judgement.page import shown as judgement_state
 from blindspot.studies.judgement.page.shown import Judged
 from blindspot.studies.judgement.store import Judgements
 from blindspot.studies.judgement.types import Ballot, Task
+from tests.support import sources
 from tests.support.judgement_samples import comparative_set, intruder_set
 from tests.support.pages import OpenApp
 from tests.support.run_history import choose_rows
@@ -227,14 +228,12 @@ def delivered(drawn: list[Drawn]) -> None:
 
 
 def calls(path: Path, names: tuple[str, ...]) -> list[ast.Call]:
-    tree = ast.parse(path.read_text("utf-8"))
-    return [n for n in ast.walk(tree) if isinstance(n, ast.Call) and ast.unparse(n.func) in names]
+    return [n for n in ast.walk(sources.tree(path)) if isinstance(n, ast.Call) and ast.unparse(n.func) in names]
 
 
 def test_files_leave_by_one_mechanism() -> None:
-    sources = [*CORE.rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-    for path in sources:
-        offers = [n for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Attribute)]
+    for path in sources.product():
+        offers = [n for n in ast.walk(sources.tree(path)) if isinstance(n, ast.Attribute)]
         found = [n.lineno for n in offers if n.attr == "download_button"]
         assert not found or path == MECHANISM, f"{path}, line {found}: use blindspot.ui.widgets.downloads"
     (only,) = calls(MECHANISM, ("st.download_button",))
@@ -249,7 +248,7 @@ def test_every_file_is_decided_on_when_it_is_asked_for(
     world = world_of(mode)
     own, others = world.shown(private=True), world.shown(private=False)
     lines = {line for drawn in (*own, *others) for line in drawn.calls}
-    for path in CORE.rglob("*.py"):
+    for path in sources.package():
         for call in calls(path, ("downloads.button", "downloads.tables")):
             spans = {(str(path), line) for line in range(call.lineno, (call.end_lineno or 0) + 1)}
             assert spans & lines, f"{path}, line {call.lineno}: no place of this test draws this file"

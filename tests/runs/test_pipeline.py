@@ -30,6 +30,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Variant
+from tests.support.tables import each
 
 ENTRY = find_diagnostic("evalrank")
 TEXTS = 1_400
@@ -267,7 +268,7 @@ def test_a_request_is_canonical(settings: Settings) -> None:
     assert plain.label == "EvalRank of minilm + center on Demo pairs"
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "complaint", "nearest"),
     [
         ({"diagnostic": "evalrnk"}, "unknown diagnostic 'evalrnk'", "evalrank"),

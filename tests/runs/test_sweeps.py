@@ -26,6 +26,7 @@ from blindspot.runs import pipeline, sweeps
 from blindspot.runs.sweeps import RemainingTime, Sweep
 from blindspot.settings import Mode, Settings
 from tests.conftest import make_settings
+from tests.support.tables import each
 
 SMALL = Sweep(
     encoders=("random-projection", "lsa"),
@@ -195,7 +196,7 @@ def test_common_support_names_the_other_encoders_that_may_lack_words(at: Setting
     assert {r.support for r in own.requests} == {()}
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "words"),
     [
         ({"encoders": ()}, ("no encoder", "at least one")),
@@ -242,7 +243,7 @@ def test_what_may_be_left_out_of_a_file(file: Callable[[str], Path]) -> None:
     assert found.common_support
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         (SOME_FILE.replace("encoders", "encoder"), ("'encoder'", "did you mean 'encoders'?")),

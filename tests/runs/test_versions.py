@@ -116,8 +116,8 @@ def test_the_library_has_one_model_and_offers_only_it(changed: Changed) -> None:
     assert len(summary.runs) == 4
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_opens_with_an_older_version(open_app: OpenApp, changed: Changed, page: str) -> None:
+@pytest.mark.parametrize("page", ["evalrank", "compare", "models"])
+def test_a_page_opens_with_an_older_version(open_app: OpenApp, changed: Changed, page: str) -> None:
     app = open_app(changed.world.cache, page, data=changed.dataset, enc=changed.pair)
     assert not app.exception
     assert "@version-" not in written(app)

@@ -18,6 +18,7 @@ from blindspot.errors import BlindspotError, StoreBusy
 from blindspot.settings import ROOT
 from blindspot.store import db
 from blindspot.store.db import Database
+from tests.support import sources
 from tests.support.held_store import held_by_a_child
 
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
@@ -31,8 +32,8 @@ def test_every_query_is_named_somewhere(owner: str) -> None:
     """
     folder = ROOT / "core" / owner / "queries"
     files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.sql")}
-    sources = [path.read_text("utf-8") for path in (ROOT / "core").rglob("*.py")]
-    named = {node.value for text in sources for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)}
+    nodes = (node for path in sources.package() for node in ast.walk(sources.tree(path)))
+    named = {node.value for node in nodes if isinstance(node, ast.Constant)}
     assert len(files) > 10
     assert {file for file in files - named if not (file.startswith("items/") and Path(file).name in named)} == set()
 

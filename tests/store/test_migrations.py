@@ -14,6 +14,7 @@ from blindspot.store.db import Database, Migration, migrate, migrations
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from tests.support import store_samples
+from tests.support.tables import each
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_new_store_has_the_whole_schema(path: Path) -> None:
     assert schema(path) == before
 
 
-@pytest.mark.parametrize("version", range(len(migrations())))
+@each("version", range(len(migrations())))
 def test_every_older_schema_becomes_the_newest(path: Path, tmp_path: Path, version: int) -> None:
     older_store(path, version)
     assert len(versions(path)) == version

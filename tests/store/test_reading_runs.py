@@ -12,6 +12,7 @@ from blindspot.store.repository import Repository
 from blindspot.types import Variant
 from blindspot.ui.widgets.tables import on_one_support
 from tests.support.store_samples import ENTRY, MANIFEST, TIMINGS, pair_set, plan, result, store_many, store_run
+from tests.support.tables import each
 
 PARAMS = {"metric": "cos", "protocol": "definition"}
 
@@ -91,7 +92,7 @@ def leaderboard_by_hand(records: list[RunRecord]) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each("seed", range(12))
 def test_leaderboards_are_those_of_a_choice_by_hand(repository: Repository, seed: int) -> None:
     rng = random.Random(seed)
     for i in range(40):

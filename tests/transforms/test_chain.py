@@ -22,6 +22,7 @@ from blindspot.transforms.codes import RESCORE
 from blindspot.transforms.steps import RANDOM_SEED, Center
 from blindspot.transforms.trained_flows import TrainedFlows
 from blindspot.types import CancelToken, Float32, Float64, no_progress
+from tests.support.tables import each
 
 embeddings = arrays(
     np.float32,
@@ -30,7 +31,7 @@ embeddings = arrays(
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "canonical"),
     [
         ("none", "none"),
@@ -126,7 +127,7 @@ def test_what_pickers_offer_is_canonical() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "what", "expected"),
     [
         ("abtt", "'abtt' was given no argument", "'abtt:K', K: how many components"),
@@ -405,7 +406,7 @@ def test_a_zero_row_stays_zero() -> None:
     assert fitted.record()["steps"][0]["zero_rows"] == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "what", "expected"),
     [
         ("whiten:7", "'whiten:7' does not fit embeddings of 6 dimensions", "at most 6"),
@@ -462,8 +463,8 @@ def test_whitening_leaves_out_what_does_not_vary() -> None:
     assert facts["explained_variance_kept"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("text", ["zscore", "abtt:1", "pcr:1", "whiten"])
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@each("text", ["zscore", "abtt:1", "pcr:1", "whiten"])
+@each("value", [np.nan, np.inf])
 def test_a_corpus_that_is_not_finite_is_refused(text: str, value: float) -> None:
     corpus = draw(0, 20, 6, 1)
     corpus[3, 3] = value

@@ -28,6 +28,7 @@ from blindspot.datasets.published.word_relations import (
     outliers,
 )
 from blindspot.store.repository import Repository, store_dataset
+from tests.support.tables import each
 
 SAMPLES: tuple[Dataset, ...] = (
     pair_set("pairs", [("a", "b"), ("b", "c"), ("a", "b")], ["d"]),
@@ -48,7 +49,7 @@ SAMPLES: tuple[Dataset, ...] = (
     labelled_texts("labelled", ("p", "q"), [Example("p", "a"), Example("q", "b"), Example("q", "a")]),
     ProbingTask.of(labelled_texts("probing", ("p", "q"), [Example("p", "a"), Example("q", "b")]), "tree_depth"),
 )
-every_kind = pytest.mark.parametrize("dataset", SAMPLES, ids=lambda d: d.kind.name)
+every_kind = each("dataset", SAMPLES, ids=lambda d: d.kind.name)
 
 
 def test_the_table_and_the_samples_have_every_kind() -> None:

@@ -25,6 +25,7 @@ from blindspot.datasets.published.labelled_texts import Example, labelled_texts
 from blindspot.diagnostic import DiagnosticResult
 from blindspot.runs import pipeline
 from blindspot.texts import same_text
+from tests.support.tables import each
 
 CLASSES = ("p", "q", "r")
 TEXTS = st.sampled_from(["a", "A", " a ", "a  b", "A B", "b", "ß", "SS", "\u00e9", "E\u0301"])
@@ -159,7 +160,7 @@ def test_the_part_whose_texts_have_vectors(data: LabelledTexts, draw: st.DataObj
 BASE = labelled_texts("x", CLASSES, [Example("p", "a", "b", TRAIN), Example("q", "b", "a", TEST)])
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         {"items": ("a", "c")},

@@ -23,6 +23,7 @@ from blindspot.datasets.published.word_relations import (
     outliers,
 )
 from tests.support.small_world import SMALL_PAIRS
+from tests.support.tables import each
 
 REPEATED = loaders.pair_set("repeated", [("a", "b"), ("a", "b"), ("b", "a"), ("c", "c"), ("a", "c")], [])
 
@@ -98,7 +99,7 @@ def test_examples_and_those_that_leak() -> None:
     assert data.overlaps.tolist() == [False, True, True, False], "what is asked for changes nothing"
 
 
-@pytest.mark.parametrize(
+@each(
     ("dataset", "headings", "cells"),
     [
         (

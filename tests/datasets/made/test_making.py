@@ -15,6 +15,7 @@ from blindspot.datasets.made.making import Form, propose, rows
 from blindspot.datasets.made.rules import KINDS
 from blindspot.errors import InputError
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 TEXTS = tuple((Path(__file__).parent / "sentences.txt").read_text("utf-8").splitlines())
 SOME = TEXTS[:20]
@@ -111,7 +112,7 @@ def test_texts_of_a_file(name: str, content: str, tmp_path: Path) -> None:
     assert source.read(path) == ("one two", "three")
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "says"),
     [
         ("a.txt", b"", "has no text"),

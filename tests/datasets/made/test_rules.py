@@ -16,6 +16,7 @@ from blindspot.datasets.made.rule import Changed, Meaning, Passed
 from blindspot.datasets.made.rules import KINDS, RULES, rules_of
 from blindspot.diagnostics.heros import definition
 from blindspot.errors import InputError
+from tests.support.tables import each
 
 HERE = Path(__file__).parent
 TEXTS = (HERE / "sentences.txt").read_text("utf-8").splitlines()
@@ -31,7 +32,7 @@ def test_every_rule_and_sentence_has_one_verdict() -> None:
     )
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_rule_does_what_was_judged(kind: str) -> None:
     rule, in_file = RULES[JUDGED.get(kind, kind)], names.in_texts(TEXTS)
     for name, number, verdict, result in VERDICTS:
@@ -71,7 +72,7 @@ def test_heros_reads_the_meaning_from_the_names_of_rewrites() -> None:
 # --- by hand
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "text", "changed"),
     [
         ("negation_inserted", "She went home.", "She did not go home."),
@@ -100,7 +101,7 @@ def test_a_change_by_hand(kind: str, text: str, changed: str) -> None:
     assert outcome.text == changed
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "text"),
     [
         ("negation_inserted", "Is she here?"),

@@ -25,6 +25,7 @@ from blindspot.files import tables as own_files
 from blindspot.files.tables import ColumnKind
 from blindspot.settings import ASSETS, Settings
 from tests.support.own_files import ENDINGS, Maker, check_refused, given_text, read_as, table, text, write
+from tests.support.tables import each
 
 PAIRS = (("A dog runs.", "A dog is running."), ("He said “no”, twice", "No, he said"), ("1984", "a novel"))
 HEADER = ("query", "mate")
@@ -125,8 +126,8 @@ def test_the_example_of_the_readme() -> None:
 # --- which column is which
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
-@pytest.mark.parametrize(
+@each("ending", ENDINGS)
+@each(
     ("names", "expected", "why"),
     [
         (["text", "mate", "query"], ("query", "mate"), "by its name"),
@@ -277,13 +278,13 @@ WRONG: dict[str, tuple[Maker, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("case", WRONG)
+@each("case", WRONG)
 def test_what_is_wrong_is_one_clear_line(tmp_path: Path, case: str) -> None:
     make, parts = WRONG[case]
     check_refused(make(tmp_path), *parts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("ending", "content"),
     [(ending, content) for ending in ENDINGS for content in (b"", b"\n", b" \r\n\n")]
     + [(ending, content) for ending in ENDINGS[:3] for content in (b"\xef\xbb\xbf", b"\xef\xbb\xbf\n")],

@@ -21,6 +21,7 @@ from blindspot.datasets.published.labelled_texts import Example
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from tests.support.own_files import check_refused, read_as
+from tests.support.tables import each
 
 N = 24
 Cells = Callable[[int], object]
@@ -66,7 +67,7 @@ def labelled(path: Path) -> OwnLabelledTexts:
     return found
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "read"),
     [
         ({"text": "text", "label": "words"}, {TEXT: "text", LABEL: "label"}),
@@ -101,7 +102,7 @@ def test_a_label_beside_a_text_or_two(tmp_path: Path, columns: dict[str, str], r
     assert [e.split for e in found.examples[:4]] == ([TRAIN, TRAIN, TEST, TEST] if SPLIT in read else [-1] * 4)
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "kind"),
     [
         ({"text1": "text", "text2": "text", "label": "whole"}, DatasetKind.SCORED_PAIRS),
@@ -131,8 +132,8 @@ def test_one_training_example_will_do_where_a_dev_part_chooses(tmp_path: Path) -
     assert labelled(given(tmp_path, rows_of([*HALVES, "r", "r"], split=split))).classes == ("p", "q", "r")
 
 
-@pytest.mark.parametrize("name", ["mine.csv", "mine.tsv", "mine.jsonl", "mine.parquet"])
-@pytest.mark.parametrize(
+@each("name", ["mine.csv", "mine.tsv", "mine.jsonl", "mine.parquet"])
+@each(
     ("labels", "classes"),
     [
         (("b", "A", "c"), ("A", "b", "c")),
@@ -184,7 +185,7 @@ def rows_of(labels: Sequence[object], **more: Sequence[object]) -> list[dict[str
 HALVES = ["p", "q"] * 12
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "told"),
     [
         (

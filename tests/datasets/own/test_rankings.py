@@ -11,6 +11,7 @@ from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.own import rankings
 from blindspot.errors import InputError
+from tests.support.tables import each
 
 SCORES = {"q02": {"d03": 0.5, "d01": -1.5e-3}, "q01": {"d60": 7.0}}
 ROWS = [(0, 59, 7.0), (1, 0, -1.5e-3), (1, 2, 0.5)]
@@ -50,7 +51,7 @@ def test_predictions(tmp_path: Path, dataset: RetrievalDataset, wrapped: object)
     assert found.name == "Task_predictions"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "content", "message"),
     [
         ("a.run", "q01 Q0 d01 1 0.5\n", "line 1: 5 cells; expected TREC's topic Q0 document rank score name"),

@@ -12,6 +12,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own import files as own
 from blindspot.datasets.own.reference import NamedColumns, OwnReference, with_columns
 from blindspot.errors import InputError
+from tests.support.tables import each
 
 CELLS = {
     "a b": "a text",
@@ -59,7 +60,7 @@ def test_named_columns_decide_what_a_file_is(path: Path, columns: str, kind: Dat
     assert own.path_of(entry.id) == path
 
 
-@pytest.mark.parametrize(
+@each(
     ("columns", "message"),
     [
         ("query=e", "query only.*query, mate"),

@@ -23,6 +23,7 @@ from blindspot.errors import InputError
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from tests.support.own_files import check_refused, text, write
+from tests.support.tables import each
 
 Judged = dict[tuple[str, str], int]
 
@@ -215,7 +216,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@each("wrong", WRONG)
 def test_what_is_wrong_is_one_line(tmp_path: Path, wrong: str) -> None:
     make, parts = WRONG[wrong]
     check_refused(make(tmp_path), *parts)

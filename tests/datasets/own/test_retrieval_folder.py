@@ -22,6 +22,7 @@ from blindspot.names import in_address, name_of_dataset
 from blindspot.runs import manifests
 from blindspot.settings import ROOT, Mode, Settings
 from tests.support.retrieval_folders import BEIR, TREC, Files, folder
+from tests.support.tables import each
 
 
 def found(path: Path, options: str = "") -> RetrievalDataset:
@@ -56,7 +57,7 @@ def test_a_trec_folder(tmp_path: Path) -> None:
     assert dataset.query_texts == ("which is first", "which is third")
 
 
-@pytest.mark.parametrize(
+@each(
     "qrels",
     [
         {"qrels/test.tsv": "q1\td1\t1\nq1\td2\t0\nq2\td3\t2.0\n"},  # no header
@@ -297,7 +298,7 @@ WRONG: dict[str, tuple[Files, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@each("wrong", WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(
     tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -325,7 +326,7 @@ def sent(*files: Files, folder: str = "my folder") -> list[tuple[str, bytes]]:
     ]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
+@each("wrong", WRONG)
 def test_a_wrong_folder_is_refused_alike_when_it_is_uploaded(settings: Settings, wrong: str) -> None:
     changed, parts = WRONG[wrong]
     with pytest.raises(InputError) as raised:

@@ -14,6 +14,7 @@ from blindspot.datasets.kinds.probing import PROBES, ProbingTask, probe_of
 from blindspot.datasets.own.files import parse, tabulate
 from blindspot.errors import InputError
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 SPLITS = {"tr": TRAIN, "va": DEV, "te": TEST}
 LINES = [
@@ -85,7 +86,7 @@ def test_columns_with_a_header_stay_labeled_texts_unless_they_name_a_task() -> N
         parse(Path("x.tsv"), named.replace("tense\ttrain\tb", "depth\ttrain\tb", 1).encode())
 
 
-@pytest.mark.parametrize(
+@each(
     ("lines", "told"),
     [
         ([line for line in LINES if line[:2] != "te"], "test"),

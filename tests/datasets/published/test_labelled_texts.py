@@ -18,6 +18,7 @@ from blindspot.datasets.published.labelled_texts import Example, labelled_texts
 from blindspot.datasets.published.transfer_tasks import LABELLED
 from blindspot.errors import DataCorrupt
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 Reader = Callable[[Path, int], list[Example]]
 
@@ -69,7 +70,7 @@ def test_every_file_of_a_split(tmp_path: Path, reader: Reader, content: bytes, e
     assert reader(path, DEV) == [Example(*row, split=DEV) for row in expected]
 
 
-@pytest.mark.parametrize(
+@each(
     ("reader", "content"),
     [
         (read.trec, b"DESC:a ok ?\nno class\n"),

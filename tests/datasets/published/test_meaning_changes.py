@@ -19,6 +19,7 @@ from blindspot.datasets.published import meaning_changes as sets
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.errors import DataCorrupt
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 CAPTIONS = {"caption": "a  red dog ", "caption2": "a dog that is red", "negative_caption": "a blue dog"}
 HEADER = "ItemNum,Sentence,Plausibility,Voice,TrialType,SynonymPair,NumSyn"
@@ -133,7 +134,7 @@ def test_ratings_are_sorted_into_sets_by_line(tmp_path: Path) -> None:
         sets.sts3k("x", *(tmp_path / name for name in ("all", "adv", "plain")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("load", "name", "content"),
     [
         (lambda path: sets.sugarcrepe("x", [path]), "swap_obj.json", "[{"),

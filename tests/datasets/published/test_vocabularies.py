@@ -19,6 +19,7 @@ from blindspot.datasets.published import vocabularies
 from blindspot.errors import DataCorrupt, InputError
 from blindspot.settings import Settings
 from tests.support.own_files import read_as
+from tests.support.tables import each
 
 CONTENT = b"word,count,pos\nthe,1000,D\ncat,20.5,N\nTiger,1e1,N\n"
 
@@ -128,7 +129,7 @@ def test_pairs_with_counts_stay_pairs() -> None:
     assert own.parse(Path("p.csv"), content).kind is DatasetKind.PAIR_SET
 
 
-@pytest.mark.parametrize(
+@each(
     ("rows", "message"),
     [
         ("a,1\nb,2\na,3", "line 4: 'a' occurs twice, first in line 2"),

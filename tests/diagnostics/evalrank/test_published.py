@@ -9,6 +9,7 @@ import pytest
 from blindspot.datasets.catalog import DATASETS
 from blindspot.diagnostics.evalrank import published as reference
 from blindspot.numerics.similarity import Similarity
+from tests.support.tables import each
 
 # Percent, as the tables print them: (source, model, post-processing, similarity) and the three scores.
 COPIED = [
@@ -30,7 +31,7 @@ COPIED = [
 ]
 
 
-@pytest.mark.parametrize(("source", "model", "post_processing", "metric", "percent"), COPIED)
+@each(("source", "model", "post_processing", "metric", "percent"), COPIED)
 def test_rows_are_those_of_the_tables(
     source: str, model: str, post_processing: str, metric: str, percent: tuple[float, ...]
 ) -> None:
@@ -74,7 +75,7 @@ def test_only_the_paper_s_datasets_have_published_scores() -> None:
         assert reference.published_for(dataset) == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("transform", "published"),
     [
         ("none", "none"),

@@ -24,6 +24,7 @@ from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import TransformChain
 from tests.support.animals import ANIMALS, write_vectors
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 ENTRY = find_diagnostic("evalrank")
@@ -183,7 +184,7 @@ def test_the_sample_is_always_the_same_and_no_larger_than_can_be_paid() -> None:
 # --- sliders
 
 
-@pytest.mark.parametrize(
+@each(
     ("chain", "dimension", "expected"),
     [
         ("none", 384, []),

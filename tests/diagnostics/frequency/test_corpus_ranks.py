@@ -9,6 +9,7 @@ from scipy.stats import t as student
 from blindspot.diagnostics.frequency import corpus_ranks
 from blindspot.numerics.neighbours.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
+from tests.support.tables import each
 
 N = 1_000
 
@@ -71,7 +72,7 @@ def test_a_planted_exponent_is_recovered_under_noise() -> None:
     assert fit.r2 == pytest.approx(np.corrcoef(np.log(k), np.log(mean))[0, 1] ** 2)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each("seed", range(8))
 def test_random_neighbours_are_no_power_law(seed: int) -> None:
     ranks = np.random.default_rng(seed).permutation(3_000) + 1.0
     curve = corpus_ranks.null_curve(ranks, np.arange(0, 3_000, 10), seed)

@@ -12,6 +12,7 @@ from blindspot.diagnostics.frequency.findings import findings
 from blindspot.numerics.statistics.association import spearman
 from blindspot.runs.findings import Level
 from tests.support.made_up_store import MadeUp, false_alarms, shown
+from tests.support.tables import each
 
 WORDS = 250  # of each class
 
@@ -52,10 +53,8 @@ def test_neighbors_by_frequency(bend: float, fit: float, null: float, who: str) 
     assert [who in one.sentence for one in found] == ([True] if who else [])
 
 
-@pytest.mark.parametrize(
-    ("score", "kind", "view"), [("length", "length-by-frequency", "norms"), ("hub", "hubs-by-frequency", "hubs")]
-)
-@pytest.mark.parametrize(
+@each(("score", "kind", "view"), [("length", "length-by-frequency", "norms"), ("hub", "hubs-by-frequency", "hubs")])
+@each(
     ("rho", "words", "who"),
     [(0.6, 1_000, "frequent"), (-0.6, 1_000, "rare"), (0.22, 1_000, ""), (0.1, 100_000, ""), (0.9, 5, "")],
 )

@@ -19,6 +19,7 @@ from blindspot.diagnostics.heros.browsing import Above, Filter, Sentences, Where
 from blindspot.files.export import as_file
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.types import Variant
+from tests.support.tables import each
 
 SUBSETS = ("synonym", "of <my> own", "no")
 WORDS = "the a dog cat runs sleeps Dog not".split()
@@ -87,10 +88,8 @@ def test_every_stored_row_has_its_place(rows: pd.DataFrame, found: Sentences) ->
     assert few.cosine["bb"].shape == (len(few.numbers), 1)
 
 
-@pytest.mark.parametrize("where", Where)
-@pytest.mark.parametrize(
-    "above", [(Above("no", "synonym"),), (Above("synonym", "no"), Above("of <my> own", "no"))], ids=["one", "two"]
-)
+@each("where", Where)
+@each("above", [(Above("no", "synonym"),), (Above("synonym", "no"), Above("of <my> own", "no"))], ids=["one", "two"])
 def test_orders_are_filtered_as_a_loop_does(
     rows: pd.DataFrame, found: Sentences, where: Where, above: tuple[Above, ...]
 ) -> None:

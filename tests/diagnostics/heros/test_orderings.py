@@ -24,6 +24,7 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import mcnemar
 from blindspot.texts import percent
 from blindspot.types import Float64
+from tests.support.tables import each
 
 
 def cosines(**columns: list[float]) -> Cosines:
@@ -76,7 +77,7 @@ def test_no_pair_is_listed_twice(subsets: list[str]) -> None:
     assert all(len(pair) == 2 and pair <= set(subsets) for pair in pairs)
 
 
-@pytest.mark.parametrize(
+@each(
     ("subset", "meaning"),
     [
         ("synonym", Meaning.KEPT),
@@ -232,8 +233,8 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
         assert re.search(rf"{re.escape(percent(1 - rate, 1))}[a-z ]* {['one', 'two', 'three'][place]}\b", said)
 
 
-@pytest.mark.parametrize("n", [10, 12, 21, 50, 150])
-@pytest.mark.parametrize("k", [1, 4, 8])
+@each("n", [10, 12, 21, 50, 150])
+@each("k", [1, 4, 8])
 def test_more_often_than_not_is_rarely_said_of_the_highest_of_several_coins(k: int, n: int) -> None:
     """Exact: k independent shares of n originals, all one half in truth, by the distribution of their largest count.
 

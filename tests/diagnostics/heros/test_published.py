@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from blindspot.datasets.published.minimal_pairs import SUBSETS
 from blindspot.diagnostics.heros.published import GROUPS, blocks, heros_profiles
 from blindspot.diagnostics.heros.published import SUBSETS as PUBLISHED_SUBSETS
+from tests.support.tables import each
 
 PROFILES = {profile.model: profile for profile in heros_profiles()}
 
@@ -37,7 +36,7 @@ COPIED = [
 ]
 
 
-@pytest.mark.parametrize(("figure", "model", "parameters", "dimension", "means"), COPIED)
+@each(("figure", "model", "parameters", "dimension", "means"), COPIED)
 def test_rows_are_those_of_the_figures(
     figure: int, model: str, parameters: float | None, dimension: int | None, means: tuple[float, ...]
 ) -> None:

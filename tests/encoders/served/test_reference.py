@@ -12,9 +12,10 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.names import name_of_model, version_of
 from blindspot.settings import Settings
 from blindspot.types import Variant
+from tests.support.tables import each
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "canonical"),
     [
         ("api:http://localhost:8000/v1#m", "api:http://localhost:8000/v1#m"),
@@ -65,7 +66,7 @@ def test_every_reference_is_read_as_it_is_written(model: str, prompt: str | None
 SECRET = "sk-do-not-show-me-0123456789"
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     [
         "api:",
@@ -110,7 +111,7 @@ def test_a_wrong_reference_is_one_line_without_the_key(wrong: str) -> None:
     assert SECRET not in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "is_private"),
     [
         ("localhost", True),

@@ -22,6 +22,7 @@ from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
 from tests.support.odd_texts import ODD_TEXTS
 from tests.support.small_world import SMALL_PAIRS, register_dataset
+from tests.support.tables import each
 
 DIMENSION = 24
 PIECES = 30_522
@@ -83,7 +84,7 @@ def encoder(folder: Path, settings: Settings, query: str = "") -> StaticEncoder:
     return found
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each("name", MODELS)
 def test_vectors_are_those_of_model2vec(name: str, tmp_path: Path, settings: Settings) -> None:
     from model2vec import StaticModel
 

@@ -20,6 +20,7 @@ from blindspot.encoders.table.encoder import Table
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
+from tests.support.tables import each
 
 TEXTS = ("A dog runs.", 'He said "no", twice', "größe", "two\tparts", " spaced ", "A dog")
 VECTORS = np.random.default_rng(4).normal(size=(len(TEXTS), 5)).astype(np.float32)
@@ -82,7 +83,7 @@ WRITERS: dict[str, tuple[str, Callable[[Path], None]]] = {
 }
 
 
-@pytest.mark.parametrize("form", WRITERS)
+@each("form", WRITERS)
 def test_a_table_gives_what_stands_in_it(form: str, tmp_path: Path, settings: Settings) -> None:
     name, write = WRITERS[form]
     write(tmp_path / name)
@@ -255,7 +256,7 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@each("name", REFUSED)
 def test_a_bad_table_is_refused_in_one_line(name: str, tmp_path: Path, settings: Settings) -> None:
     file, write, said = REFUSED[name]
     write(tmp_path)

@@ -29,6 +29,7 @@ from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Variant
 from tests.support.commands import Command
 from tests.support.small_world import SMALL_PAIRS, register_dataset
+from tests.support.tables import each
 
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", "", "Sentence about rain. " * 90)
 SECRET = "__import__('os').system('touch owned')"
@@ -78,7 +79,7 @@ def refusal(reference: str, settings: Settings) -> str:
 # --- references
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "stored"),
     [
         ("dir:/models/x", "dir:/models/x"),
@@ -112,7 +113,7 @@ def test_a_reference_has_one_spelling(typed: str, stored: str) -> None:
     assert Variant.parse(str(variant)) == variant
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "said"),
     [
         ("dir:", "names no folder"),

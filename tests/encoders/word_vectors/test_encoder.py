@@ -22,6 +22,7 @@ from blindspot.encoders.word_vectors.encoder import WordVectors
 from blindspot.errors import Cancelled, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32, digest_of_strings, no_progress
+from tests.support.tables import each
 
 FILE = """Paris 1 0
 the 2 0
@@ -49,7 +50,7 @@ def encoded(encoder: Encoder, *texts: str) -> list[list[float]]:
 NOTHING = [pytest.approx(float("nan"), nan_ok=True)] * 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "vector"),
     [
         ("Paris", [1, 0]),
@@ -247,8 +248,8 @@ def test_a_reference_has_one_spelling(scheme: str, tmp_path: Path) -> None:
     assert canonical_encoder(f"{scheme}:{asked}") == f"{scheme}:{asked}"
 
 
-@pytest.mark.parametrize("scheme", ["vectors", "table"])
-@pytest.mark.parametrize(
+@each("scheme", ["vectors", "table"])
+@each(
     ("target", "said"),
     [
         ("", "names no file"),

@@ -25,6 +25,7 @@ from blindspot.encoders.word_vectors.words import VectorFormat
 from blindspot.errors import InputError
 from blindspot.settings import ROOT
 from blindspot.types import Float32
+from tests.support.tables import each
 
 WORDS = ("the", "Paris", "paris", "größe", "日本", "1990", "n't", "</s>", "0.5", "e-mail", ",", "\u00a0nbsp")
 DIMENSION = 7
@@ -83,8 +84,8 @@ WRITERS: dict[str, tuple[Callable[[Path], object], VectorFormat]] = {
 }
 
 
-@pytest.mark.parametrize("packed", [False, True], ids=["", "gz"])
-@pytest.mark.parametrize("name", WRITERS)
+@each("packed", [False, True], ids=["", "gz"])
+@each("name", WRITERS)
 def test_a_file_gives_the_words_and_vectors_that_were_written(
     name: str, packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,8 +305,8 @@ def refusal(path: Path) -> str:
     return message
 
 
-@pytest.mark.parametrize("name", REFUSED)
-@pytest.mark.parametrize("ending", [".txt", ".bin"])
+@each("name", REFUSED)
+@each("ending", [".txt", ".bin"])
 def test_a_bad_file_is_refused_in_one_line(name: str, ending: str, tmp_path: Path) -> None:
     content, said = REFUSED[name]
     assert said in refusal(write(tmp_path / f"bad{ending}", content))

@@ -21,6 +21,7 @@ from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity, row_norms, similarity_of_pairs
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.ranking import Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
+from tests.support.tables import each
 
 DEVICE = "cuda:0" if torch.cuda.is_available() else "cpu"
 
@@ -75,8 +76,8 @@ def test_counts_are_those_of_the_processor(metric: Similarity, precision: Precis
     assert expected.greater.max() > 1_000
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1_024])
-@pytest.mark.parametrize("metric", Similarity)
+@each("dimension", [1, 2, 7, 64, 384, 1_024])
+@each("metric", Similarity)
 def test_float16_scores_stay_within_the_slack(metric: Similarity, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every score must lie between."""
     matrix = vectors_that_round_badly(dimension)

@@ -16,6 +16,7 @@ from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, slack_
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import CancelToken, Float32, Int32, no_progress
 from tests.support.ranking import greater_and_ties
+from tests.support.tables import each
 
 
 def of_few_directions(seed: int, n: int, d: int, decay: float) -> Float32:
@@ -86,9 +87,9 @@ def problem_of(matrix: Float32, queries: Int32, mates: Int32, metric: Similarity
     return prepare(matrix, queries, mates, metric, TAU, 1, slack_of_float32(matrix.shape[1]))
 
 
-@pytest.mark.parametrize("metric", Similarity)
-@pytest.mark.parametrize("has_codes", [False, True])
-@pytest.mark.parametrize("threads", [1, 3])
+@each("metric", Similarity)
+@each("has_codes", [False, True])
+@each("threads", [1, 3])
 def test_counts_of_real_depths_equal_those_of_whole_products(
     metric: Similarity, threads: int, monkeypatch: pytest.MonkeyPatch, *, has_codes: bool
 ) -> None:

@@ -38,6 +38,7 @@ from blindspot.settings import ROOT
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
 from tests.support.ranking import SIZES, Pairs, greater_and_ties, matrices, rank_slowly, vectors_that_round_badly
+from tests.support.tables import each
 
 
 def rank(matrix: Float32, pairs: Pairs, metric: Similarity, tau: float = TAU) -> RankCounts:
@@ -177,11 +178,11 @@ def test_a_zero_vector_is_tied_with_a_mate_at_a_right_angle() -> None:
     assert greater_and_ties(rank(matrix, [(0, 1), (0, 2)], Similarity.COS)) == [(0, 1), (0, 1)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("distance_in_tau", "expected"),
     [(2.0, (1, 0)), (1.2, (1, 0)), (0.8, (0, 1)), (0.0, (0, 1)), (-0.8, (0, 1)), (-1.2, (0, 0)), (-2.0, (0, 0))],
 )
-@pytest.mark.parametrize("metric", Similarity)
+@each("metric", Similarity)
 def test_tau_decides_what_is_tied(metric: Similarity, distance_in_tau: float, expected: tuple[int, int]) -> None:
     """A rival whose similarity differs from the mate's by a multiple of tau (rounding to float32 is 0.1 tau)."""
     wanted = 0.5 + distance_in_tau * TAU
@@ -199,8 +200,8 @@ def test_tau_can_be_chosen() -> None:
     assert greater_and_ties(rank(matrix, [(0, 1)], Similarity.L2, tau=0.6)) == [(0, 2)], "tau beyond the similarity"
 
 
-@pytest.mark.parametrize("metric", Similarity)
-@pytest.mark.parametrize("row", [[1.0, 2.0], [0.0, 0.0], [3.0], [0.0]])
+@each("metric", Similarity)
+@each("row", [[1.0, 2.0], [0.0, 0.0], [3.0], [0.0]])
 def test_one_item_is_first_among_nobody(row: list[float], metric: Similarity) -> None:
     assert greater_and_ties(rank(np.array([row], dtype=np.float32), [(0, 0)], metric)) == [(0, 0)]
 
@@ -247,8 +248,8 @@ def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metr
     np.testing.assert_allclose(counts.similarity, [pair.similarity for pair in expected], rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("metric", Similarity)
+@each("size", SIZES)
+@each("metric", Similarity)
 def test_norms_of_every_size(metric: Similarity, size: float) -> None:
     """Products of such vectors overflow or vanish in float32; every size is tried, not only those drawn above."""
     random = np.random.default_rng(7)
@@ -416,8 +417,8 @@ def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, me
 # --- the error bound that the exactness rests on ---
 
 
-@pytest.mark.parametrize("dimension", [1, 2, 7, 64, 384, 1_024, 4_096])
-@pytest.mark.parametrize("metric", Similarity)
+@each("dimension", [1, 2, 7, 64, 384, 1_024, 4_096])
+@each("metric", Similarity)
 def test_float32_scores_stay_within_the_slack(metric: Similarity, dimension: int) -> None:
     """With tau 0 the thresholds are the exact score -+ slack: every float32 score must lie between."""
     matrix = vectors_that_round_badly(dimension)
@@ -462,8 +463,8 @@ def test_the_mates_own_score_is_exact_to_a_quarter_of_tau() -> None:
 # --- expectation under random tie order ---
 
 
-@pytest.mark.parametrize("ties", range(6))
-@pytest.mark.parametrize("greater", range(5))
+@each("ties", range(6))
+@each("greater", range(5))
 def test_expected_scores_are_means_over_every_tie_order(greater: int, ties: int) -> None:
     ranks = reference.ranks_in_every_order(greater, ties)
     assert len(ranks) == math.factorial(ties + 1)

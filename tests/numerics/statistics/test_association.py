@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
 from blindspot.numerics.statistics.association import binned_medians, median_interval, spearman
+from tests.support.tables import each
 
 
 @settings(max_examples=60, deadline=None)
@@ -62,7 +63,7 @@ def test_where_there_is_no_correlation_or_no_interval() -> None:
     assert np.isnan(perfect.interval.high)
 
 
-@pytest.mark.parametrize("n", [1, 5, 6, 7, 10, 25, 100, 301])
+@each("n", [1, 5, 6, 7, 10, 25, 100, 301])
 def test_the_interval_of_a_median_is_the_widest_that_may_fail_in_a_twentieth(n: int) -> None:
     values = np.random.default_rng(n).permutation(n).astype(float)
     # By search: the innermost j for which the j-th smallest and largest miss the median with at most 5%.

@@ -20,6 +20,7 @@ from blindspot.numerics.statistics.intervals import (
     percentile_interval,
     wilson_interval,
 )
+from tests.support.tables import each
 
 # --- the Wilson interval
 
@@ -34,7 +35,7 @@ def test_the_wilson_interval_is_scipys_and_statsmodels(n: int, data: st.DataObje
     assert (interval.low, interval.high) == pytest.approx(proportion_confint(k, n, method="wilson"), abs=1e-12)
 
 
-@pytest.mark.parametrize("n", range(1, 60))
+@each("n", range(1, 60))
 def test_the_share_is_never_outside(n: int) -> None:
     """Of 0 out of 7 the lower end came out as 3e-17."""
     assert wilson_interval(0.0, n).low == 0.0

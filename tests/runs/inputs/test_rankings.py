@@ -30,6 +30,7 @@ from blindspot.transforms.chain import TransformChain
 from blindspot.types import Variant
 from tests.support import retrieval_world as toy
 from tests.support.small_world import GramEncoder
+from tests.support.tables import each
 from tests.support.world import World, small_world
 
 BOTH = "fuse:letters+trigrams%7Ecenter"
@@ -163,7 +164,7 @@ def test_a_fusion_has_one_spelling(made: World, given: str, canonical: str) -> N
     assert name_of_model(canonical)
 
 
-@pytest.mark.parametrize(
+@each(
     "wrong",
     ["fuse:", "fuse:bm25", "fuse:bm25+", "fuse:a+b+c", "fuse:bm25+bm25", "fuse:bm25~center+minilm", "fuse:no+bm25",
      "fuse:fuse%3Aminilm%2Bbm25+lsa", "fuse:minilm~no+bm25", "run:", "bm26"],

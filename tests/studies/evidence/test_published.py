@@ -21,6 +21,7 @@ from blindspot.diagnostic import all_diagnostics
 from blindspot.diagnostics.words.schnabel_table import table_1
 from blindspot.studies.evidence import published
 from blindspot.studies.evidence.published import PublishedCorrelation
+from tests.support.tables import each
 
 WANG, SCHNABEL = "wang2022_evalrank.md", "schnabel2015_evaluation_methods.md"
 TABLES = (3, 6, 7, 11)
@@ -129,7 +130,7 @@ def _power(cell: str) -> str:
     return re.sub(r"\$(\d\.\d\d) \\cdot 10\^\{(-\d+)\}\$", r"\1e\2", cell)
 
 
-@pytest.mark.parametrize(("table", "evaluator", "positives", "task", "percent"), COPIED)
+@each(("table", "evaluator", "positives", "task", "percent"), COPIED)
 def test_cells_copied_by_hand(table: int, evaluator: str, positives: str, task: str, percent: float) -> None:
     (cell,) = (
         c for c in published.of_table(table) if (c.evaluator, c.positives, c.task) == (evaluator, positives, task)

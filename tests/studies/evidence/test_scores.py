@@ -23,6 +23,7 @@ from blindspot.studies.judgement.types import Task
 from blindspot.types import Variant
 from tests.support.evidence_world import Made, many_models, store
 from tests.support.judgement_samples import A, B, intruder_set, votes
+from tests.support.tables import each
 
 X, Y = Variant("minilm", "none"), Variant("lsa", "center")
 
@@ -208,7 +209,7 @@ def test_every_encoder_of_the_catalog_declares_its_family() -> None:
     assert all(families.values())
 
 
-@pytest.mark.parametrize(
+@each(
     ("reference", "revision", "family"),
     [
         ("minilm-cls", "", "sentence-transformers/all-MiniLM-L6-v2"),

@@ -16,6 +16,7 @@ from blindspot.numerics.statistics.correlations import spearman_influences
 from blindspot.runs.comparison import declared
 from blindspot.store.records import RunRecord
 from blindspot.studies.gate import sides
+from tests.support.tables import each
 from tests.support.world import World
 
 RUNS = {
@@ -108,7 +109,7 @@ def broken(**changes: Any) -> Any:
     return lambda content: content | changes
 
 
-@pytest.mark.parametrize(
+@each(
     "change",
     [
         lambda _: "no JSON",

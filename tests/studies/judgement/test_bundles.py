@@ -24,6 +24,7 @@ from blindspot.studies.judgement.types import NOT_ASKED, Ballot, Item, ItemSet, 
 from blindspot.types import Variant
 from tests.support.bundle_files import SAMPLE, described, edited, members, sample, swapped, zipped
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
+from tests.support.tables import each
 
 # --- there and back
 
@@ -219,7 +220,7 @@ BAD: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", BAD)
+@each("what", BAD)
 def test_a_file_that_is_wrong_is_refused_in_a_line_and_nothing_is_stored(store: Judgements, what: str) -> None:
     make, message = BAD[what]
     with pytest.raises(InputError) as caught:

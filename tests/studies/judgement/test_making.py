@@ -27,6 +27,7 @@ from blindspot.types import CancelToken
 from tests.support.judgement_slow import Slow
 from tests.support.making_world import CENTERED, COUNTS, NEITHER, OWN, WORDS, WORDS_300, A, B, register
 from tests.support.small_world import SMALL_PAIRS, register_dataset
+from tests.support.tables import each
 
 INTRUDER = ItemsRequest(Task.INTRUDER, (A, B), "words-300", inventory=OWN)
 COMPARATIVE = dataclasses.replace(INTRUDER, task=Task.COMPARATIVE)
@@ -186,7 +187,7 @@ def test_sentences_are_matched_by_length(
         make(dataclasses.replace(request, rule=Rule.of(Closeness.COUNT)), settings, repository)
 
 
-@pytest.mark.parametrize(
+@each(
     ("changes", "said"),
     [
         ({"variants": ()}, "0 variants chosen; expected at least 1"),

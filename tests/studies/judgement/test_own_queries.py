@@ -8,6 +8,7 @@ from blindspot.errors import InputError
 from blindspot.studies.judgement import own_queries
 from blindspot.studies.judgement.own_queries import LONGEST, MAX_BYTES, MAX_ROWS
 from blindspot.studies.judgement.types import Query
+from tests.support.tables import each
 
 
 def test_a_list_has_one_query_a_line() -> None:
@@ -44,7 +45,7 @@ def test_a_table_may_have_one_column_only() -> None:
     assert own_queries.of_file("q.csv", b"word\ndog\ncat\ndog\n").queries == (Query("dog"), Query("cat"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "data", "said"),
     [
         ("a.txt", b" \n\n", "a.txt has no queries"),

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
@@ -16,6 +16,7 @@ from blindspot.errors import InputError
 from blindspot.studies.judgement.raters import item_order, nickname, option_order, rater_key
 from blindspot.studies.judgement.types import Ballot, Item, Query
 from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.tables import each
 
 
 @pytest.mark.parametrize(
@@ -27,7 +28,7 @@ def test_a_nickname_is_kept_as_it_was_meant(typed: str, kept: str) -> None:
     assert nickname(kept) == kept
 
 
-@pytest.mark.parametrize(
+@each(
     ("typed", "message"),
     [
         ("", "there is no nickname"),
@@ -55,7 +56,7 @@ def test_a_nickname_is_kept_or_refused_and_its_key_is_stable(typed: str) -> None
     try:
         name = nickname(typed)
     except InputError:
-        return
+        reject()
     assert nickname(name) == name
     key = rater_key(name)
     assert rater_key(key) == key

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from blindspot.errors import InputError
 from blindspot.studies.judgement.types import session_name
+from tests.support.tables import each
 
 PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
@@ -22,7 +23,7 @@ def test_plain_names_pass_and_no_others(text: str) -> None:
             session_name(text)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "a b", "ä", "a/b", "x" * 500, "<b>", "a\nb"])
+@each("text", ["", "  ", "a b", "ä", "a/b", "x" * 500, "<b>", "a\nb"])
 def test_other_names_are_refused_in_a_few_words(text: str) -> None:
     with pytest.raises(InputError, match="letters") as refused:
         session_name(text)

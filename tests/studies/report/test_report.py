@@ -23,6 +23,7 @@ from blindspot.studies.report.tables import Table, latex_text, to_html, to_latex
 from blindspot.types import Variant
 from tests.support.pages import OpenApp
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
+from tests.support.tables import each
 from tests.support.world import World
 
 NASTY = "</script><img src=x onerror=alert(1)> & \u2028 <b>bold</b>"
@@ -174,7 +175,7 @@ def test_what_is_no_report_is_one_line(content: str, tmp_path: Path) -> None:
         manifest.read(path)
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     [
         ("file:/home/me/a b/pairs.csv", "file:pairs.csv"),
@@ -233,7 +234,7 @@ def test_the_command(
     assert r"\toprule" in (tmp_path / "t.tex").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
+@each(
     ("arguments", "code", "said"),
     [
         ([], 2, "--out"),

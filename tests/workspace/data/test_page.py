@@ -67,8 +67,12 @@ def kept(cache: Path) -> tuple[uploads.Upload, ...]:
     return uploads.found(make_settings(cache))
 
 
-@pytest.mark.parametrize("name", [*DATASETS, ""])
-def test_every_dataset_is_listed_and_shown(open_app: OpenApp, tmp_path: Path, name: str) -> None:
+# One that is built in and one that is downloaded of every kind.
+SORTS = {(entry.kind, bool(entry.files)): name for name, entry in DATASETS.items()}
+
+
+@pytest.mark.parametrize("name", [*SORTS.values(), ""])
+def test_a_dataset_of_every_kind_is_listed_and_shown(open_app: OpenApp, tmp_path: Path, name: str) -> None:
     app = open_app(tmp_path, "data", **({"data": name} if name else {}))
     assert not app.error
     assert listed(app) == {i: "○ not downloaded" if e.files else "● built in" for i, e in DATASETS.items()}

@@ -24,6 +24,7 @@ from blindspot.datasets.published.tatoeba import BOTH, PARALLEL, load, place_of
 from blindspot.datasets.published.tatoeba.languages import languages
 from blindspot.errors import DataCorrupt, InputError
 from blindspot.settings import Settings
+from tests.support.tables import each
 
 TATOEBA, DEMO = PARALLEL["tatoeba"], PARALLEL["demo-languages"]
 # First words of Unicode's names of letters, by the script that they are of.
@@ -94,7 +95,7 @@ def test_languages_by_code_or_name() -> None:
 # --- the built-in sentences
 
 
-@pytest.mark.parametrize("dataset", list(FAMILIES["demo-languages"].members))
+@each("dataset", list(FAMILIES["demo-languages"].members))
 def test_built_in_sentences(dataset: str, shared_settings: Settings) -> None:
     found, entry = loaded(dataset, shared_settings), find_dataset(dataset)
     assert (len(found.queries), len(found.items)) == (entry.pairs, entry.texts) == (40, 80)

@@ -1,0 +1,146 @@
+"""Mutants: does the first tier of tests find the faults that all of ``make check`` finds?
+
+    .venv/bin/python tests/mutants.py measure            # which test executes which line: once, an hour
+    .venv/bin/python tests/mutants.py kill --mutants 60  # change a line, run the tests that execute it
+
+A mutant is one changed operator or number on one line of the product, chosen with a fixed seed. Tests of the first
+tier run first, up to the first that fails; if none fails, the others of ``make check`` do. Run it in a checkout of its
+own: a mutant is written into the file and taken back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import coverage
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / ".mutants"
+TIERS = ("first", "rest")
+SWAPS: dict[type[ast.AST], str] = {
+    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==",
+    ast.In: "not in", ast.NotIn: "in", ast.Is: "is not", ast.IsNot: "is",
+    ast.Add: "-", ast.Sub: "+", ast.Mult: "/", ast.Div: "*", ast.FloorDiv: "*", ast.And: "or", ast.Or: "and",
+}  # fmt: skip
+
+
+class Mutant(NamedTuple):
+    path: Path
+    line: int
+    start: int  # columns of the piece that is replaced, in bytes
+    end: int
+    new: str
+
+    @property
+    def place(self) -> str:
+        return f"{self.path.relative_to(ROOT)}:{self.line}"
+
+    def source(self) -> bytes:
+        lines = self.path.read_bytes().splitlines(keepends=True)
+        row = lines[self.line - 1]
+        lines[self.line - 1] = row[: self.start] + self.new.encode() + row[self.end :]
+        return b"".join(lines)
+
+
+def mutants_of(path: Path) -> Iterator[Mutant]:
+    source = path.read_bytes()
+    rows = source.splitlines()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            pieces = [(node.left, node.ops[0], node.comparators[0])]
+        elif isinstance(node, ast.BinOp):
+            pieces = [(node.left, node.op, node.right)]
+        elif isinstance(node, ast.BoolOp) and len(node.values) == 2:
+            pieces = [(node.values[0], node.op, node.values[1])]
+        elif isinstance(node, ast.Constant) and type(node.value) is int and node.end_col_offset:
+            yield Mutant(path, node.lineno, node.col_offset, node.end_col_offset, str(node.value + 1))
+            continue
+        else:
+            continue
+        for left, operator, right in pieces:
+            new = SWAPS.get(type(operator))
+            if new is None or left.end_lineno != right.lineno or left.end_col_offset is None:
+                continue
+            old = rows[right.lineno - 1][left.end_col_offset : right.col_offset]
+            if b"(" not in old and b")" not in old:
+                yield Mutant(path, right.lineno, left.end_col_offset, right.col_offset, f" {new} ")
+
+
+def chosen(n: int, seed: int) -> list[Mutant]:
+    files = sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"])
+    every = [mutant for path in files for mutant in mutants_of(path)]
+    return random.Random(seed).sample(every, n)
+
+
+def pytest(*arguments: str, **variables: str) -> int:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **variables}
+    return subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False).returncode
+
+
+def measure(tier: str) -> None:
+    DATA.mkdir(exist_ok=True)
+    how = ["-n", "2", "--dist", "loadfile", "--cov=core", "--cov=pages", "--cov-context=test", "--cov-report="]
+    pytest(*how, "--tier", tier, COVERAGE_FILE=str(DATA / tier))
+
+
+def tests_of(mutant: Mutant, tier: str) -> list[str]:
+    """Those that execute the line, nearest by folder first."""
+    data = coverage.CoverageData(str(DATA / tier))
+    data.read()
+    contexts = {name for file in data.measured_files() if Path(file).resolve() == mutant.path
+                for name in data.contexts_by_lineno(file).get(mutant.line, ())}  # fmt: skip
+    near = set(mutant.path.relative_to(ROOT).parts)
+    tests = {context.rpartition("|")[0] for context in contexts} - {""}
+    return sorted(tests, key=lambda test: (-len(near & set(Path(test.partition("::")[0]).parts)), test))
+
+
+def killer(mutant: Mutant) -> str:
+    """The tier that kills it, or nothing."""
+    before = mutant.path.read_bytes()
+    try:
+        mutant.path.write_bytes(mutant.source())
+        for tier in TIERS:
+            tests = tests_of(mutant, tier) if (DATA / tier).exists() else []
+            (DATA / "tests").write_text("\n".join(tests))
+            if tests and pytest("-x", "--tier", tier, f"@{DATA / 'tests'}") == 1:
+                return tier
+    finally:
+        mutant.path.write_bytes(before)
+    return ""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("step", choices=("measure", "kill"))
+    parser.add_argument("--tier", choices=TIERS, action="append")
+    parser.add_argument("--mutants", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=42)
+    given = parser.parse_args()
+    if given.step == "measure":
+        for tier in given.tier or TIERS:
+            measure(tier)
+        return
+    killed: dict[str, list[str]] = {tier: [] for tier in (*TIERS, "")}
+    for mutant in chosen(given.mutants, given.seed):
+        killed[tier := killer(mutant)].append(mutant.place)
+        print(json.dumps({"mutant": mutant.place, "new": mutant.new.strip(), "killed by": tier}), flush=True)
+    counts = {tier or "none": len(places) for tier, places in killed.items()}
+    print(
+        json.dumps(
+            {**counts, "to promote": killed["rest"], "share": counts["first"] / (counts["first"] + counts["rest"])}
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""Tiers of the tests, by what a test does: ``make test`` < ``make check`` < ``make trust``.
+
+A test without a mark of ``MARKS`` is of the first tier. It may not do what the marks name, and a test that takes more
+than ``MOST_SECONDS`` of processor time fails the run: both are watched while it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Iterator
+
+import pytest
+from _pytest.runner import runtestprotocol
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+MARKS = {
+    "browser": "drives a real Chromium",
+    "realdata": "needs the real evaluation data (set BLINDSPOT_MIRROR)",
+    "server": "starts a server: the app's, or one of embeddings or files",
+    "process": "starts another process",
+    "trains": "trains a network",
+    "matrix": "opens the app again on a page and view that a test of the first tier opens, or several times",
+    "hostile": "one of a corpus of hostile inputs",
+    "heavy": "takes over a second of processor time for another reason",
+    "slow": "takes minutes: kills, crowds, simulations; make trust runs them",
+}
+FIRST, REST, CHECK, TRUST = "first", "rest", "check", "trust"
+MOST_SECONDS = 1.5
+EXAMPLES = 20  # that hypothesis tries at most in the first tier
+# What libraries ask the machine when they are imported.
+QUESTIONS = {"lscpu", "ldconfig", "uname", "gcc", "cc", "ld", "/sbin/ldconfig", "sysctl"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--tier",
+        choices=(FIRST, REST, CHECK, TRUST),
+        default=CHECK,
+        help="first: tests without a mark; rest: all others but slow ones, and properties with more examples; "
+        "check: first and rest (the default); trust: slow ones",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for name, meaning in MARKS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
+    # No test is timed by hypothesis: on a busy machine every one is slow.
+    hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    hypothesis_settings.load_profile("untimed")
+    if config.getoption("tier") == FIRST:
+        os.environ.pop("BLINDSPOT_MIRROR", None)  # no test of this tier can read it
+    config.pluginmanager.register(Watch(config), "watch")
+
+
+def marks_of(item: pytest.Item) -> set[str]:
+    return MARKS.keys() & item.keywords
+
+
+def is_selected(item: pytest.Item, tier: str) -> bool:
+    marks = marks_of(item)
+    if tier == TRUST or "slow" in marks:
+        return tier == TRUST and "slow" in marks
+    if tier == REST:
+        return bool(marks) or "hypothesis" in item.keywords  # properties once more, with other and more examples
+    return not marks or tier == CHECK
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    tier = config.getoption("tier")
+    left_out = [item for item in items if not is_selected(item, tier)]
+    items[:] = [item for item in items if is_selected(item, tier)]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    if tier == FIRST:
+        for item in items:
+            if "hypothesis" in item.keywords:
+                _try_few_examples(item)
+
+
+def _try_few_examples(item: pytest.Item) -> None:
+    test = item.obj  # type: ignore[attr-defined]
+    test = getattr(test, "__func__", test)
+    now = test._hypothesis_internal_use_settings
+    test._hypothesis_internal_use_settings = hypothesis_settings(now, max_examples=min(now.max_examples, EXAMPLES))
+
+
+class Watch:
+    """What a test without a mark does while it runs: forbidden things and its processor time."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.tier = config.getoption("tier")
+        self.watching = False
+        self.seen: list[str] = []
+        self.shared_seconds = 0.0  # in fixtures of more than one test
+        self.seconds: dict[str, float] = {}
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
+        if not self.watching:
+            return
+        if event == "socket.bind" and isinstance(arguments[1], tuple):
+            self.seen.append(f"server: it binds {arguments[1]}")
+        elif event == "subprocess.Popen":
+            command = arguments[1] if isinstance(arguments[1], list | tuple) else [arguments[1]]
+            if str(command[0]) not in QUESTIONS:
+                self.seen.append(f"process: it starts {' '.join(map(str, command))[:100]}")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
+        if fixturedef.scope == "function":
+            return (yield)
+        # What several tests share is none of theirs alone: neither its time nor what it starts.
+        before, watching, self.watching = _processor_seconds(), self.watching, False
+        inner = self.shared_seconds
+        try:
+            return (yield)
+        finally:
+            self.watching = watching
+            self.shared_seconds = inner + _processor_seconds() - before
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+        if marks_of(item):
+            return (yield)
+        started = _processor_seconds()
+        self.shared_seconds, self.seen[:], self.watching = 0.0, [], True
+        try:
+            result = yield
+        finally:
+            self.watching = False
+        seconds = _processor_seconds() - started - self.shared_seconds
+        if seconds > MOST_SECONDS and self.tier == FIRST:
+            # The first test that loads a library pays for all: only one that takes as long again is slow itself.
+            seconds = min(seconds, self._again(item, nextitem))
+        if seconds > MOST_SECONDS and self.tier == FIRST:
+            self._complain(item, f"{seconds:.1f} s of processor time without a mark (at most {MOST_SECONDS})")
+        for what in dict.fromkeys(self.seen):
+            self._complain(item, f"does what needs a mark; {what}")
+        return result
+
+    def _again(self, item: pytest.Item, nextitem: pytest.Item | None) -> float:
+        started = _processor_seconds()
+        self.shared_seconds = 0.0
+        item._initrequest()  # type: ignore[attr-defined]
+        runtestprotocol(item, log=False, nextitem=nextitem)
+        return _processor_seconds() - started - self.shared_seconds
+
+    def _complain(self, item: pytest.Item, what: str) -> None:
+        text = f"{item.nodeid}: {what}. Marks: tests/support/tiers.py"
+        report = pytest.TestReport(item.nodeid, item.location, {}, "failed", text, "teardown")
+        item.ihook.pytest_runtest_logreport(report=report)
+
+
+def _processor_seconds() -> float:
+    """Of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
