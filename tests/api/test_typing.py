@@ -34,6 +34,7 @@ def installed(tmp_path: Path) -> Path:
     return tmp_path / "venv" / "bin" / "python"
 
 
+@pytest.mark.process
 def test_a_project_passes_mypy_strict(installed: Path, tmp_path: Path) -> None:
     project = Path(shutil.copytree(PROJECT, tmp_path / "project"))
     options = ["--strict", "--config-file=", "--no-error-summary", f"--cache-dir={CACHE}"]
@@ -42,6 +43,7 @@ def test_a_project_passes_mypy_strict(installed: Path, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.process
 def test_the_project_runs(environment: Settings, tmp_path: Path) -> None:
     done = python(str(PROJECT / "study.py"), str(tmp_path), env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
@@ -62,6 +64,7 @@ def test_it_uses_every_public_name() -> None:
     assert {*all_diagnostics()} <= {*bs.__all__}
 
 
+@pytest.mark.heavy
 def test_results_are_frozen() -> None:
     run = bs.evalrank("lsa", "demo-pairs")
     other = bs.evalrank("random-projection", "demo-pairs")

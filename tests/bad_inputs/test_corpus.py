@@ -146,6 +146,7 @@ def test_there_are_enough_and_each_has_its_name() -> None:
     assert set(IN_A_CHILD) <= {case.name for case in SMALL}
 
 
+@pytest.mark.hostile
 @each("case", SMALL, ids=lambda case: case.name)
 def test_every_edge_says_what_is_wrong(
     case: BadInput, settings: Settings, whole: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -203,6 +204,7 @@ def _can_be_sent(file: Path) -> bool:
         return False
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", IN_A_CHILD)
 def test_in_a_process_of_its_own(name: str, settings: Settings, tmp_path: Path) -> None:
     case = next(case for case in CASES if case.name == name)
@@ -250,6 +252,7 @@ def test_what_is_large_is_refused_in_little_memory(settings: Settings, tmp_path:
 # --- a mirror that serves something else
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("content", "says"), [case[1:] for case in others.mirrors()], ids=[c[0] for c in others.mirrors()]
 )

@@ -195,6 +195,7 @@ def _fuzz(name: str, folder: Path, examples: int, *, anew: bool) -> None:
     run()
 
 
+@pytest.mark.hostile
 @each("name", TARGETS)
 def test_a_few(name: str, tmp_path: Path) -> None:
     _fuzz(name, tmp_path, FEW, anew=False)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -49,9 +50,11 @@ def fuzzed(make: Callable[[Path], Path], tmp_path: Path) -> None:
     run()
 
 
+@pytest.mark.hostile
 def test_damage_to_beir(tmp_path: Path) -> None:
     fuzzed(lambda at: Path(shutil.copytree(ASSETS / "demo" / "retrieval", at / "beir")), tmp_path)
 
 
+@pytest.mark.hostile
 def test_damage_to_trec(tmp_path: Path) -> None:
     fuzzed(lambda at: folder(at, TREC), tmp_path)

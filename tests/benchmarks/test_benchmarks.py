@@ -62,6 +62,7 @@ def test_another_backend_is_left_out_where_it_is_not_installed(monkeypatch: pyte
     assert "openvino is not installed" in report.not_measured["encode_backend"]
 
 
+@pytest.mark.heavy
 def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     few = fetch.load(find_dataset("demo-pairs"), settings).items[:40]
     monkeypatch.setattr(backend, "sentences", lambda *_: few)
@@ -74,6 +75,7 @@ def test_another_backend_computes_the_same(monkeypatch: pytest.MonkeyPatch, sett
         assert 0 < found[name] < 1e-5, "0 would say that torch was compared with itself"
 
 
+@pytest.mark.process
 def test_a_cold_start_is_a_process_that_encodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cold, "STARTS", 1)
     (found,) = cold.encode_cold(no_progress)
@@ -90,6 +92,7 @@ def test_operations_of_layers_by_hand() -> None:
     assert layers.operations(np.array([], dtype=np.int64)) == 0
 
 
+@pytest.mark.heavy
 def test_the_share_of_the_product_rate_is_measured_on_real_tokens(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
@@ -117,6 +120,7 @@ def test_the_ranking_problem_is_one_that_an_encoder_could_give() -> None:
     assert counts.ties.sum() == 0
 
 
+@pytest.mark.heavy
 def test_rank_vs_gemm_reports_the_worst_dimension_first(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = functools.partial(ranking.ranking_problem, items=300, queries=40)
     asked: list[int] = []
@@ -136,6 +140,7 @@ def test_rank_vs_gemm_reports_the_worst_dimension_first(monkeypatch: pytest.Monk
     assert list(report.as_json()["results"]) == [result.name for result in report.results]
 
 
+@pytest.mark.heavy
 def test_poolings_are_compared_on_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     dataset = fetch.load(find_dataset("demo-pairs"), Settings.from_environment({}))
     few = replace(dataset, items=dataset.items[:20])
@@ -145,6 +150,7 @@ def test_poolings_are_compared_on_the_same_texts(monkeypatch: pytest.MonkeyPatch
     assert result.value == np.median(result.samples) > 0
 
 
+@pytest.mark.heavy
 def test_our_encoding_is_compared_with_the_librarys_on_the_same_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
@@ -276,6 +282,7 @@ def test_of_twenty_samples_the_second_largest_is_the_95th_percentile() -> None:
     assert app.percentile_95((3.0, 1.0)) == 3.0
 
 
+@pytest.mark.process
 def test_a_server_in_a_process_of_its_own_gives_the_same_vectors(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:

@@ -49,6 +49,7 @@ def test_the_toolkits_time_is_scaled_to_all_pairs(monkeypatch: pytest.MonkeyPatc
     assert (result.value, result.samples) == (9.0, (6.0, 9.0, 12.0))
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("small")
 def test_scaling_reports_time_and_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "SCALES", (200, 2_000))
@@ -89,6 +90,7 @@ def test_codes_can_be_left_out() -> None:
         assert not coarse.pays()
 
 
+@pytest.mark.process
 def test_out_of_core_counts_the_mapped_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     items = 40_000
     monkeypatch.setattr(ranking, "OUT_OF_CORE", (items, 10))
@@ -102,6 +104,7 @@ def test_out_of_core_counts_the_mapped_pages(monkeypatch: pytest.MonkeyPatch) ->
         assert own < peak.value - 0.9 * file
 
 
+@pytest.mark.heavy
 def test_intervals_are_those_of_the_pages() -> None:
     """Eight runs on pairs that share nothing: each interval around its own value."""
     sample = bootstrap.sample(pairs=300)
@@ -149,6 +152,7 @@ def test_retrieval_is_compared_with_the_products(monkeypatch: pytest.MonkeyPatch
     assert similarity[near].mean() > similarity[~near].mean() + 0.2
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("small")
 def test_the_gpus_part_works_on_any_device() -> None:
     results = gpu.measured("cpu:0", no_progress)

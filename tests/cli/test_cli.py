@@ -70,6 +70,7 @@ def only_files(folder: Path) -> list[str]:
 # --- run: the JSON that scripts read
 
 
+@pytest.mark.process
 def test_run_prints_one_json_object_with_the_names_of_the_contract(encoded: Settings, child: Command) -> None:
     options = ("--transform", "none", "--transform", "center", "--metric", "cos", "--protocol", "definition", "--json")
     said = child(*DEMO, *options)
@@ -100,6 +101,7 @@ def test_run_prints_one_json_object_with_the_names_of_the_contract(encoded: Sett
     assert [run | {"computed": True} for run in found] == [first, second]
 
 
+@pytest.mark.process
 def test_on_a_terminal_the_bar_is_on_stderr_and_stdout_stays_json(encoded: Settings) -> None:
     controller, terminal = pytest.importorskip("pty").openpty()
     with subprocess.Popen(
@@ -139,6 +141,7 @@ def test_progress_lines_go_to_stderr(small: PairSet, blindspot: Command, monkeyp
     ]
 
 
+@pytest.mark.heavy
 def test_chains_of_transforms_run_on_the_demo(encoded: Settings, blindspot: Command) -> None:
     chains = {"zscore+normalize": 384, "abtt:2": 384, "pcr": 384, "whiten": 381, "center+whiten:64": 64}
     found = blindspot.json(*DEMO, *(f"--transform={chain}" for chain in (*chains, "truncate:128")))
@@ -206,6 +209,7 @@ OWN = (
 )
 
 
+@pytest.mark.heavy
 def test_columns_are_named_where_their_names_do_not_say_it(blindspot: Command, tmp_path: Path) -> None:
     """Three texts that are about as long: the two that are named are paired, and the run says which."""
     path = tmp_path / "kb.csv"
@@ -232,6 +236,7 @@ def test_columns_are_named_where_their_names_do_not_say_it(blindspot: Command, t
     assert blindspot(*DEMO, *named).code == 2, "columns of no file"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
 def test_pairs_of_ones_own_in_every_format(
     blindspot: Command, environment: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
@@ -374,6 +379,8 @@ def test_all_is_checked_before_anything_is_computed(small: PairSet, blindspot: C
     assert not environment.cache.exists()
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_no_network_is_one_line_and_exit_code_1(child: Command, environment: Settings) -> None:
     mirror = f"http://127.0.0.1:{free_port()}"
     error = child.error(
@@ -384,6 +391,7 @@ def test_no_network_is_one_line_and_exit_code_1(child: Command, environment: Set
     assert only_files(environment.cache) == []
 
 
+@pytest.mark.process
 def test_debug_shows_the_traceback_above_the_line(child: Command) -> None:
     plain = child("runs", "show", "abc")
     debug = child("runs", "show", "abc", "--debug")
@@ -525,6 +533,7 @@ def test_an_empty_store_says_what_to_do_and_is_not_created(blindspot: Command, e
     assert not environment.cache.exists()
 
 
+@pytest.mark.heavy
 def test_runs_are_listed_shown_and_deleted(small: PairSet, blindspot: Command, environment: Settings) -> None:
     computed = blindspot.json(*SMALL, "--transform", "none", "--transform", "center")["runs"]
     first, second = ({key: run[key] for key in run if key != "computed"} | {"state": "done"} for run in computed)
@@ -686,6 +695,7 @@ def test_an_export_goes_where_it_is_sent_whatever_the_path_is_called(
     assert file.is_file()
 
 
+@pytest.mark.heavy
 def test_an_export_that_cannot_be_written_leaves_nothing(small: PairSet, blindspot: Command, tmp_path: Path) -> None:
     (run,) = blindspot.json(*SMALL)["runs"]
     folder = tmp_path / "export"
@@ -761,6 +771,7 @@ def test_data_list_describes_every_dataset(blindspot: Command, environment: Sett
     assert not environment.cache.exists()
 
 
+@pytest.mark.heavy
 def test_data_is_fetched_verified_found_corrupt_and_mended(
     small: PairSet, mirror: Path, blindspot: Command, environment: Settings
 ) -> None:
@@ -904,6 +915,7 @@ def test_bench_prints_one_json_object(tiny_problem: None, blindspot: Command) ->
         assert sorted(result["samples"])[2] == result["value"] > 0  # the median
 
 
+@pytest.mark.heavy
 def test_bench_prints_a_table_of_what_was_asked_for(tiny_problem: None, blindspot: Command) -> None:
     out = blindspot.out("bench", "rank_vs_gemm")
     for name in ("rank_vs_gemm", "rank_vs_gemm_384", "rank_vs_gemm_768"):

@@ -21,6 +21,7 @@ def environment(environment: Settings, monkeypatch: pytest.MonkeyPatch) -> Setti
     return environment
 
 
+@pytest.mark.process
 def test_a_fresh_installation_has_no_problems(child: Command, environment: Settings) -> None:
     """In a process of its own, as a person starts it."""
     done = child("doctor")
@@ -34,6 +35,7 @@ def test_a_fresh_installation_has_no_problems(child: Command, environment: Setti
     assert not environment.cache.exists()
 
 
+@pytest.mark.server
 def test_problems_are_listed_with_what_to_do(
     blindspot: Command, environment: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +88,7 @@ def test_a_name_that_is_no_text_is_shown_all_the_same(
     assert f"{tmp_path}/c\ufffd" in said.out
 
 
+@pytest.mark.process
 def test_a_library_that_is_missing_is_one_line() -> None:
     """Without site-packages none of the requirements is there."""
     command = ("-S", "-m", "core", "doctor")

@@ -99,6 +99,7 @@ def assert_whole(cache: Path, filled: Filled) -> None:
     repository.database.close()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not may_mount(), reason="this machine lets us mount nothing: see the limit on the size of files")
 @pytest.mark.parametrize(
     ("free", "what", "words"),

@@ -45,6 +45,7 @@ def scores(store: Path) -> dict[str, Any]:
     return {run.run_id: dict(run.metrics) for run in Repository.at(store).runs()}
 
 
+@pytest.mark.heavy
 def test_shards_are_imported_as_one_process_computes(
     blindspot: Command, environment: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,6 +65,7 @@ def test_shards_are_imported_as_one_process_computes(
     assert scores(tmp_path / "elsewhere" / "results.duckdb") == imported
 
 
+@pytest.mark.heavy
 def test_what_is_exported_can_be_imported_elsewhere(
     blindspot: Command, environment: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -78,6 +80,7 @@ def test_what_is_exported_can_be_imported_elsewhere(
     assert blindspot("runs", "export").code == 2
 
 
+@pytest.mark.heavy
 def test_damaged_packs_are_listed_and_the_others_imported(blindspot: Command, tmp_path: Path) -> None:
     packs = tmp_path / "packs"
     blindspot.json(*SMALL, "--out", str(packs))
@@ -94,6 +97,7 @@ def test_damaged_packs_are_listed_and_the_others_imported(blindspot: Command, tm
     assert first in blindspot("runs", "import", str(packs)).out
 
 
+@pytest.mark.heavy
 def test_a_plan_says_what_each_worker_gets(blindspot: Command) -> None:
     whole = blindspot.json(*SMALL, "--dry-run")["groups"]
     assert sum(group["runs"] for group in whole) == 8
@@ -138,6 +142,7 @@ def started(*command: str, cache: Path) -> subprocess.Popen[bytes]:
 DEMO = ("sweep", "--encoder", "random-projection", "--dataset", "demo-pairs", "--diagnostic", "evalrank")
 
 
+@pytest.mark.process
 def test_kills_leave_packs_that_are_complete_or_absent(blindspot: Command, tmp_path: Path) -> None:
     packs, cache = tmp_path / "packs", tmp_path / "cache"
     command = (*DEMO, *(f"--transform={name}" for name in ("none", "center", "abtt:1", "abtt:2", "abtt:3", "whiten")))

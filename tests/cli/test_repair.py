@@ -18,6 +18,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(task, "SHUFFLED", 1)
 
 
+@pytest.mark.trains
 def test_a_report_is_kept_and_told(blindspot: Command) -> None:
     found = blindspot.json(*SMALL)
     assert found["chain"].startswith("repair:")

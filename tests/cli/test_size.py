@@ -10,6 +10,7 @@ SMALL = ("size", "--encoder", "random-projection", "--data", "demo-pairs")
 R = ("+rescore:5", "+rescore:2000")
 
 
+@pytest.mark.heavy
 def test_a_grid_as_a_table_and_as_json(blindspot: Command) -> None:
     found = blindspot.json(*SMALL, "--dims", "16, 8", "--precisions", "float32,binary")
     chains = ["none", "truncate:16", "truncate:16+binary", "truncate:8", "truncate:8+binary"]

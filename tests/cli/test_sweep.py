@@ -64,6 +64,7 @@ def scores(runs: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
 # --- what it gives
 
 
+@pytest.mark.heavy
 def test_options_and_a_file_mean_the_same_runs_and_json_has_the_shape_of_run(
     blindspot: Command, tmp_path: Path
 ) -> None:
@@ -120,6 +121,7 @@ def test_the_evidence_says_first_what_it_takes_and_what_it_lacks_and_is_found_ag
     assert blindspot("sweep", "evidence", "--encoder", "trigrams").code == 2
 
 
+@pytest.mark.heavy
 def test_the_tables_have_the_best_variant_first_and_say_what_was_left_out(blindspot: Command) -> None:
     options = (*SMALL, "--transform", "none", "--transform", "center", "--transform", "truncate:2")
     said = blindspot(*options)
@@ -164,6 +166,7 @@ def test_each_combination_of_parameters_has_its_table(blindspot: Command) -> Non
     ]
 
 
+@pytest.mark.heavy
 def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot: Command, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("query,mate\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
@@ -266,6 +269,7 @@ def test_the_exit_code_is_2_only_where_all_failed_for_bad_input(blindspot: Comma
     assert len(every.err.splitlines()) == 1
 
 
+@pytest.mark.server
 def test_a_dataset_that_cannot_be_had_is_asked_for_once(blindspot: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving() as site:
         monkeypatch.setenv("BLINDSPOT_MIRROR", site.url)
@@ -309,6 +313,7 @@ def test_the_example_of_the_help_is_a_file_that_is_read(blindspot: Command, tmp_
 # --- interrupted and killed
 
 
+@pytest.mark.heavy
 def test_ctrl_c_says_how_many_are_done_and_the_same_command_continues(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,6 +345,7 @@ def test_progress_names_number_run_and_what_is_left(blindspot: Command, monkeypa
     )
 
 
+@pytest.mark.heavy
 def test_what_is_found_says_nothing_of_how_long_computing_takes(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -353,6 +359,7 @@ def test_what_is_found_says_nothing_of_how_long_computing_takes(
     assert " left)" not in said.err
 
 
+@pytest.mark.process
 def test_a_killed_sweep_continues_and_ends_with_the_numbers_of_an_undisturbed_one(
     settings: Settings, tmp_path: Path
 ) -> None:

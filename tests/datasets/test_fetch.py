@@ -94,6 +94,7 @@ def assert_fetched(file: SourceFile, settings: Settings) -> None:
 # --- downloading
 
 
+@pytest.mark.server
 def test_a_file_is_downloaded_under_its_final_name_only_when_complete(
     site: Site, file: SourceFile, settings: Settings
 ) -> None:
@@ -113,6 +114,7 @@ def test_a_file_is_downloaded_under_its_final_name_only_when_complete(
     assert len(done) > 3
 
 
+@pytest.mark.server
 def test_a_broken_connection_is_tried_again_from_where_it_broke(
     site: Site, file: SourceFile, settings: Settings
 ) -> None:
@@ -122,6 +124,7 @@ def test_a_broken_connection_is_tried_again_from_where_it_broke(
     assert site.ranges == [None, None, "bytes=100000-"]
 
 
+@pytest.mark.server
 def test_what_came_before_a_lasting_failure_is_kept_and_resumed(
     site: Site, file: SourceFile, settings: Settings
 ) -> None:
@@ -138,6 +141,7 @@ def test_what_came_before_a_lasting_failure_is_kept_and_resumed(
     assert told[0] == 150_000
 
 
+@pytest.mark.server
 def test_a_server_that_ignores_ranges_sends_everything_again(site: Site, file: SourceFile, settings: Settings) -> None:
     site.honours_range = False
     site.breaks.append(100_000)
@@ -146,6 +150,7 @@ def test_a_server_that_ignores_ranges_sends_everything_again(site: Site, file: S
     assert site.ranges == [None, "bytes=100000-"]
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "left_over",
     [b"", b"\0" * 1_000, b"\0" * len(CONTENT), b"\0" * (len(CONTENT) + 1), CONTENT],
@@ -161,12 +166,14 @@ def test_what_an_earlier_process_left_does_not_spoil_the_file(
     assert_fetched(file, settings)
 
 
+@pytest.mark.server
 def test_redirects_are_followed(site: Site, file: SourceFile, settings: Settings) -> None:
     site.redirects["/old"] = "/some%20file.bin"
     fetch.fetch_file(replace(file, url=f"{site.url}/old"), settings)
     assert_fetched(file, settings)
 
 
+@pytest.mark.server
 def test_a_complete_file_is_not_downloaded_again(site: Site, file: SourceFile, settings: Settings) -> None:
     fetch.fetch_file(file, settings)
     fetch.fetch_file(file, settings)
@@ -176,6 +183,7 @@ def test_a_complete_file_is_not_downloaded_again(site: Site, file: SourceFile, s
 # --- what the source may do wrong
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("served", "complaint"),
     [
@@ -199,6 +207,7 @@ def test_a_wrong_file_is_refused_and_thrown_away(
     assert_fetched(file, settings)
 
 
+@pytest.mark.server
 def test_a_source_that_ends_before_the_kept_part_is_called_truncated(
     site: Site, file: SourceFile, settings: Settings
 ) -> None:
@@ -211,6 +220,7 @@ def test_a_source_that_ends_before_the_kept_part_is_called_truncated(
     assert site.ranges == ["bytes=150000-", None]
 
 
+@pytest.mark.server
 def test_a_missing_file_is_named_with_the_answer(site: Site, file: SourceFile, settings: Settings) -> None:
     del site.files["/some%20file.bin"]
     with refused(DataMissing, file.url, "404", "BLINDSPOT_MIRROR"):
@@ -219,12 +229,14 @@ def test_a_missing_file_is_named_with_the_answer(site: Site, file: SourceFile, s
     assert not part_of(file, settings).exists()
 
 
+@pytest.mark.server
 def test_redirects_in_a_circle_are_given_up(site: Site, file: SourceFile, settings: Settings) -> None:
     site.redirects["/round"] = "/round"
     with refused(DataMissing, "/round", "redirect"):
         fetch.fetch_file(replace(file, url=f"{site.url}/round"), settings)
 
 
+@pytest.mark.server
 def test_no_network(settings: Settings) -> None:
     file = source_file(f"http://127.0.0.1:{free_port()}/x")
     with refused(DataMissing, file.url, "refused", "check the network"):
@@ -235,6 +247,7 @@ def test_no_network(settings: Settings) -> None:
 # --- mirrors
 
 
+@pytest.mark.server
 def test_a_mirror_folder_is_copied_from(file: SourceFile, mirrored: Settings, origin: Path) -> None:
     origin.write_bytes(CONTENT)
     told: list[int] = []
@@ -248,6 +261,7 @@ def test_a_mirror_folder_is_copied_from(file: SourceFile, mirrored: Settings, or
     assert (told[0], told[-1]) == (0, len(CONTENT))
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_a_mirror_url_is_asked_for_source_and_path(
     site: Site, file: SourceFile, settings: Settings, slash: str
@@ -257,11 +271,13 @@ def test_a_mirror_url_is_asked_for_source_and_path(
     assert_fetched(file, settings)
 
 
+@pytest.mark.server
 def test_a_mirror_without_the_file(file: SourceFile, settings: Settings, tmp_path: Path) -> None:
     with refused(DataMissing, "no such folder", "<source>/<path in source>", "correct BLINDSPOT_MIRROR"):
         fetch.fetch_file(file, replace(settings, mirror=str(tmp_path / "no such folder")))
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("served", [CONTENT[:-1], b"\0" + CONTENT[1:], CONTENT + b"\0"])
 def test_a_mirror_with_another_file(file: SourceFile, mirrored: Settings, origin: Path, served: bytes) -> None:
     origin.write_bytes(served)
@@ -272,6 +288,7 @@ def test_a_mirror_with_another_file(file: SourceFile, mirrored: Settings, origin
     assert not fetch.local_path(file, mirrored).exists()
 
 
+@pytest.mark.server
 @pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that refuses to be read")
 def test_a_mirror_that_cannot_be_read(file: SourceFile, mirrored: Settings, origin: Path) -> None:
     origin.symlink_to("/proc/self/mem")
@@ -279,6 +296,7 @@ def test_a_mirror_that_cannot_be_read(file: SourceFile, mirrored: Settings, orig
         fetch.fetch_file(file, mirrored)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("mirror", ["http://", "http://127.0.0.1:port"])
 def test_a_mirror_that_is_no_url(file: SourceFile, settings: Settings, mirror: str) -> None:
     with refused(DataMissing, "BLINDSPOT_MIRROR"):
@@ -288,6 +306,7 @@ def test_a_mirror_that_is_no_url(file: SourceFile, settings: Settings, mirror: s
 # --- the disk
 
 
+@pytest.mark.server
 def test_a_cache_that_cannot_be_written(file: SourceFile, settings: Settings) -> None:
     settings.cache.mkdir()
     settings.data.write_text("a file where the folder should be")
@@ -295,6 +314,7 @@ def test_a_cache_that_cannot_be_written(file: SourceFile, settings: Settings) ->
         fetch.fetch_file(file, settings)
 
 
+@pytest.mark.server
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk(file: SourceFile, settings: Settings) -> None:
     part = part_of(file, settings)
@@ -308,6 +328,7 @@ def test_a_full_disk(file: SourceFile, settings: Settings) -> None:
 # --- cancelling, and several at once
 
 
+@pytest.mark.server
 def test_a_cancelled_download_goes_on_later(site: Site, file: SourceFile, settings: Settings) -> None:
     cancel = CancelToken()
 
@@ -327,6 +348,7 @@ def test_a_cancelled_download_goes_on_later(site: Site, file: SourceFile, settin
     assert site.ranges == [None, f"bytes={len(kept)}-"]
 
 
+@pytest.mark.server
 def test_threads_that_want_the_same_file_download_it_once(site: Site, file: SourceFile, settings: Settings) -> None:
     site.gate.clear()
     with ThreadPoolExecutor(4) as pool:
@@ -340,6 +362,7 @@ def test_threads_that_want_the_same_file_download_it_once(site: Site, file: Sour
     assert_fetched(file, settings)
 
 
+@pytest.mark.server
 def test_whoever_waits_for_the_same_file_can_cancel(site: Site, file: SourceFile, settings: Settings) -> None:
     site.gate.clear()
     with ThreadPoolExecutor(2) as pool:
@@ -385,6 +408,7 @@ def entry(site: Site) -> DatasetEntry:
     )
 
 
+@pytest.mark.server
 def test_loading_fetches_what_is_missing(site: Site, entry: DatasetEntry, settings: Settings) -> None:
     assert fetch.dataset_state(entry, settings) is DataState.MISSING
     dataset = fetch.load(entry, settings)
@@ -397,6 +421,7 @@ def test_loading_fetches_what_is_missing(site: Site, entry: DatasetEntry, settin
     assert len(site.ranges) == 3
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("damaged", [PAIRS[:-10], PAIRS.replace(b"dog", b"cat"), b""])
 def test_a_corrupt_file_in_the_cache_is_reported_with_the_command_that_repairs_it(
     site: Site, entry: DatasetEntry, settings: Settings, damaged: bytes
@@ -417,6 +442,7 @@ def test_a_corrupt_file_in_the_cache_is_reported_with_the_command_that_repairs_i
     assert len(fetch.load(entry, settings).queries) == 2
 
 
+@pytest.mark.server
 def test_a_file_that_cannot_be_repaired_stays_corrupt(site: Site, entry: DatasetEntry, settings: Settings) -> None:
     fetch.load(entry, settings)
     fetch.local_path(entry.files[0], settings).write_bytes(b"")
@@ -426,6 +452,7 @@ def test_a_file_that_cannot_be_repaired_stays_corrupt(site: Site, entry: Dataset
     assert fetch.dataset_state(entry, settings) is DataState.CORRUPT
 
 
+@pytest.mark.server
 def test_built_in_data_needs_no_network(settings: Settings) -> None:
     demo = find_dataset("demo-pairs")
     unreachable = replace(settings, mirror=f"http://127.0.0.1:{free_port()}")
@@ -435,6 +462,7 @@ def test_built_in_data_needs_no_network(settings: Settings) -> None:
     assert not settings.data.exists()
 
 
+@pytest.mark.server
 def test_progress_of_a_dataset_counts_the_bytes_of_all_that_is_wanted(site: Site, settings: Settings) -> None:
     contents = {"/a": b"a" * 1_000, "/b": b"b" * 200_000, "/c": b"c" * 3_000}
     site.files.update(contents)
@@ -477,6 +505,7 @@ def record_of(file: SourceFile, settings: Settings) -> Path:
     return fetch.local_path(file, settings).with_name("table.tsv.sha256")
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("by", [fetch.load, fetch.fetch_dataset])
 def test_the_first_use_records_a_checksum(site: Site, unpinned: DatasetEntry, settings: Settings, by) -> None:
     (file,) = unpinned.files
@@ -488,6 +517,7 @@ def test_the_first_use_records_a_checksum(site: Site, unpinned: DatasetEntry, se
     assert len(site.ranges) == 1
 
 
+@pytest.mark.server
 def test_a_file_that_was_put_there_by_hand_is_taken(unpinned: DatasetEntry, settings: Settings) -> None:
     (file,) = unpinned.files
     path = fetch.local_path(file, settings)
@@ -497,6 +527,7 @@ def test_a_file_that_was_put_there_by_hand_is_taken(unpinned: DatasetEntry, sett
     assert fetch.recorded_checksum(file, settings) == hashlib.sha256(TABLE).hexdigest()
 
 
+@pytest.mark.server
 def test_what_changed_since_its_first_use_is_corrupt(site: Site, unpinned: DatasetEntry, settings: Settings) -> None:
     (file,) = unpinned.files
     fetch.load(unpinned, settings)
@@ -516,6 +547,7 @@ def test_what_changed_since_its_first_use_is_corrupt(site: Site, unpinned: Datas
     assert "f" in fetch.load(unpinned, settings).items
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("by", [fetch.load, fetch.fetch_dataset])
 def test_what_the_loader_does_not_accept_is_thrown_away(
     site: Site, unpinned: DatasetEntry, settings: Settings, by
@@ -530,6 +562,7 @@ def test_what_the_loader_does_not_accept_is_thrown_away(
     by(unpinned, settings)
 
 
+@pytest.mark.server
 def test_a_rest_of_an_unknown_version_is_not_gone_on_with(
     site: Site, unpinned: DatasetEntry, settings: Settings
 ) -> None:
@@ -540,6 +573,7 @@ def test_a_rest_of_an_unknown_version_is_not_gone_on_with(
     assert fetch.load(unpinned, settings).items == ("a", "b")
 
 
+@pytest.mark.server
 def test_what_never_ends_is_refused(
     site: Site, unpinned: DatasetEntry, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

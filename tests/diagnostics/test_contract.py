@@ -174,6 +174,7 @@ def test_what_changed_between_two_runs_is_what_either_wins(case: Case) -> None:
     assert all(text and role for row in one.rows for role, text in row.texts)
 
 
+@pytest.mark.heavy
 def test_computing_it_twice_gives_the_same(case: Case, embedded: tuple[Any, Float32]) -> None:
     dataset, vectors = embedded
     untouched = vectors.copy()
@@ -184,6 +185,7 @@ def test_computing_it_twice_gives_the_same(case: Case, embedded: tuple[Any, Floa
     assert first.items.schema == case.entry.schema
 
 
+@pytest.mark.heavy
 def test_what_is_stored_is_what_was_computed(case: Case, embedded: tuple[Any, Float32]) -> None:
     dataset, vectors = embedded
     result, run = case.compute(dataset, vectors), case.runs[0]
@@ -210,6 +212,7 @@ def _sorted(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(list(rows.columns)).reset_index(drop=True)
 
 
+@pytest.mark.heavy
 def test_a_run_is_found_again_and_computed_again_to_the_same(case: Case, tmp_path: Path) -> None:
     settings = replace(case.settings, cache=_copy(case, tmp_path))
     repository = Repository.at(settings.store)
@@ -263,6 +266,7 @@ def _shuffled(dataset: Any, seed: int) -> Int64:
     return np.concatenate([rng.permutation(own), own + rng.permutation(n - own)])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("runs", [0, 1, 2])
 def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: int) -> None:
     cache = _copy(case, tmp_path)
@@ -277,11 +281,13 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
         assert [*app.get("plotly_chart"), *app.dataframe]
 
 
+@pytest.mark.heavy
 def test_its_run_can_be_looked_at_in_the_history(open_app: OpenApp, case: Case) -> None:
     app = choose_rows(open_app(case.settings.cache, "run"), case.runs[0].run_id)
     assert any(case.entry.headline in frame.value.to_string() for frame in app.dataframe)
 
 
+@pytest.mark.heavy
 def test_the_command_line_prints_and_exports_it(
     case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_path: Path
 ) -> None:

@@ -42,6 +42,7 @@ def test_each_node_is_asked_for_its_versions_and_the_folder(
     assert [*cluster.left_in_cache(settings)] == []
 
 
+@pytest.mark.server
 def test_a_cluster_that_does_not_answer_is_a_problem_in_one_line(settings: Settings) -> None:
     pytest.importorskip("ray")
     address = f"ray://127.0.0.1:{free_port()}"

@@ -115,6 +115,7 @@ def test_a_folder_with_none_or_some_of_the_files(settings: Settings, tmp_path: P
     check(looked_at(settings, str(tmp_path)), State.NOTE, "has evalrank-sent; not evalrank-word")
 
 
+@pytest.mark.server
 def test_an_address_that_does_not_answer(settings: Settings) -> None:
     port = free_port()
     found = looked_at(settings, f"http://user:secret@127.0.0.1:{port}/data")
@@ -122,6 +123,7 @@ def test_an_address_that_does_not_answer(settings: Settings) -> None:
     assert "secret" not in found.what + found.remedy
 
 
+@pytest.mark.server
 def test_addresses_that_answer(settings: Settings) -> None:
     with serving() as site:
         check(looked_at(settings, f"{site.url}/data/"), State.PROBLEM, "none of the datasets")

@@ -68,6 +68,7 @@ def nvidia_smi(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> No
 TWO_GPUS = "echo 'GPU 0: NVIDIA H200 (UUID: GPU-1)'; echo 'GPU 1: NVIDIA L4 (UUID: GPU-2)'"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(has_gpu(), reason="this machine has a GPU that torch uses")
 @pytest.mark.parametrize(("device", "state"), [("cuda", State.PROBLEM), ("auto", State.NOTE), ("cpu", State.NOTE)])
 def test_a_gpu_that_torch_leaves_unused(
@@ -79,6 +80,7 @@ def test_a_gpu_that_torch_leaves_unused(
     assert found.remedy
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("script", "error"),
     [

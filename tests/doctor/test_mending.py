@@ -156,6 +156,7 @@ def test_an_encoding_that_goes_on_is_left(settings: Settings, repository: Reposi
     assert not chunk.parent.exists()
 
 
+@pytest.mark.process
 def test_leftovers_that_somebody_writes_are_left(settings: Settings, repository: Repository) -> None:
     fresh = settings.embeddings / ".b.npy.12345678.tmp"
     old = aged(settings.embeddings / ".a.npy.12345678.tmp")

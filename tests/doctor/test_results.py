@@ -87,6 +87,7 @@ def test_a_healthy_store_is_left_as_it_is(settings: Settings, repository: Reposi
     assert runs.what == "1 done"
 
 
+@pytest.mark.process
 def test_what_a_killed_process_had_not_written_to_the_file_is_seen_and_left(settings: Settings) -> None:
     settings.cache.mkdir()
     done = subprocess.run([sys.executable, "-c", KILLED, str(settings.store)], check=False)
@@ -135,6 +136,7 @@ def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings,
     assert found.remedy == refused.value.remedy
 
 
+@pytest.mark.process
 def test_a_store_that_another_process_holds(
     settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +214,7 @@ def test_the_command_goes_on_with_the_run(
     assert notes(environment) == []
 
 
+@pytest.mark.heavy
 def test_the_command_goes_on_with_common_support_and_odd_paths(
     environment: Settings, repository: Repository, tmp_path: Path
 ) -> None:

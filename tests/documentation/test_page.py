@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+import pytest
+
 from blindspot.diagnostic import all_diagnostics
 from blindspot.documentation import contents
 from blindspot.documentation.page import parts
@@ -52,6 +54,7 @@ def test_every_page_of_the_app_has_its_documentation() -> None:
     assert [entry.stem for entry in entries if f"{entry.documentation}.md" not in EVERY] == []
 
 
+@pytest.mark.heavy
 def test_the_address_opens_a_page_and_an_unknown_one_says_so(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, DOCUMENTATION, topic="diagnostics/heros")
     assert app.header[0].value == "HEROS"

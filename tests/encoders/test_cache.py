@@ -697,6 +697,7 @@ def encode_in_turn(folder: Path, alone: AloneEncoder, lists: Sequence[Sequence[s
         assert_right(ask(EmbeddingCache(folder, CHUNK), alone, texts), texts)
 
 
+@pytest.mark.heavy
 def test_processes_that_share_texts_agree(cache: EmbeddingCache, alone: AloneEncoder) -> None:
     lists = [TEXTS, OVERLAPPING, TEXTS[5:15], OVERLAPPING[3:]]
     children = [

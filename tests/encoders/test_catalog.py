@@ -30,6 +30,7 @@ def test_an_entry_says_what_people_need_to_know(entry: EncoderEntry) -> None:
         assert told.strip()
 
 
+@pytest.mark.heavy
 @ENTRIES
 def test_an_encoder_keeps_the_protocol(entry: EncoderEntry, shared_settings: Settings) -> None:
     encoder = resolve_encoder(entry.id, shared_settings)
@@ -58,6 +59,7 @@ def test_an_identity_is_stable_and_free_of_the_machine(entry: EncoderEntry, sett
     assert re.fullmatch("[0-9a-f]{32}", identity.embedding_digest("0"))
 
 
+@pytest.mark.process
 def test_asking_for_an_identity_does_not_import_torch() -> None:
     program = (
         "import sys\nfrom blindspot.encoders import catalog\nfrom blindspot.settings import Settings\n"

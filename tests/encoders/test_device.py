@@ -65,6 +65,7 @@ def test_ranks_are_counted_on_a_gpu_that_is_there_and_has_float64(wanted: str, d
     assert device_for_ranking(wanted) == device
 
 
+@pytest.mark.process
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has a GPU")
 def test_torch_is_not_imported_to_find_no_gpu() -> None:
     code = (

@@ -43,6 +43,7 @@ def cosines(vectors: Float32) -> np.ndarray:
     return rows @ rows.T
 
 
+@pytest.mark.heavy
 @each("shape", [(400, 250), (60, 900), (900, 60), (5, 3)])
 @each("count", [1, 20])
 def test_the_axes_are_the_first_singular_vectors(shape: tuple[int, int], count: int) -> None:
@@ -58,6 +59,7 @@ def test_the_axes_are_the_first_singular_vectors(shape: tuple[int, int], count: 
     assert abs(axes[:, 0] @ right[0]) > 0.999
 
 
+@pytest.mark.heavy
 def test_axes_have_one_sign_on_one_thread_and_on_two() -> None:
     """Threads change the last digits only; left to these, the signs of 200 of the 300 axes are others."""
     rng = np.random.default_rng(7)

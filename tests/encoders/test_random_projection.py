@@ -65,6 +65,7 @@ def test_vectors_are_those_of_a_slow_loop(texts: list[str], dimension: int) -> N
     np.testing.assert_allclose(vectors, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.process
 def test_a_process_with_another_hash_seed_gives_the_same_bits() -> None:
     program = (
         "from blindspot.encoders.catalog import resolve_encoder\nfrom blindspot.settings import Settings\n"

@@ -45,6 +45,7 @@ def edited(path: Path, **changes: object) -> None:
     path.write_text(json.dumps(found | changes), "utf-8")
 
 
+@pytest.mark.heavy
 def test_a_run_has_the_vectors_of_encode_query_and_encode_document(
     folder: Path, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_run_has_the_vectors_of_encode_query_and_encode_document(
     assert run.manifest["embeddings"]["truncated_share"] == 0
 
 
+@pytest.mark.heavy
 @each("include", [True, False])
 @each(
     ("prompts", "default"),
@@ -157,6 +159,7 @@ def test_a_prompt_of_passages_is_declared_and_not_applied(folder: Path, settings
     assert "document_prompt=" in encoder.info.prompt_warning
 
 
+@pytest.mark.heavy
 def test_each_text_has_the_prompt_of_its_role_in_any_order(folder: Path, settings: Settings) -> None:
     encoder = by_role(resolve_encoder(f"dir:{folder}", settings), {"dogs"})
     encoder.load()
@@ -181,6 +184,7 @@ def test_an_estimate_names_the_prompts_that_some_run_does_not_apply(
         assert dict(info.unused_prompts) == PROMPTS
 
 
+@pytest.mark.heavy
 def test_with_and_without_prompts_are_two_models_that_are_compared(
     folder: Path, settings: Settings, repository: Repository, blindspot: Command
 ) -> None:
@@ -224,6 +228,7 @@ def test_with_and_without_prompts_are_two_models_that_are_compared(
     assert (compared.code, bool(compared.json)) == (0, True)
 
 
+@pytest.mark.heavy
 def test_words_are_not_weighed_under_two_prompts_and_that_is_one_sentence(
     folder: Path, settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

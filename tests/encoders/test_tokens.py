@@ -32,6 +32,7 @@ def parts_of(encoder: Encoder, text: str) -> TokenParts:
     return found
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("reference", [*POOLINGS, "random-projection", "lsa"])
 def test_parts_add_up_to_the_vector(reference: str, shared_settings: Settings) -> None:
     encoder = ready(reference, shared_settings)
@@ -55,6 +56,7 @@ def test_words_are_whole_and_marks_are_apart(shared_settings: Settings) -> None:
     assert [token.role for token in literal] == [Role.ADDED, Role.WORD, Role.WORD, Role.ADDED]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("reference", POOLINGS)
 def test_what_is_cut_off_counts_for_nothing(reference: str, shared_settings: Settings) -> None:
     found = parts_of(ready(reference, shared_settings), " ".join(["rain"] * 300))
@@ -64,6 +66,7 @@ def test_what_is_cut_off_counts_for_nothing(reference: str, shared_settings: Set
     assert not found.shares[cut].any()
 
 
+@pytest.mark.heavy
 def test_a_prompt_is_told_apart(shared_settings: Settings) -> None:
     from dataclasses import replace
 

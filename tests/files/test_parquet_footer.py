@@ -62,6 +62,7 @@ print("all read")
 """
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("rows_per_group", [1, 7, 100])
 def test_chunks_are_those_that_pyarrow_reads(rows_per_group: int) -> None:
     n = 20
@@ -88,6 +89,7 @@ def test_chunks_are_those_that_pyarrow_reads(rows_per_group: int) -> None:
     ]
 
 
+@pytest.mark.hostile
 @each(
     "footer",
     [
@@ -106,17 +108,20 @@ def test_a_damaged_footer_is_an_error(footer: bytes) -> None:
         column_chunks(io.BytesIO(footer + len(footer).to_bytes(4, "little") + b"PAR1"), [])
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("data", [b"", b"PAR1", b"\xff\xff\xff\xffPAR1", b"\0\0\0\0PARE"])
 def test_a_file_without_a_footer_is_an_error(data: bytes) -> None:
     with pytest.raises(ValueError, match="no footer"):
         column_chunks(io.BytesIO(data), [])
 
 
+@pytest.mark.hostile
 def test_a_file_that_ended_the_process_is_an_error() -> None:
     with pytest.raises(InputError, match="damaged"):
         tables.tabulate(Path("t.parquet"), FATAL)
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view()])
 @pytest.mark.parametrize("use_dictionary", [True, False])
 def test_all_kinds_of_text_are_read_and_bytes_are_not(kind: pa.DataType, use_dictionary: bool) -> None:
@@ -130,6 +135,7 @@ def test_all_kinds_of_text_are_read_and_bytes_are_not(kind: pa.DataType, use_dic
     assert not any(isinstance(cell, bytes) for cell in (*table.cells[1], *table.cells[2]))
 
 
+@pytest.mark.hostile
 def test_dates_of_no_calendar_are_an_error(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"query": ["a"], "mate": pa.array([2**31 - 1], pa.date32())}), path)
@@ -137,6 +143,8 @@ def test_dates_of_no_calendar_are_an_error(tmp_path: Path) -> None:
         tables.tabulate(path, path.read_bytes())
 
 
+@pytest.mark.hostile
+@pytest.mark.process
 def test_no_changed_byte_ends_the_process(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", SWEEP, str(tmp_path / "t.parquet")],

@@ -112,6 +112,7 @@ def test_a_wait_can_be_cancelled(tmp_path: Path) -> None:
         ran.set()
 
 
+@pytest.mark.process
 def test_a_killed_holder_lets_go(tmp_path: Path) -> None:
     program = (
         "import sys, time\nfrom pathlib import Path\nfrom blindspot.files.writing import exclusive\n"

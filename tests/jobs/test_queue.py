@@ -185,6 +185,7 @@ def test_queued_jobs_can_be_moved_and_the_running_one_cannot(
     assert [run.plan.variant.transform for run in done] == ["none", "whiten", "center", "none"]
 
 
+@pytest.mark.heavy
 def test_old_jobs_are_forgotten(queue: JobQueue, ask: Ask, fast: GramEncoder, monkeypatch) -> None:
     monkeypatch.setattr(jobs, "ENDED_KEPT", 3)
     ids = []
@@ -569,6 +570,7 @@ def distant_state(settings: Settings) -> DataState:
     return fetch.dataset_state(find_dataset("distant"), settings)
 
 
+@pytest.mark.server
 def test_a_download_is_a_job_beside_runs(
     queue: JobQueue, settings: Settings, ask: Ask, repository: Repository, fast: GramEncoder, site: Site
 ) -> None:
@@ -590,6 +592,7 @@ def test_a_download_is_a_job_beside_runs(
     assert len(site.ranges) == 1
 
 
+@pytest.mark.server
 def test_a_cancelled_download_goes_on_where_it_was(queue: JobQueue, settings: Settings, site: Site) -> None:
     site.gate.clear()
     job_id = queue.submit("Download", [FetchRequest("distant")])
@@ -603,6 +606,7 @@ def test_a_cancelled_download_goes_on_where_it_was(queue: JobQueue, settings: Se
     assert distant_state(settings) is DataState.DOWNLOADED
 
 
+@pytest.mark.server
 def test_a_download_repairs_and_a_failed_one_says_what_to_do(queue: JobQueue, settings: Settings, site: Site) -> None:
     path = fetch.local_path(find_dataset("distant").files[0], settings)
     path.parent.mkdir(parents=True)
@@ -675,6 +679,7 @@ if sys.argv[1] == "interrupted":
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("how", "code"), [("ends", 0), ("interrupted", -signal.SIGINT)])
 def test_a_process_that_ends_takes_its_job_with_it(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, repository: Repository, how: str, code: int

@@ -116,10 +116,12 @@ def on(processor: str, features: str, program: str, folder: str) -> str:
     return str(done.stdout)
 
 
+@pytest.mark.process
 def test_a_processor_without_these_instructions_says_the_same(tmp_path: object) -> None:
     on("generic", "", ELSEWHERE, str(tmp_path))
 
 
+@pytest.mark.process
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86")
 @pytest.mark.parametrize(
     ("processor", "features", "instruction"),

@@ -60,6 +60,7 @@ def everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "codes_pay", lambda *_: True)
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("everything_pays")
 @pytest.mark.parametrize("has_codes", [False, True])
 def test_what_rankings_and_searches_call_is_compiled(
@@ -87,6 +88,7 @@ def test_what_rankings_and_searches_call_is_compiled(
     assert compiled() == before
 
 
+@pytest.mark.process
 def test_a_server_finds_and_loads_compiled_kernels(tmp_path: Path) -> None:
     """Nothing is compiled by its own process, whether they were in the cache before or not."""
     warm_up.warm_up()  # in the cache of the tests
@@ -100,6 +102,7 @@ def test_a_server_finds_and_loads_compiled_kernels(tmp_path: Path) -> None:
         assert len(list(folder.glob("compiled-*"))) == 1
 
 
+@pytest.mark.process
 def test_another_process_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "numba"))
     monkeypatch.setattr(sys, "executable", "/bin/false")

@@ -63,6 +63,7 @@ def test_a_demo_does_not_say_what_an_unforeseen_error_was(
     unforeseen.clear()
 
 
+@pytest.mark.heavy
 def test_every_fragment_is_within_the_boundary() -> None:
     for path in sources.product():
         if path.name == "boundary.py":

@@ -231,6 +231,7 @@ def calls(path: Path, names: tuple[str, ...]) -> list[ast.Call]:
     return [n for n in ast.walk(sources.tree(path)) if isinstance(n, ast.Call) and ast.unparse(n.func) in names]
 
 
+@pytest.mark.heavy
 def test_files_leave_by_one_mechanism() -> None:
     for path in sources.product():
         offers = [n for n in ast.walk(sources.tree(path)) if isinstance(n, ast.Attribute)]
@@ -241,6 +242,7 @@ def test_files_leave_by_one_mechanism() -> None:
     assert data.startswith("_Delivery("), "a file that is made when the page is drawn"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mode", Mode)
 def test_every_file_is_decided_on_when_it_is_asked_for(
     mode: Mode, world_of: Callable[[Mode], World], monkeypatch: pytest.MonkeyPatch
@@ -309,6 +311,7 @@ def unpacked(data: bytes) -> str:
         return "\n".join(file.read(name).decode() for name in file.namelist())
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mode", Mode)
 def test_votes_of_a_session_that_is_opened_after_the_page_was_drawn_stay(
     mode: Mode, world_of: Callable[[Mode], World]
@@ -364,6 +367,7 @@ def replaced(folder: Path) -> Judgements:
     return store
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("mode", Mode)
 def test_a_facilitators_old_files_have_nothing_of_anothers_session(
     mode: Mode, team: Callable[[Mode, str], AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -377,6 +381,7 @@ def test_a_facilitators_old_files_have_nothing_of_anothers_session(
     assert not any(word in unpacked(drawn.press()) for drawn in files for word in ("Cleo", "team"))
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("mode", Mode)
 def test_a_facilitators_old_key_reveals_nothing_of_anothers_session(
     mode: Mode, team: Callable[[Mode, str], AppTest], tmp_path: Path
@@ -409,6 +414,7 @@ def test_what_a_reader_may_see_is_asked_anew(settings: Settings, monkeypatch: py
 # --- what a press changes
 
 
+@pytest.mark.matrix
 def test_a_press_that_changes_things_is_decided_on_when_it_comes(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

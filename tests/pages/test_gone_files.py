@@ -48,6 +48,7 @@ def on_screen(app: AppTest) -> str:
     return "\n".join(str(e.value) for e in (*app.error, *app.warning, *app.info, *app.text, *app.caption))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("loss", LOSSES)
 def test_with_everything_lost_every_page_shows_what_is_there(
     open_app: OpenApp, stored: GoneWorld, whole: dict[str, set[str]], loss: str
@@ -69,6 +70,7 @@ def test_with_everything_lost_every_page_shows_what_is_there(
         assert "my evalrank.csv" in on_screen(app), "what is not offered is named"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("loss", ["gone", pytest.param("changed", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("thing", [*DATASETS, *ENCODERS])
 def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(

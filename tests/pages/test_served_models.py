@@ -46,6 +46,7 @@ def all_text(app: AppTest) -> str:
     return "\n".join([written(app), *values, str(dict(app.query_params))])
 
 
+@pytest.mark.server
 def test_the_key_is_found_nowhere(
     site: EmbeddingSite,
     open_app: OpenApp,
@@ -119,6 +120,7 @@ def test_the_key_is_found_nowhere(
     assert sent == {f"Bearer {KEY}"}
 
 
+@pytest.mark.server
 def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(site: EmbeddingSite, blindspot: Command) -> None:
     reference = f"api:{site.url}/v1#m"
     sweep = ("sweep", "--encoder", reference, "--dataset", "demo-pairs", "--diagnostic", "evalrank", "--dry-run")
@@ -137,6 +139,7 @@ def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(site: EmbeddingSite
     assert "sends" not in blindspot(*sweep, "--json").json
 
 
+@pytest.mark.server
 def test_estimates_count_texts_and_tokens_once(site: EmbeddingSite, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     repository = Repository.at(settings.store)
@@ -165,6 +168,7 @@ def test_run_asks_before_texts_go_to_a_public_host(open_app: OpenApp, tmp_path: 
     assert not app.button(key="run_all").disabled
 
 
+@pytest.mark.server
 def test_a_served_model_is_connected_added_and_run(site: EmbeddingSite, open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
     app.text_input(key="served_url").set_value(f"{site.url}/v1/")
@@ -195,6 +199,7 @@ def test_a_wrong_address_is_one_line(open_app: OpenApp, tmp_path: Path) -> None:
         assert "pw@" not in app.error[0].value
 
 
+@pytest.mark.server
 def test_another_model_behind_the_address_is_said_and_kept_apart(
     site: EmbeddingSite, open_app: OpenApp, blindspot: Command, settings: Settings
 ) -> None:
@@ -225,6 +230,7 @@ def test_another_model_behind_the_address_is_said_and_kept_apart(
     assert any("another model" in warning.value for warning in app.warning)
 
 
+@pytest.mark.server
 def test_showing_stored_results_asks_nothing(site: EmbeddingSite, open_app: OpenApp, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     reference = f"api:{site.url}/v1#m"
@@ -237,6 +243,7 @@ def test_showing_stored_results_asks_nothing(site: EmbeddingSite, open_app: Open
     assert len(site.requests) == sent
 
 
+@pytest.mark.server
 def test_a_demo_names_no_server(
     site: EmbeddingSite, open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def test_use_is_remembered_and_when_it_was_made_stays(settings: Settings) -> Non
     assert not use(path.with_name("none.npz"))
 
 
+@pytest.mark.process
 def test_what_another_process_holds_stays_until_it_ends(settings: Settings) -> None:
     held, other = embeddings(settings, "held", 1000, 9), embeddings(settings, "other", 1000, 8)
     command = [sys.executable, "-c", HOLD, str(held)]

@@ -55,6 +55,7 @@ def test_a_run_of_the_command_line_has_a_line(blindspot: Command, settings: Sett
     assert (second["run_id"], second["outcome"]) == (run["run_id"], "found")
 
 
+@pytest.mark.heavy
 def test_so_has_what_else_it_computes(blindspot: Command, settings: Settings, tmp_path: Path) -> None:
     of_them = "--dataset demo-pairs --encoder random-projection-64".split()
     blindspot.out("hubs", *of_them)
@@ -101,6 +102,7 @@ def test_how_it_ended_and_no_word_of_the_message(
     assert "password" not in json.dumps(line)
 
 
+@pytest.mark.process
 def test_a_server_says_it_on_stderr_too(settings: Settings) -> None:
     code = (
         "from blindspot.runs import log as joblog; from blindspot.runs.log import JobLine\n"
@@ -115,6 +117,7 @@ def test_a_server_says_it_on_stderr_too(settings: Settings) -> None:
     assert line.endswith(" run heros minilm on demo-minimal: computed in 1.2 s, peak 500 MB, run abc")
 
 
+@pytest.mark.process
 def test_processes_take_turns_and_files_are_kept_small(settings: Settings) -> None:
     command = [sys.executable, "-c", WRITE]
     environment = {"BLINDSPOT_CACHE": str(settings.cache)}

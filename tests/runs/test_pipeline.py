@@ -160,6 +160,7 @@ def slow_chain(text: str, rows: np.ndarray) -> np.ndarray:
     return rows
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("transform", "dimension"),
     [
@@ -361,6 +362,7 @@ def run_demo_in_child(settings: Settings) -> None:
     pipeline.run(asked(settings), settings, Repository.at(settings.store))
 
 
+@pytest.mark.heavy
 def test_a_run_killed_while_encoding_goes_on_where_it_was(encoded: RunOutcome, settings: Settings) -> None:
     child = SPAWN.Process(target=run_demo_in_child, args=(settings,))
     child.start()

@@ -147,6 +147,7 @@ def test_kept_embeddings_still_make_a_space(changed: Changed) -> None:
         open_spaces([Variant(changed.older, "none")], other, world.settings)
 
 
+@pytest.mark.heavy
 def test_both_are_compared_on_a_page_and_on_the_command_line(
     open_app: OpenApp, changed: Changed, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,6 +177,7 @@ ATTEMPTS = [
 ]
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
 def test_an_attempt_ends_with_a_message_and_leaves_nothing(attempt: Attempt, world: World) -> None:
     before = world.files()
@@ -194,6 +195,7 @@ def test_an_attempt_ends_with_a_message_and_leaves_nothing(attempt: Attempt, wor
     assert Judgements(world.repository.database).sets() == []
 
 
+@pytest.mark.hostile
 def test_a_promise_of_a_trillion_rows_is_refused_at_home_too() -> None:
     """A demo takes no Parquet; nothing is read, or reserved, for what the footer says."""
     from pyarrow import BufferReader, parquet
@@ -266,6 +268,9 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.hostile
+@pytest.mark.process
+@pytest.mark.server
 @pytest.mark.parametrize("tried", REQUESTS, ids=lambda tried: tried.name)
 def test_a_request_gets_nothing(tried: Request, server: Server) -> None:
     answer = tried.ask(server)
@@ -276,6 +281,7 @@ def test_a_request_gets_nothing(tried: Request, server: Server) -> None:
     assert "Traceback" not in body
 
 
+@pytest.mark.hostile
 def test_there_are_a_hundred_attempts_beyond_those_of_the_first_round() -> None:
     names = [attempt.name for attempt in ATTEMPTS] + [tried.name for tried in REQUESTS]
     assert len(set(names)) == len(names)
@@ -285,6 +291,7 @@ def test_there_are_a_hundred_attempts_beyond_those_of_the_first_round() -> None:
 # --- what is taken is taken under a name that does no harm
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     ("sent", "shown"),
     [

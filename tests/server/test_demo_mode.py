@@ -207,6 +207,7 @@ def held_queue(w: World) -> Iterator[tuple[JobQueue, threading.Event]]:
         queue.close()
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
 def test_a_way_out_ends_with_a_message_and_leaves_nothing(way: Way, world: World) -> None:
     before = world.files()
@@ -287,6 +288,7 @@ def test_a_demo_takes_from_the_mirror_that_its_host_named(world: World, tmp_path
         fetch.load(find_dataset("ws353"), with_mirror)
 
 
+@pytest.mark.process
 def test_what_killed_servers_left_of_visitors_is_cleared(tmp_path: Path) -> None:
     settings = Settings(cache=tmp_path, mirror="", device="cpu", mode=Mode.DEMO)
     dead = subprocess.Popen([sys.executable, "-c", ""])
@@ -343,6 +345,8 @@ def test_no_statement_reaches_past_the_store(statement: str, world: World) -> No
 # --- over HTTP
 
 
+@pytest.mark.process
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("ask", "status"),
     [
@@ -538,6 +542,7 @@ def test_hosts_are_names(value: str) -> None:
     assert Settings.from_environment({"BLINDSPOT_HOSTS": "A.org, *.b.org,"}).hosts == ("a.org", "*.b.org")
 
 
+@pytest.mark.heavy
 def test_streamlit_is_set_up_for_strangers() -> None:
     """No telemetry, no question to a server outside at the start, no traceback on screen, no interface for programs."""
     found = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))

@@ -53,6 +53,9 @@ def fuzz(server: Server, messages: int, seed: int, at_a_time: int) -> None:
                 sent += 1
 
 
+@pytest.mark.hostile
+@pytest.mark.process
+@pytest.mark.server
 def test_every_page_survives_a_few_forged_states(demo_copy: Path) -> None:  # a copy: it renames datasets, too
     with unharmed(demo_copy) as server:
         fuzz(server, 2 * len(PAGES), 18, 2)
@@ -68,6 +71,9 @@ def test_every_page_survives_thousands_of_forged_states(tmp_path: Path, mode: Mo
         fuzz(server, messages, 18, 12)
 
 
+@pytest.mark.hostile
+@pytest.mark.process
+@pytest.mark.server
 def test_what_is_no_message_ends_its_connection_and_nothing_else(tmp_path: Path) -> None:
     with unharmed(tmp_path) as server:
         socket = f"ws{server.address.removeprefix('http')}/_stcore/stream"
@@ -107,6 +113,9 @@ else:
 """
 
 
+@pytest.mark.hostile
+@pytest.mark.process
+@pytest.mark.server
 def test_a_callback_that_fails_is_said_on_the_page_which_is_drawn_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +153,7 @@ NO_ROWS = [text for text in forging.SELECTIONS if '"rows"' in text and "[99999]"
 NO_DOTS = [text for text in forging.SELECTIONS if '"points"' in text and '[{}], "box": []' not in text]
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     ("kind", "held", "refused"),
     [("dataframe", ROWS, NO_SELECTIONS + NO_ROWS), ("plotly_chart", DOTS, NO_SELECTIONS + NO_ROWS + NO_DOTS)],
@@ -154,6 +164,7 @@ def test_selections(kind: str, held: tuple[str, ...], refused: list[str]) -> Non
     assert not any(fits("string_value", text) for text in refused)
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     ("element", "field", "taken", "refused"),
     [
@@ -184,6 +195,7 @@ def test_each_kind_of_widget(element: dict, field: str, taken: tuple, refused: t
     assert fits("", None), "emptied"
 
 
+@pytest.mark.hostile
 def test_a_widget_that_was_never_drawn_can_hold_nothing() -> None:
     assert not gate_of({"markdown": {"body": "x"}})("bool_value", True)
 

@@ -85,6 +85,7 @@ def test_the_unit_starts_what_there_is() -> None:
     assert f"/var/lib/{service['StateDirectory']}" in service["Environment"]
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
 def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     here = tmp_path / "blindspot.service"

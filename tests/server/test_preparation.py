@@ -97,6 +97,7 @@ def test_of_two_servers_on_one_cache_one_computes(hosted: Settings, small: World
     assert answer(hosted, prepared) == (200, {"ready": True})
 
 
+@pytest.mark.heavy
 def test_what_fails_is_tried_again(hosted: Settings, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Progress | None] = []
     prepared = Preparation()

@@ -38,6 +38,7 @@ def only_read(environment: Settings, demo_copy: Path, monkeypatch: pytest.Monkey
     return Settings.from_environment()
 
 
+@pytest.mark.process
 def test_several_processes_have_it_open_at_once(only_read: Settings) -> None:
     runs = len(Repository.at(only_read.store).runs())
     holders = [
@@ -117,6 +118,7 @@ def test_a_store_that_is_replaced_is_read_anew(only_read: Settings, tmp_path: Pa
     assert repository.runs() == []
 
 
+@pytest.mark.matrix
 def test_pages_say_that_nothing_can_be_run(only_read: Settings) -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     at.switch_page("pages/run.py").run()
@@ -126,6 +128,8 @@ def test_pages_say_that_nothing_can_be_run(only_read: Settings) -> None:
     assert all(button.disabled for button in starts)
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_two_servers_have_one_store(only_read: Settings) -> None:
     """Real servers, both with the file open, asked in turn."""
     with serving(only_read.cache) as one, serving(only_read.cache) as other:

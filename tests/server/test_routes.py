@@ -39,6 +39,7 @@ def test_the_command_says_ready(blindspot: Command, stored: Settings, monkeypatc
     assert not none_yet.exists()
 
 
+@pytest.mark.process
 def test_the_command_names_who_holds_the_store(blindspot: Command, stored: Settings) -> None:
     with held_by_a_child(stored.store) as holder:
         line = blindspot.error("doctor", "--ready", code=1)
@@ -58,6 +59,8 @@ def test_a_cache_that_cannot_be_written_and_a_damaged_store(settings: Settings, 
         assert str(settings.store) in found.what
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_a_server_readies_the_kernels_of_rankings(
     stored: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +91,8 @@ def asked_until(address: str, status: int) -> object:
     return answer.json()
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
     with serving(stored.cache) as server:
         assert httpx.get(f"{server.address}/_stcore/health").text == "ok"

@@ -70,6 +70,7 @@ def test_a_callers_list_is_its_own(repository: Repository) -> None:
     assert repository.names()
 
 
+@pytest.mark.heavy
 def test_another_repository_of_this_process_may_write(repository: Repository) -> None:
     other = Repository.at(repository.database.path)
     store_run(repository, "aaaa", pair_set(2))
@@ -81,6 +82,7 @@ def test_another_repository_of_this_process_may_write(repository: Repository) ->
     assert "aaaa" not in ids(repository)
 
 
+@pytest.mark.process
 def test_another_process_may_write(repository: Repository) -> None:
     for run_id, transform in (("aaaa", "none"), ("bbbb", "center")):
         store_run(repository, run_id, pair_set(2), transform=transform)

@@ -24,6 +24,7 @@ from tests.support.held_store import held_by_a_child
 OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("owner", ["store", "studies/judgement"])
 def test_every_query_is_named_somewhere(owner: str) -> None:
     """A file of SQL that no module names is dead; one that is named and missing fails where it is run.
@@ -154,6 +155,7 @@ def test_results_of_one_thread_are_not_disturbed_by_another(database: Database) 
 # --- other processes
 
 
+@pytest.mark.process
 def test_the_file_is_let_go_after_a_while_of_idleness(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,6 +175,7 @@ def test_the_file_is_let_go_after_a_while_of_idleness(
     assert count(database, "t") == 0
 
 
+@pytest.mark.process
 def test_the_file_is_not_let_go_while_it_is_used(
     database: Database, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +188,7 @@ def test_the_file_is_not_let_go_while_it_is_used(
         assert cursor.execute("SELECT count(*) FROM t").fetchall() == [(0,)]
 
 
+@pytest.mark.process
 def test_a_file_that_another_process_keeps_is_named_with_its_holder(database: Database, path: Path) -> None:
     make_table(database)
     database.close()
@@ -200,6 +204,7 @@ def test_a_file_that_another_process_keeps_is_named_with_its_holder(database: Da
         child.stdin.close()
 
 
+@pytest.mark.process
 def test_a_busy_file_is_waited_for(database: Database, path: Path) -> None:
     make_table(database)
     database.close()
@@ -212,6 +217,7 @@ def test_a_busy_file_is_waited_for(database: Database, path: Path) -> None:
         assert waiting.result(timeout=30) == 0
 
 
+@pytest.mark.process
 def test_a_process_that_ends_leaves_a_closed_file_and_says_nothing(path: Path) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom blindspot.store.db import Database\n"
@@ -275,6 +281,7 @@ def test_a_folder_in_place_of_the_file_or_a_file_in_place_of_the_folder(path: Pa
         count(Database(path), "run")
 
 
+@pytest.mark.process
 def test_a_refused_file_is_let_go(path: Path, database: Database) -> None:
     with database.transaction() as cursor:
         cursor.execute("INSERT INTO schema_migration VALUES (99, 'from the future', now()::TIMESTAMP)")

@@ -215,6 +215,7 @@ def wait_ready(child: subprocess.Popen[str]) -> None:
     assert child.stdout.readline() == "ready\n"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("points", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_kill_while_migrating_leaves_whole_steps(points: int, tmp_path: Path, schemas: dict[int, Columns]) -> None:
     version, chance = VERSIONS[0], random.Random(SEED + points)

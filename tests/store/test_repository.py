@@ -414,6 +414,7 @@ def test_a_process_number_that_was_given_to_another_process_is_not_believed(repo
     assert only_run(repository).state is RunState.INTERRUPTED
 
 
+@pytest.mark.process
 def test_a_process_that_nobody_has_buried_yet_is_dead(repository: Repository) -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         repository.begin(plan("aaaa", DATASET))
@@ -458,6 +459,7 @@ def store_in_child(path: Path, work: Callable[[Repository, PairSet], None], pair
     work(Repository.at(path), pair_set(pairs))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("earlier_runs", [0, 1])
 @pytest.mark.parametrize("work", [killed_before_storing, killed_with_rows_in_the_transaction, killed_after_the_commit])
 def test_a_killed_process_leaves_a_store_without_half_a_run(
@@ -491,6 +493,7 @@ def store_slowly_in_child(path: Path, signal_file: Path, pairs: int) -> None:
     repository.finish(run_seq, ENTRY, dataset, computed, TIMINGS, MANIFEST)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("moment", [0.0, 0.02, 0.06, 0.15])
 def test_a_process_killed_at_any_moment_of_a_long_write(repository: Repository, tmp_path: Path, moment: float) -> None:
     pairs = 60_000
@@ -511,6 +514,7 @@ def test_a_process_killed_at_any_moment_of_a_long_write(repository: Repository, 
     assert_whole(repository, "killed", dataset)
 
 
+@pytest.mark.process
 def test_a_run_of_another_living_process_is_running(repository: Repository) -> None:
     program = (
         "import sys\nfrom pathlib import Path\nfrom tests.support import store_samples\n"

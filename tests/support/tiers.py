@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import resource
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -95,7 +95,6 @@ class Watch:
         self.watching = False
         self.seen: list[str] = []
         self.shared_seconds = 0.0  # in fixtures of more than one test
-        self.seconds: dict[str, float] = {}
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -112,13 +111,10 @@ class Watch:
     def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Iterator[None]:
         if fixturedef.scope == "function":
             return (yield)
-        # What several tests share is none of theirs alone: neither its time nor what it starts.
-        before, watching, self.watching = _processor_seconds(), self.watching, False
-        inner = self.shared_seconds
+        before, inner = _processor_seconds(), self.shared_seconds
         try:
             return (yield)
         finally:
-            self.watching = watching
             self.shared_seconds = inner + _processor_seconds() - before
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -127,10 +123,13 @@ class Watch:
             return (yield)
         started = _processor_seconds()
         self.shared_seconds, self.seen[:], self.watching = 0.0, [], True
-        try:
-            result = yield
-        finally:
-            self.watching = False
+        with pytest.MonkeyPatch.context() as patch:
+            if torch := sys.modules.get("torch"):
+                patch.setattr(torch.Tensor, "backward", self._heard_training(torch.Tensor.backward))
+            try:
+                result = yield
+            finally:
+                self.watching = False
         seconds = _processor_seconds() - started - self.shared_seconds
         if seconds > MOST_SECONDS and self.tier == FIRST:
             # The first test that loads a library pays for all: only one that takes as long again is slow itself.
@@ -140,6 +139,13 @@ class Watch:
         for what in dict.fromkeys(self.seen):
             self._complain(item, f"does what needs a mark; {what}")
         return result
+
+    def _heard_training(self, backward: Callable[..., None]) -> Callable[..., None]:
+        def heard(*arguments: object, **options: object) -> None:
+            self.seen.append("trains: it computes gradients")
+            backward(*arguments, **options)
+
+        return heard
 
     def _again(self, item: pytest.Item, nextitem: pytest.Item | None) -> float:
         started = _processor_seconds()

@@ -100,6 +100,7 @@ def sets(draw: st.DrawFn) -> list[dict[str, str]]:
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+@pytest.mark.heavy
 @hypothesis_settings(deadline=None, max_examples=60)
 @given(rows=sets())
 def test_texts_are_kept_to_the_letter(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, str]]) -> None:

@@ -112,6 +112,7 @@ def test_the_entry_names_the_versions_that_are_installed() -> None:
     )
 
 
+@pytest.mark.process
 def test_making_it_runs_nothing_of_gensim() -> None:
     program = (
         "import sys\n"

@@ -167,6 +167,7 @@ def test_the_worst_kind_of_pair_may_be_that_of_a_column(asked: tuple[World, str]
     assert all(axis.kind is not None for axis in axes_of(ranked.pairs))
 
 
+@pytest.mark.matrix
 def test_the_table_is_filtered_by_columns(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
     query = {"own.product": HOSTILE, "own.language": "en", "order": "pair", "direction": "low to high"}

@@ -62,6 +62,7 @@ def check_against_stored(shown: list[RankedItem], row: pd.Series, dataset: PairS
     assert ranks == sorted(ranks)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("transform", "metric"), VARIANTS)
 def test_the_list_has_as_many_items_above_and_tied_as_the_store_says(
     demo_runs: dict[tuple[str, str], RunRecord], demo: World, transform: str, metric: str

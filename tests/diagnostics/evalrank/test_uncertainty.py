@@ -200,6 +200,7 @@ def test_on_own_support_scores_have_intervals_and_cannot_be_compared(
 # --- the command line
 
 
+@pytest.mark.heavy
 def test_scores_and_comparison_on_the_command_line_are_the_same_numbers(
     world: World, repository: Repository, blindspot: Command
 ) -> None:

@@ -70,6 +70,7 @@ def run(encoder: str, settings: Settings, *support: str) -> RunRecord:
     return pipeline.run(request, settings, Repository.at(settings.store)).record
 
 
+@pytest.mark.heavy
 def test_what_is_stored_is_what_the_numerics_say(
     words: Vocabulary, encoders: tuple[str, str], settings: Settings, repository: Repository
 ) -> None:
@@ -101,6 +102,7 @@ def test_what_is_stored_is_what_the_numerics_say(
     assert record.manifest["seeds"]
 
 
+@pytest.mark.heavy
 def test_lengths_and_hubs_against_frequency_are_those_of_a_loop(
     words: Vocabulary, encoders: tuple[str, str], settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +132,7 @@ def test_lengths_and_hubs_against_frequency_are_those_of_a_loop(
     assert metrics["hub_words"] == 100
 
 
+@pytest.mark.heavy
 def test_words_without_a_vector_leave_it(
     words: Vocabulary, encoders: tuple[str, str], settings: Settings, repository: Repository
 ) -> None:
@@ -159,6 +162,7 @@ def test_an_encoder_that_tells_no_words_apart_is_refused(
         run(encoder.reference, settings)
 
 
+@pytest.mark.heavy
 def test_a_small_vocabulary_has_no_neighbours_and_a_tiny_one_no_classes(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
@@ -180,6 +184,7 @@ def test_other_datasets_are_refused_and_vocabularies_by_other_diagnostics(settin
         pipeline.request("evalrank", "minilm", "none", "vocab-wordfreq", {}, settings)
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("encoders")
 def test_the_command_line_says_what_is_covered(blindspot: Command) -> None:
     out = blindspot.out("run", "frequency", "--encoder", "counting", "--encoder", "partial", "--dataset", "toy")

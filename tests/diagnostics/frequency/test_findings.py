@@ -90,6 +90,7 @@ def test_false_blind_spots_are_rare() -> None:
     assert false_alarms(null, findings) <= 10
 
 
+@pytest.mark.heavy
 def test_vectors_that_know_no_frequency_are_hardly_ever_accused() -> None:
     """By the classifier itself: its mean over draws strays no more than one draw of independent words."""
     wrong = 0

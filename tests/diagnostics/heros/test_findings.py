@@ -185,6 +185,7 @@ def test_a_baseline_is_not_compared_with_itself_nor_across_datasets() -> None:
 # --- chance
 
 
+@pytest.mark.heavy
 def test_coin_tosses_show_a_blind_spot_in_at_most_one_of_twenty_stores() -> None:
     """Four variants and a baseline, whose orderings are coin tosses; the variants share half of their noise."""
     rng = np.random.default_rng(7)
@@ -270,6 +271,7 @@ def _material(made: HerosWorld, runs: Sequence[RunRecord]) -> Material:
     return Material(runs, (), made.repository, settings)
 
 
+@pytest.mark.matrix
 def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app: OpenApp) -> None:
     run = made.runs["six", "trigrams"]
     shown = next(finding for finding in heros.findings(_material(made, [run])) if finding.examples)

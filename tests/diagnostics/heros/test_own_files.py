@@ -71,6 +71,7 @@ def test_it_is_no_set_of_pairs_and_the_list_names_the_form(blindspot: Command) -
         assert part in listed
 
 
+@pytest.mark.heavy
 def test_every_number_of_subsets_is_computed_stored_and_listed(
     settings: Settings, blindspot: Command, tmp_path: Path
 ) -> None:

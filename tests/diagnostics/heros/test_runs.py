@@ -53,6 +53,7 @@ def own(monkeypatch: pytest.MonkeyPatch, environment: Settings, encoders: tuple[
 # --- the built-in sentences
 
 
+@pytest.mark.heavy
 def test_minilm_on_the_built_in_sentences(encoded: Settings, blindspot: Command) -> None:
     """The scores are those of a loop over the stored embeddings, which EvalRank's demo has made already."""
     (run,) = blindspot(*DEMO, "--json").json["runs"]
@@ -205,6 +206,7 @@ def test_a_stored_run_can_be_asked_for_again(own: MinimalPairSet, environment: S
 # --- two runs
 
 
+@pytest.mark.heavy
 def test_two_poolings_of_minilm_compared(encoded: Settings, blindspot: Command) -> None:
     """Against loops over the stored cosines, and statsmodels."""
     one, other = (run_heros(encoded, encoder, "demo-minimal") for encoder in ("minilm", "minilm-cls"))
@@ -271,6 +273,7 @@ def test_with_some_of_the_subsets_only(
     assert blindspot("runs", "compare", one.run_id, other.run_id).code == 0
 
 
+@pytest.mark.heavy
 def test_what_cannot_be_compared(
     own: MinimalPairSet, environment: Settings, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,6 +83,7 @@ def test_a_file_of_sentevals_is_what_scikit_learn_makes_of_it(world: World, leng
     assert m["majority"] == pytest.approx(np.mean([label == "0" for label in given]))
 
 
+@pytest.mark.heavy
 def test_dev_chooses_and_is_never_trained_on(world: World, length: str, tmp_path: Path) -> None:
     """Other sentences in va than in tr and te change at most what is chosen."""
     run = world.run("probing", "trigrams", length)
@@ -103,6 +104,7 @@ def test_the_perceptron_has_its_epochs_from_dev(world: World, length: str) -> No
     assert first.run_id != again.run_id
 
 
+@pytest.mark.heavy
 def test_the_regression_of_many_classes_is_a_regression(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a hidden layer, long enough and unpenalized, it is the minimum that scikit-learn finds too."""
     rng = np.random.default_rng(3)
@@ -124,6 +126,7 @@ def test_the_regression_of_many_classes_is_a_regression(monkeypatch: pytest.Monk
     np.testing.assert_allclose(found.probability, probabilities.max(axis=1), atol=0.02)
 
 
+@pytest.mark.heavy
 def test_a_thousand_words_are_read_from_vectors_that_count_them(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -179,6 +182,7 @@ def test_a_probing_task_is_no_transfer_task_and_the_other_way_round(world: World
         world.run("probing", "trigrams", "demo-negation")
 
 
+@pytest.mark.heavy
 def test_many_classes_are_estimated_to_take_longer(world: World, tmp_path: Path) -> None:
     world.add(GramEncoder())
     seconds = []

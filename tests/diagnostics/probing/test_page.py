@@ -40,6 +40,7 @@ def test_an_empty_store_offers_the_built_in_tasks(open_app: OpenApp, tmp_path: P
     assert app.button(key="transfer_run_demo")
 
 
+@pytest.mark.heavy
 def test_tasks_in_the_papers_order_with_question_chance_and_majority(
     open_app: OpenApp, probed: tuple[World, str, str]
 ) -> None:
@@ -56,6 +57,7 @@ def test_tasks_in_the_papers_order_with_question_chance_and_majority(
     assert scores.iloc[-1]["Word content"] == pytest.approx(100 * run.metrics["majority"])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("view", ["classifiers", "confusion", "items", "transfer"])
 def test_every_view_renders(open_app: OpenApp, probed: tuple[World, str, str], view: str) -> None:
     world, length, _ = probed
@@ -64,6 +66,7 @@ def test_every_view_renders(open_app: OpenApp, probed: tuple[World, str, str], v
     assert not app.error
 
 
+@pytest.mark.heavy
 def test_many_classes_have_a_table_and_no_matrix(open_app: OpenApp, probed: tuple[World, str, str]) -> None:
     world, length, words = probed
     app = open_app(world.cache, "probing", data=words, transfer_view="confusion", **TWO)
@@ -74,6 +77,7 @@ def test_many_classes_have_a_table_and_no_matrix(open_app: OpenApp, probed: tupl
     assert table(app, "class", "examples")["examples"].tolist() == [7, 7, 6]
 
 
+@pytest.mark.heavy
 def test_published_correlations_stand_beside_measured_ones(open_app: OpenApp, probed: tuple[World, str, str]) -> None:
     world, length, _ = probed
     app = open_app(world.cache, "probing", data=length, transfer_view="transfer")

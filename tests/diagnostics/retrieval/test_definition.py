@@ -85,6 +85,7 @@ def check(result: DiagnosticResult, expected: dict[str, dict[int, float]], prefi
         assert result.metrics[f"{prefix}{name}"] == pytest.approx(np.mean(list(of_queries.values())), abs=1e-9)
 
 
+@pytest.mark.heavy
 def test_expected_scores_are_means_over_the_orders_of_ties() -> None:
     """trec_eval's scores, with ties broken at random many times."""
     data, random = toy.dataset(), np.random.default_rng(5)

@@ -45,6 +45,7 @@ def test_an_empty_store_offers_a_run(open_app: OpenApp, tmp_path: Path) -> None:
     assert other.button(key="pick_demo-retrieval")
 
 
+@pytest.mark.matrix
 def test_scores_are_those_of_the_runs_and_of_keyword_search(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO)
     run = made.run(ENTRY.id, "trigrams", toy.NAME)
@@ -55,6 +56,7 @@ def test_scores_are_those_of_the_runs_and_of_keyword_search(open_app: OpenApp, m
     assert KEYWORDS.label in [trace["name"] for trace in chart_named(app, "retrieval_scores")["data"]]
 
 
+@pytest.mark.heavy
 def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -> None:
     whole, run = (made.run(ENTRY.id, "letters", toy.NAME, judged=judged) for judged in ("all", "condensed"))
     assert whole.run_id == made.run(ENTRY.id, "letters", toy.NAME).run_id
@@ -73,6 +75,7 @@ def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -
     assert not [caption.value for caption in app.caption if "Condensed lists" in caption.value]
 
 
+@pytest.mark.heavy
 def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", **SIDES)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
@@ -87,6 +90,7 @@ def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: Wo
     assert 1 < len(wanted) < 4
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -> None:
     address = {"retrieval_view": "queries", "query": "3", "with": way, **SIDES}
@@ -106,11 +110,13 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
         assert html.count("●") == sum(one in relevant for one, _ in found.top(side, row)[:10])
 
 
+@pytest.mark.matrix
 def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", query="9")
     assert any("Query 9" in warning.value for warning in app.warning)
 
 
+@pytest.mark.heavy
 def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: World) -> None:
     address = {"retrieval_view": "queries", "retrieval_order": "number", "query_area": "0.5-1,0-0.45", **SIDES}
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
@@ -131,6 +137,7 @@ def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: 
     assert len(table(app, "query", "A − B")) == min(6, len(found))
 
 
+@pytest.mark.heavy
 def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenApp, made: World) -> None:
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
@@ -147,6 +154,7 @@ def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenA
         assert p_in_words(statistics.p_values(paired, found.known)[0]) in said
 
 
+@pytest.mark.heavy
 def test_published_tables_are_downloaded_and_shown(
     open_app: OpenApp, made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def best(cut: Cut, similarity: Float64) -> Float64:
     return np.array([[line[cut.starts[d] : cut.starts[d + 1]].max() for d in documents] for line in similarity])
 
 
+@pytest.mark.heavy
 def test_the_best_passage_of_a_document_counts(made: World, cut: Cut, similarity: Float64) -> None:
     assert 30 < len(cut.passages) > 1.5 * len(DATA.documents)
     exact = best(cut, similarity)
@@ -101,6 +102,7 @@ def check_rows(made: World, run: RunRecord, cut: Cut, similarity: Float64) -> No
     assert not table.spans(Side(run.run_id, is_bm25=True), 0)
 
 
+@pytest.mark.heavy
 def test_long_passages_are_whole_documents(made: World) -> None:
     whole, passages = (made.run(ENTRY.id, model, DATA.id) for model in ("minilm", "minilm?passages=200/50"))
     assert passages.metrics == pytest.approx(whole.metrics, abs=1e-6)
@@ -116,6 +118,7 @@ def test_a_stored_run_is_found_again(made: World) -> None:
     assert run.manifest["encoder"]["reference"] == MODEL
 
 
+@pytest.mark.heavy
 def test_transforms_are_fitted_on_passages(made: World, cut: Cut) -> None:
     run = made.run(ENTRY.id, f"{MODEL}~center", DATA.id)
     encoder = resolve_encoder("minilm", made.settings)
@@ -147,6 +150,7 @@ def test_passages_can_be_fused(made: World, cut: Cut, similarity: Float64) -> No
     assert table.top(Side(run.run_id), 8)[0][0] == first  # a query that is a document
 
 
+@pytest.mark.heavy
 def test_what_a_model_does_not_read_is_counted_and_named(open_app: OpenApp, made: World) -> None:
     long, longer = "word " * 300, "thing " * 400
     data = toy.made("cut-off", ["word", "thing", "short " * 260], ["short", longer, long], [{0: 1}, {1: 1}, {2: 1}])

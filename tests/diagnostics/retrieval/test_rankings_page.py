@@ -37,6 +37,7 @@ def models(made: World) -> list[str]:
     return [str(variant) for variant in made.repository.variants()]
 
 
+@pytest.mark.matrix
 def test_scores_have_them_beside_the_models(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made))
     assert not app.exception
@@ -58,6 +59,7 @@ def test_findings_count_queries_without_a_ranking(made: World) -> None:
     assert engine.metrics["unranked"] == 1
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("view", ["queries", "kinds"])
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str) -> None:
@@ -74,6 +76,7 @@ def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str)
         assert chart_named(app, "retrieval_kinds")
 
 
+@pytest.mark.matrix
 def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> None:
     address = {
         "retrieval_view": "queries",
@@ -87,6 +90,7 @@ def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> N
     assert [box.value for box in app.info if "no vectors" in box.value]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("page", ["neighbours", "map", "evalrank", "compare", "findings", "overview", "models", "run"])
 def test_no_page_breaks(open_app: OpenApp, made: World, page: str) -> None:
     picked = ["bm25~none", f"{FUSION}~none"]

@@ -38,6 +38,7 @@ def asked(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return module_world, f"file:{path}"
 
 
+@pytest.mark.matrix
 def test_scores_per_value_are_those_of_a_loop(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
     app = open_app(world.cache, "similarity", data=dataset, sim_by="product")
@@ -65,6 +66,7 @@ def drawn(app: AppTest) -> list[int]:
     return [int(number) for number in values(chart_named(app, "sim_scatter_A")["data"][0]["customdata"])[::2]]
 
 
+@pytest.mark.heavy
 def test_pairs_of_one_value(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
     app = open_app(world.cache, "similarity", data=dataset, similarity_view="pairs", enc=["trigrams~none"])

@@ -59,6 +59,7 @@ def cache(module_world: World) -> Path:
 TWO = ["trigrams~none", "bigrams~none"]
 
 
+@pytest.mark.matrix
 def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO)
     every = table(app, "over")
@@ -85,6 +86,7 @@ def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Pa
     assert "Coverage" not in written(app)
 
 
+@pytest.mark.matrix
 def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores")
     assert "5 of 6 pairs that all models cover" in written(app)
@@ -93,6 +95,7 @@ def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cac
     assert rows[rows["over"] == "all pairs"]["model"].nunique() == 3 + len(VARIANTS)
 
 
+@pytest.mark.heavy
 def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO, similarity_view="pairs", pair="2")
     assert MARKED in [text.value for text in app.text]
@@ -111,6 +114,7 @@ def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) 
     assert any("99" in warning.value for warning in app.warning)
 
 
+@pytest.mark.matrix
 def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:
     query = {"similarity_view": "pairs", "sim_set": "one", "sim_fit": "line", "sim_rows": "too alike for A"}
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO, sim_a=TWO[1], sim_b=TWO[0], **query)
@@ -134,6 +138,7 @@ def test_bands_and_what_is_missing_for_them(open_app: OpenApp, cache: Path) -> N
     assert "[5,3] 36 of 36" in written(app)
 
 
+@pytest.mark.heavy
 def test_learned_and_what_is_not_yet(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO[:1], similarity_view="learned")
     assert "Trained on the 24 pairs" in written(app)
@@ -151,6 +156,7 @@ def test_a_dataset_without_scores_offers_two_that_have(open_app: OpenApp, tmp_pa
     assert "No scores on WordSim-353" in written(app)
 
 
+@pytest.mark.heavy
 def test_scored_pairs_of_ones_own(open_app: OpenApp, cache: Path, module_world: World) -> None:
     data = b"left,right,gold\ndogs run,dogs ran,4\ncats sleep,birds sing,1\ncats,dogs,2\n"
     upload = uploads.add(own.parse(Path("mine.csv"), data), data, module_world.settings)

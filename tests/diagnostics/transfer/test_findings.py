@@ -125,6 +125,7 @@ def test_overlap_with_training_that_lifts_the_score() -> None:
     assert not of_model(unmoved, "lifted")
 
 
+@pytest.mark.heavy
 def test_false_blind_spots_are_rare() -> None:
     """Models a tenth of the way to all right, as good as the baselines, and better than guesses at every class."""
 
@@ -139,6 +140,7 @@ def test_false_blind_spots_are_rare() -> None:
     assert false_alarms(null, findings) <= 10
 
 
+@pytest.mark.heavy
 def test_guesses_at_a_class_are_hardly_ever_called_missed() -> None:
     """Before any correction; a share of guesses of a class is right in as many as it has, give or take."""
     p_values = []

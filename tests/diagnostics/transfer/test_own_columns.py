@@ -32,6 +32,7 @@ def asked(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return module_world, f"file:{path}"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("product", range(3))
 def test_scores_of_one_value_are_those_of_a_loop(asked: tuple[World, str], open_app: OpenApp, product: int) -> None:
     world, dataset = asked

@@ -112,6 +112,7 @@ def test_an_empty_store_says_what_to_run_and_shows_what_was_published(open_app: 
     assert "esslli has no published score" in written(app)
 
 
+@pytest.mark.heavy
 def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     app = open_app(cache, "words", words_support="own")
     assert "not comparable" in written(app)
@@ -137,6 +138,7 @@ def test_measured_rows_stand_above_published_ones(open_app: OpenApp, cache: Path
         assert f"**{percent(runs[f'{run} trigrams'].metrics[score], 1)}**" in written(app)
 
 
+@pytest.mark.heavy
 def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "words")
     assert table(app, "demo an")["demo an"].notna().sum() == 1
@@ -150,6 +152,7 @@ def test_scores_on_other_words_are_not_compared(open_app: OpenApp, cache: Path, 
     assert not np.isnan(both[0])
 
 
+@pytest.mark.heavy
 def test_wrong_questions_are_listed_as_text(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
@@ -173,6 +176,7 @@ def test_wrong_questions_are_listed_as_text(
     assert set(frame["section"]) <= {"capital"}
 
 
+@pytest.mark.heavy
 def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_support": "own", "words_view": "categories", "categories_by": "trigrams~none"}
     app = open_app(cache, "words", **query)
@@ -185,6 +189,7 @@ def test_classes_and_clusters_are_shown(open_app: OpenApp, cache: Path, runs: di
     assert set(frame["cluster"]) == {0}
 
 
+@pytest.mark.heavy
 def test_outliers_by_group_and_case(
     open_app: OpenApp, cache: Path, module_world: World, runs: dict[str, RunRecord]
 ) -> None:
@@ -211,6 +216,7 @@ def test_outliers_by_group_and_case(
     assert set(table(app, "picked")["group_name"]) <= {"talk"}
 
 
+@pytest.mark.heavy
 def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_support": "own", "words_view": "events", "events_by": "trigrams~none", "case_group": "talked"}
     app = open_app(cache, "words", **query)
@@ -227,6 +233,7 @@ def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path, runs: di
     assert MARKED not in written(app, raw=False)
 
 
+@pytest.mark.heavy
 def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_support": "own", "words_view": "chunks", "chunks_by": "lacks~none"}
     app = open_app(cache, "words", **query)
@@ -248,6 +255,7 @@ def test_phrases_by_kind_and_sentence(open_app: OpenApp, cache: Path, runs: dict
     assert len(published) == 7
 
 
+@pytest.mark.heavy
 def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "words", words_support="own", words_view="coverage")
     frame = table(app, "counted")
@@ -256,6 +264,7 @@ def test_coverage_and_relatedness(open_app: OpenApp, cache: Path) -> None:
     assert "page *Similarity*" in written(app)
 
 
+@pytest.mark.heavy
 def test_the_page_data_shows_their_rows(open_app: OpenApp, cache: Path) -> None:
     for name, words in (
         ("demo-analogies", "**4** questions in 2 sections"),

@@ -47,6 +47,7 @@ def asked(site: EmbeddingSite) -> Counter[str]:
     return Counter(text for text in site.texts if text not in PROBES)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "rest",
     [
@@ -63,6 +64,7 @@ def test_vectors_are_those_of_the_server(rest: str, site: EmbeddingSite, setting
     assert asked(site) == Counter(TEXTS)
 
 
+@pytest.mark.server
 def test_bodies_have_what_the_reference_says(site: EmbeddingSite, settings: Settings) -> None:
     site.embed = lambda texts: hash_vectors(texts, 16)
     of(site, settings, "/v1#m?dimensions=16&prompt=say: &body.user=%22me%22").encode(["a"], CancelToken())
@@ -78,11 +80,13 @@ def test_bodies_have_what_the_reference_says(site: EmbeddingSite, settings: Sett
     assert (body["input_type"], body["output_dimension"], body["texts"]) == ("search_query", 16, ["a"])
 
 
+@pytest.mark.server
 def test_dimensions_that_a_server_ignores_are_an_error(site: EmbeddingSite, settings: Settings) -> None:
     with pytest.raises(BlindspotError, match="32 dimensions"):
         of(site, settings, "/v1#m?dimensions=16").encode(["a"], CancelToken())
 
 
+@pytest.mark.server
 def test_roles_take_their_prompts(site: EmbeddingSite, settings: Settings) -> None:
     base = of(site, settings, "/v1#m?query_prompt=Q: &document_prompt=D: ")
     base.verify(CancelToken())
@@ -99,6 +103,7 @@ def test_roles_take_their_prompts(site: EmbeddingSite, settings: Settings) -> No
 # --- what it is
 
 
+@pytest.mark.server
 def test_nothing_is_asked_before_it_must_be(site: EmbeddingSite, settings: Settings) -> None:
     encoder = of(site, settings)
     assert encoder.info.dimension == 0
@@ -114,6 +119,7 @@ def test_nothing_is_asked_before_it_must_be(site: EmbeddingSite, settings: Setti
     assert not isinstance(encoder, PreparingEncoder)
 
 
+@pytest.mark.server
 def test_it_is_asked_once_in_a_while(site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "FRESH_SECONDS", 600.0)
     for _ in range(3):
@@ -121,6 +127,7 @@ def test_it_is_asked_once_in_a_while(site: EmbeddingSite, settings: Settings, mo
     assert Counter(site.texts)[PROBES[0]] == 1
 
 
+@pytest.mark.server
 def test_how_it_is_asked_changes_no_key(site: EmbeddingSite, settings: Settings) -> None:
     ways = [of(site, settings, f"/v1#m{rest}") for rest in ("", "?batch=3&parallel=1", "?key_env=", "?timeout=9")]
     ways[0].verify(CancelToken())
@@ -139,6 +146,7 @@ def noisy(texts: list[str]) -> Float32:
     return clean + 0.001 * noise
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     ("embed", "is_same"),
     [
@@ -174,6 +182,7 @@ def test_another_model_behind_the_address_is_another_identity(
     assert len(asked(site) - Counter()) == sent
 
 
+@pytest.mark.server
 def test_a_model_that_changes_between_identity_and_encoding_is_not_mixed(
     site: EmbeddingSite, settings: Settings
 ) -> None:
@@ -187,6 +196,7 @@ def test_a_model_that_changes_between_identity_and_encoding_is_not_mixed(
     of(site, settings).encode(["a"], CancelToken())
 
 
+@pytest.mark.server
 def test_what_is_stored_is_known_without_the_server(site: EmbeddingSite, settings: Settings) -> None:
     first = encoded(of(site, settings), settings)
     site.change = lambda _, reply: Reply(500)
@@ -214,6 +224,7 @@ def test_the_distance_of_versions_is_in_cosine_and_length() -> None:
 # --- nothing is paid for twice
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("parallel", [1, 4])
 def test_after_an_error_only_the_rest_is_fetched(parallel: int, site: EmbeddingSite, settings: Settings) -> None:
     site.change = lambda request, reply: Reply(400, {"error": "no"}) if request.number == 9 else reply
@@ -230,6 +241,7 @@ def test_after_an_error_only_the_rest_is_fetched(parallel: int, site: EmbeddingS
     assert set(answered + later) == set(TEXTS)
 
 
+@pytest.mark.server
 def test_a_role_that_fails_does_not_lose_the_other(site: EmbeddingSite, settings: Settings) -> None:
     def encode() -> Float32:
         base = of(site, settings, "/v1#m?query_prompt=Q:")
@@ -249,6 +261,7 @@ def test_a_role_that_fails_does_not_lose_the_other(site: EmbeddingSite, settings
     assert max(count for text, count in asked(site).items() if text.startswith("Q:")) == 1
 
 
+@pytest.mark.server
 def test_a_cancel_stops_requests_and_keeps_what_came(
     site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -269,6 +282,7 @@ def test_a_cancel_stops_requests_and_keeps_what_came(
     assert set(asked(site).values()) == {1}
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("reply", [Reply(429, headers={"Retry-After": "1000"}), Reply(delay=30.0)])
 def test_a_cancel_ends_waits(
     reply: Reply, site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -300,6 +314,8 @@ EmbeddingCache(settings.embeddings).encode(encoder, json.load(sys.stdin), "diges
 """
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_a_kill_loses_no_chunk_that_was_written(site: EmbeddingSite, settings: Settings) -> None:
     enough = threading.Event()
 
@@ -334,6 +350,7 @@ def test_a_kill_loses_no_chunk_that_was_written(site: EmbeddingSite, settings: S
 # --- keys
 
 
+@pytest.mark.server
 def test_keys_are_sent_and_named(site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     site.key = "sk-0123456789abcdef"
     with pytest.raises(InputError, match="wants a key"):
@@ -351,6 +368,7 @@ def test_keys_are_sent_and_named(site: EmbeddingSite, settings: Settings, monkey
         of(site, settings, "/v1#m?key_env=").encode(["b"], CancelToken())
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("wrong", ["a b", "sk-é", "a\nb", "\x00"])
 def test_a_key_that_cannot_be_sent_is_not_shown(
     wrong: str, site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -371,6 +389,7 @@ def test_no_key_goes_unencrypted_to_a_public_host(settings: Settings, monkeypatc
         resolve_encoder("api:http://api.example.org/v1#m", settings).encode(["a"], CancelToken())
 
 
+@pytest.mark.server
 def test_a_key_in_the_reference_is_refused(
     site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -380,6 +399,7 @@ def test_a_key_in_the_reference_is_refused(
     assert "sk-0123456789abcdef" not in str(caught.value)
 
 
+@pytest.mark.process
 def test_importing_and_naming_need_no_http_library() -> None:
     program = (
         "import sys\nfrom blindspot.encoders.catalog import resolve_encoder\nfrom blindspot.settings import Settings\n"
@@ -393,6 +413,7 @@ def test_importing_and_naming_need_no_http_library() -> None:
 # --- the connection
 
 
+@pytest.mark.server
 def test_a_test_of_the_connection_says_what_the_server_says(site: EmbeddingSite, settings: Settings) -> None:
     site.info = {"model_id": "m", "max_input_length": 512}
     found = served.tested(of(site, settings, "#?style=tei"), CancelToken())

@@ -132,6 +132,7 @@ def reached(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return found
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("fault", FAULTS)
 def test_it_is_one_clear_line(fault: str, site: EmbeddingSite, settings: Settings, reached: list[object]) -> None:
     encoder = resolve_encoder(f"api:{site.url}/v1#m?timeout=1&parallel=2", settings)
@@ -168,6 +169,7 @@ def test_there_are_at_least_thirty() -> None:
     assert len(FAULTS) >= 30
 
 
+@pytest.mark.server
 def test_a_dead_server_is_one_line(settings: Settings) -> None:
     encoder = resolve_encoder(f"api:http://127.0.0.1:{free_port()}/v1#m", settings)
     with pytest.raises(BlindspotError, match="cannot be reached"):
@@ -180,6 +182,7 @@ def test_a_name_that_is_no_host_is_one_line(settings: Settings) -> None:
         encoder.encode(["a"], CancelToken())
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "passing",
     [
@@ -197,6 +200,7 @@ def test_what_passes_is_tried_again(passing: Change, site: EmbeddingSite, settin
     np.testing.assert_allclose(vectors, hash_vectors(TEXTS[:64]), atol=1e-7)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "refusal",
     [
@@ -233,6 +237,7 @@ def test_one_text_that_is_too_long_is_found_and_named(refusal: Reply, site: Embe
     assert len({request.texts for request in refused}) == len(refused)
 
 
+@pytest.mark.server
 def test_a_redirect_within_the_host_is_followed(site: EmbeddingSite, settings: Settings) -> None:
     site.change = lambda request, reply: (
         reply if request.path.endswith("?again") else Reply(307, body=b"", headers={"Location": "/v1/embeddings?again"})
@@ -240,6 +245,7 @@ def test_a_redirect_within_the_host_is_followed(site: EmbeddingSite, settings: S
     assert resolve_encoder(f"api:{site.url}/v1#m", settings).encode(["a"], CancelToken()).shape == (1, 32)
 
 
+@pytest.mark.server
 def test_a_redirect_takes_no_key_elsewhere(
     site: EmbeddingSite, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -251,6 +257,7 @@ def test_a_redirect_takes_no_key_elsewhere(
         assert not other.requests
 
 
+@pytest.mark.server
 def test_packed_answers_are_read(site: EmbeddingSite, settings: Settings) -> None:
     for pack, encoding in ((gzip.compress, "gzip"), (zlib.compress, "deflate")):
         site.change = packed(pack, encoding)
@@ -258,6 +265,7 @@ def test_packed_answers_are_read(site: EmbeddingSite, settings: Settings) -> Non
         np.testing.assert_allclose(vectors, hash_vectors(TEXTS[:9]), atol=1e-7)
 
 
+@pytest.mark.server
 def test_a_server_without_base64_is_asked_for_numbers(site: EmbeddingSite, settings: Settings) -> None:
     site.change = lambda request, reply: (
         Reply(400, {"error": {"message": "encoding_format must be float"}})
@@ -268,6 +276,7 @@ def test_a_server_without_base64_is_asked_for_numbers(site: EmbeddingSite, setti
     np.testing.assert_allclose(vectors, hash_vectors(TEXTS[:64]), atol=1e-7)
 
 
+@pytest.mark.server
 def test_vectors_come_in_the_order_of_their_index(site: EmbeddingSite, settings: Settings) -> None:
     site.change = payload(lambda found: found["data"].reverse())
     vectors = resolve_encoder(f"api:{site.url}/v1#m", settings).encode(TEXTS, CancelToken())

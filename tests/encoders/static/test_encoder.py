@@ -84,6 +84,7 @@ def encoder(folder: Path, settings: Settings, query: str = "") -> StaticEncoder:
     return found
 
 
+@pytest.mark.heavy
 @each("name", MODELS)
 def test_vectors_are_those_of_model2vec(name: str, tmp_path: Path, settings: Settings) -> None:
     from model2vec import StaticModel

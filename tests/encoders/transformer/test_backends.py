@@ -120,6 +120,7 @@ def test_a_missing_package_is_named(backend: Backend, settings: Settings, monkey
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_what_exports_a_graph_is_named_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(InputError, match="needs onnx, which is not installed"):
@@ -129,6 +130,7 @@ def test_what_exports_a_graph_is_named_too(settings: Settings, monkeypatch: pyte
 # --- vectors
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_the_bundled_model_has_torchs_vectors_by_another_identity(
     backend: Backend, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -152,6 +154,7 @@ def test_the_bundled_model_has_torchs_vectors_by_another_identity(
         assert sys.modules.get("openvino_telemetry") is None, "which reports to its makers"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", [kind for kind in LAYERS if kind != "bert"])  # which the others have
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_folders_layers_of_any_kind_are_exported(
@@ -169,6 +172,7 @@ def test_a_folders_layers_of_any_kind_are_exported(
     assert_near(found, expected)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_pooling_but_the_first_layers_is_torchs(backend: Backend, tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")
@@ -200,6 +204,7 @@ def with_graph_of(folder: Path, source: Path, backend: Backend, settings: Settin
     shutil.rmtree(exported)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_folders_own_graph_is_used_and_identified(backend: Backend, tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")
@@ -213,6 +218,7 @@ def test_a_folders_own_graph_is_used_and_identified(backend: Backend, tmp_path: 
     assert own.identity.revision == exported.revision, "of the same family"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_graph_of_other_weights_is_refused_with_the_difference(
     backend: Backend, tmp_path: Path, settings: Settings
@@ -242,6 +248,7 @@ def test_a_graph_that_is_none_or_outside_is_refused(backend: Backend, tmp_path: 
         encoder(f"dir:{folder}?backend={backend}", settings)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_export_that_fails_leaves_nothing(
     backend: Backend, settings: Settings, monkeypatch: pytest.MonkeyPatch
@@ -267,6 +274,7 @@ def test_not_a_number_is_a_difference() -> None:
 # --- runs
 
 
+@pytest.mark.heavy
 def test_a_run_with_a_back_end_is_stored_beside_torchs(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
     repository = Repository.at(settings.store)

@@ -66,6 +66,7 @@ def test_pieces_are_not_guessed() -> None:
         tokens_of([[(1, True)]], added_too=False).pieces(np.array([0]))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("at_once", [2, 100])
 def test_texts_are_tokenised_as_the_tokenizer_does_it(
     shared_settings: Settings, monkeypatch: pytest.MonkeyPatch, at_once: int

@@ -44,6 +44,7 @@ def reference(minilm: SentenceTransformerEncoder, texts: list[str]) -> Float32:
     return np.asarray(model.encode(texts, batch_size=32, convert_to_numpy=True, show_progress_bar=False))
 
 
+@pytest.mark.heavy
 def test_vectors_are_those_of_sentence_transformers(
     minilm: SentenceTransformerEncoder, texts: list[str], reference: Float32
 ) -> None:
@@ -56,12 +57,14 @@ def test_vectors_are_those_of_sentence_transformers(
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-5)
 
 
+@pytest.mark.heavy
 def test_a_vector_does_not_depend_on_the_other_texts(minilm: SentenceTransformerEncoder, texts: list[str]) -> None:
     together = minilm.encode(texts[-len(ODD_TEXTS) :], CancelToken())
     alone = np.vstack([minilm.encode([text], CancelToken()) for text in texts[-len(ODD_TEXTS) :]])
     np.testing.assert_allclose(together, alone, rtol=0, atol=1e-5)
 
 
+@pytest.mark.heavy
 def test_texts_of_the_same_tokens_have_the_same_vector_to_the_last_bit(
     minilm: SentenceTransformerEncoder, texts: list[str]
 ) -> None:
@@ -70,6 +73,7 @@ def test_texts_of_the_same_tokens_have_the_same_vector_to_the_last_bit(
     assert np.array_equal(vectors[-1], vectors[0])
 
 
+@pytest.mark.heavy
 def test_some_rows_of_prepared_texts_are_what_all_texts_give(
     minilm: SentenceTransformerEncoder, texts: list[str], reference: Float32
 ) -> None:
@@ -135,6 +139,7 @@ class Passes:
             self.cancel.cancel()
 
 
+@pytest.mark.heavy
 def test_the_model_is_never_given_more_tokens_than_the_budget(
     minilm: SentenceTransformerEncoder, texts: list[str], passes: Passes
 ) -> None:

@@ -148,6 +148,7 @@ def test_a_query_survives_its_own_spelling() -> None:
 # --- dir:
 
 
+@pytest.mark.heavy
 def test_a_folder_gives_what_the_model_gives(folder: Path, settings: Settings) -> None:
     encoder = resolved(f"dir:{folder}", settings)
     minilm = resolved("minilm", settings)
@@ -159,6 +160,7 @@ def test_a_folder_gives_what_the_model_gives(folder: Path, settings: Settings) -
     assert len(encoder.family) == 1
 
 
+@pytest.mark.heavy
 def test_a_folder_pools_in_every_way(folder: Path, settings: Settings) -> None:
     minilm = resolved("minilm", settings)
     cls = resolved(f"dir:{folder}?pooling=cls", settings)
@@ -171,6 +173,7 @@ def test_a_folder_pools_in_every_way(folder: Path, settings: Settings) -> None:
         assert resolve_encoder(sibling.identity.reference, settings).identity == sibling.identity
 
 
+@pytest.mark.heavy
 def test_a_plain_transformers_folder_is_pooled_by_the_mean(folder: Path, settings: Settings) -> None:
     for name in ("modules.json", "config_sentence_transformers.json", "sentence_bert_config.json", "1_Pooling"):
         path = folder / name
@@ -184,6 +187,7 @@ def test_a_plain_transformers_folder_is_pooled_by_the_mean(folder: Path, setting
     np.testing.assert_allclose(encoder.encode(short, CancelToken()), expected, atol=1e-5)
 
 
+@pytest.mark.heavy
 def test_parameters_decide_the_vectors_and_the_key(folder: Path, settings: Settings) -> None:
     plain, minilm = resolved(f"dir:{folder}", settings), resolved("minilm", settings)
     cut = resolved(f"dir:{folder}?max_length=5", settings)
@@ -198,6 +202,7 @@ def test_parameters_decide_the_vectors_and_the_key(folder: Path, settings: Setti
     assert "at most 512 tokens" in refusal(f"dir:{folder}?max_length=513", settings)
 
 
+@pytest.mark.heavy
 def test_a_folders_own_prompt_is_used_and_can_be_left_out(folder: Path, settings: Settings) -> None:
     edit(folder / "config_sentence_transformers.json", prompts={"q": "query: ", "d": "x"}, default_prompt_name="q")
     assert resolved(f"dir:{folder}", settings).prompt == "query: "
@@ -210,6 +215,7 @@ def test_a_folders_own_prompt_is_used_and_can_be_left_out(folder: Path, settings
     np.testing.assert_allclose(encoded(f"dir:{folder}", settings), theirs, atol=1e-5)
 
 
+@pytest.mark.heavy
 def test_prompts_that_are_not_applied_are_said(
     folder: Path, settings: Settings, repository: Repository, blindspot: Command
 ) -> None:
@@ -257,6 +263,7 @@ def test_the_revision_is_that_of_the_files(folder: Path, settings: Settings) -> 
     assert other.identity.pooling == "cls, L2-normalised"
 
 
+@pytest.mark.heavy
 def test_a_folder_runs_through_the_pipeline(folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     register_dataset(monkeypatch, SMALL_PAIRS)
     monkeypatch.chdir(folder.parent)
@@ -352,6 +359,7 @@ def test_what_transformers_cannot_load_is_told_in_a_line(
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.process
 def test_the_command_line_refuses_with_exit_code_2(folder: Path, tmp_path: Path) -> None:
     """In a process of its own, which also shows that torch is not imported for it."""
     remote_code(folder)
@@ -379,6 +387,8 @@ def test_naming_a_hub_model_asks_nobody(settings: Settings) -> None:
     assert not settings.cache.exists()
 
 
+@pytest.mark.process
+@pytest.mark.server
 @pytest.mark.parametrize("revision", ["", "@v1", f"@{'0' * 40}"])
 def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings, revision: str) -> None:
     """In a process of its own, whose hub is a port on which nobody listens."""

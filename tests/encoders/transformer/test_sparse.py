@@ -56,6 +56,7 @@ def of_library(folder: Path) -> np.ndarray:
     return np.asarray(model.encode(TEXTS, convert_to_sparse_tensor=False, show_progress_bar=False), dtype=np.float32)
 
 
+@pytest.mark.heavy
 def test_vectors_are_those_of_the_library(folder: Path, settings: Settings) -> None:
     ours = resolve_encoder(f"dir:{folder}", settings)
     vectors, theirs = ours.encode(TEXTS, CancelToken()), of_library(folder)
@@ -66,6 +67,7 @@ def test_vectors_are_those_of_the_library(folder: Path, settings: Settings) -> N
     np.testing.assert_array_equal(vectors == 0, theirs == 0)
 
 
+@pytest.mark.heavy
 def test_ranks_are_those_of_the_sparse_product(folder: Path, settings: Settings) -> None:
     """Of vectors of length 1: Blindspot compares directions."""
     vectors = resolve_encoder(f"dir:{folder}", settings).encode(TEXTS, CancelToken())

@@ -72,6 +72,7 @@ def test_runs_are_neighbors_of_one_length(lengths: list[int]) -> None:
     assert [place for run in found for place in range(100)[run.tokens]] == list(range(sum(lengths)))
 
 
+@pytest.mark.heavy
 @given(texts=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1), padding=st.integers(0, 3))
 def test_positions_are_those_of_each_text_alone(texts: list[list[int]], padding: int) -> None:
     ids, lengths = np.concatenate(texts), np.array([len(text) for text in texts])
@@ -82,6 +83,7 @@ def test_positions_are_those_of_each_text_alone(texts: list[list[int]], padding:
     assert unpadded.positions_of(ids, lengths, padding).tolist() == [place for text in by_roberta for place in text]
 
 
+@pytest.mark.heavy
 @needs_onednn
 @pytest.mark.parametrize("kind", MODELS)
 def test_joined_texts_give_what_each_gives_alone(kind: str) -> None:
@@ -119,6 +121,7 @@ def test_a_model_that_cannot_stays_as_published(monkeypatch: pytest.MonkeyPatch,
     assert model.config._attn_implementation == attention
 
 
+@pytest.mark.heavy
 @needs_onednn
 @pytest.mark.parametrize("prompt", ["", "about rain: "])
 @pytest.mark.parametrize("counts_prompt", [True, False])

@@ -120,6 +120,7 @@ def test_a_packed_file_gives_what_is_in_it(tmp_path: Path) -> None:
         np.testing.assert_array_equal(vectors, [[1, 2, 3], [4, 5, 6]])
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("ngrams", [True, False])
 @pytest.mark.parametrize("packed", [False, True], ids=["", "gz"])
 def test_a_fasttext_model_gives_what_gensim_and_its_vec_give(tmp_path: Path, packed: bool, ngrams: bool) -> None:
@@ -374,6 +375,7 @@ def memory_of(path: Path) -> tuple[str, int]:
     return said, int(grown)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 @pytest.mark.parametrize("name", ["3 GB promised", "gzip with 3 GB promised", "gzip of binary with 3 GB promised"])
 def test_a_promise_takes_no_memory(name: str, tmp_path: Path) -> None:
@@ -382,6 +384,7 @@ def test_a_promise_takes_no_memory(name: str, tmp_path: Path) -> None:
     assert grown < 2**26
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the peak from /proc")
 def test_reading_needs_the_matrix_and_a_few_blocks(tmp_path: Path) -> None:
     """Of a file of many blocks: one more copy of the matrix would not go unseen."""

@@ -29,6 +29,7 @@ def take_loop(patch: pytest.MonkeyPatch, *, is_coded: bool) -> None:
         patch.setattr(nearest, name, 0)
 
 
+@pytest.mark.heavy
 @settings(max_examples=120, deadline=None)
 @given(
     seed=st.integers(0, 10_000),

@@ -31,6 +31,7 @@ def rank(matrix: Float32, pairs: Pairs, metric: Similarity, precision: Precision
     return rank_pairs_on(DEVICE, matrix, queries, mates, metric, no_progress, CancelToken(), precision)
 
 
+@pytest.mark.heavy
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity), precision=st.sampled_from(PRECISIONS))
 @hypothesis_settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(
@@ -59,6 +60,7 @@ def test_counts_among_the_first_items_are_those_of_the_processor(metric: Similar
     assert greater_and_ties(ours) != greater_and_ties(rank_pairs(*problem))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("metric", Similarity)
 def test_counts_are_those_of_the_processor(metric: Similarity, precision: Precision) -> None:

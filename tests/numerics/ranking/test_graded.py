@@ -77,6 +77,7 @@ def runs(draw: st.DrawFn, most: int = 130) -> tuple[Float64, list[str], Judged, 
     return scores, ids, Judged(np.array(starts), np.concatenate(judged)), np.concatenate(grades)
 
 
+@pytest.mark.heavy
 @given(runs())
 @hypothesis_settings(max_examples=200, deadline=None)
 def test_scores_in_its_order_are_those_of_trec_eval(run: Any) -> None:

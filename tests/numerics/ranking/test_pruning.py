@@ -28,6 +28,7 @@ def of_few_directions(seed: int, n: int, d: int, decay: float) -> Float32:
     return (rows @ turn).astype(np.float32)
 
 
+@pytest.mark.heavy
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.integers(2, 60),
@@ -87,6 +88,7 @@ def problem_of(matrix: Float32, queries: Int32, mates: Int32, metric: Similarity
     return prepare(matrix, queries, mates, metric, TAU, 1, slack_of_float32(matrix.shape[1]))
 
 
+@pytest.mark.heavy
 @each("metric", Similarity)
 @each("has_codes", [False, True])
 @each("threads", [1, 3])
@@ -152,6 +154,7 @@ def test_queries_are_taken_by_their_depth_and_every_one_once() -> None:
     assert back.greater.tolist() == list(range(900)), "the caller's order is found again"
 
 
+@pytest.mark.heavy
 def test_the_sample_says_how_many_items_a_depth_leaves_undecided() -> None:
     """Isotropic rows in many dimensions: directions hold much of the rows that they are made of, and little of others,
     so a sample of the former promises what no other item keeps."""

@@ -100,6 +100,7 @@ WAYS: tuple[Callable[[], AbstractContextManager[None]], ...] = (
 # --- cases small enough to compute by hand ---
 
 
+@pytest.mark.heavy
 def test_cosine_by_hand() -> None:
     matrix = np.array(
         [
@@ -223,6 +224,7 @@ def test_embeddings_that_are_not_finite_are_refused(value: float) -> None:
 # --- equality with the loop ---
 
 
+@pytest.mark.heavy
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_ranks_equal_the_float64_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
@@ -262,6 +264,7 @@ def test_norms_of_every_size(metric: Similarity, size: float) -> None:
     assert greater_and_ties(rank(matrix, pairs, metric)) == [(pair.greater, pair.ties) for pair in expected]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("metric", Similarity)
 def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Similarity) -> None:
     """1,200 items whose similarity is within 0.3 tau of mate + tau or mate - tau, in 2,048 dimensions."""
@@ -284,6 +287,7 @@ def test_scores_that_float32_cannot_tell_from_the_edges_of_tau(metric: Similarit
     assert greater_and_ties(rank(matrix, [(0, 1)], metric)) == [(expected.greater, expected.ties)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("metric", Similarity)
 def test_more_items_and_queries_than_a_tile_holds(metric: Similarity) -> None:
     """Real tile sizes; rivals, ties and mates stand on both sides of the seams, and pairs on both of theirs."""
@@ -383,6 +387,7 @@ def test_codes_that_decide_little_are_given_up() -> None:
     assert counts.ties.tolist() == [3_998, 3_998]
 
 
+@pytest.mark.heavy
 def test_embeddings_may_be_a_read_only_memory_map(tmp_path: Path) -> None:
     matrix = np.random.default_rng(3).standard_normal((50, 8)).astype(np.float32)
     np.save(tmp_path / "matrix.npy", matrix)
@@ -392,6 +397,7 @@ def test_embeddings_may_be_a_read_only_memory_map(tmp_path: Path) -> None:
         assert greater_and_ties(rank(mapped, pairs, metric)) == greater_and_ties(rank(matrix, pairs, metric))
 
 
+@pytest.mark.heavy
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:
@@ -450,6 +456,7 @@ def test_float32_products_round_and_the_slack_is_small(dimension: int) -> None:
     assert slack < 1e-4
 
 
+@pytest.mark.heavy
 def test_the_mates_own_score_is_exact_to_a_quarter_of_tau() -> None:
     """The mate's similarity differs from float64's by less than tau / 4."""
     matrix = vectors_that_round_badly(384)
@@ -580,6 +587,7 @@ print(json.dumps({"above": peak_bytes() - before, "mean_rank": result.metrics["m
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("metric", Similarity)
 def test_ranking_the_size_of_evalrank_needs_at_most_600_mb(metric: Similarity) -> None:
     """24,957 items, 6,989 pairs, in a process of its own: its peak above its resident size before ranking.

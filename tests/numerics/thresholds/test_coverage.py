@@ -9,6 +9,7 @@ from tests.numerics.thresholds.coverage import WORLDS, covered
 QUICK, LONG = 60, 1_500
 
 
+@pytest.mark.heavy
 def test_intervals_cover_the_truth_in_a_few_draws() -> None:
     for name in list(WORLDS)[::2]:
         for what, share in covered(WORLDS[name], QUICK, 11).items():

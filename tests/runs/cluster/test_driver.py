@@ -69,6 +69,7 @@ class Ran:
         assert not self.stored.keys() & self.failed.keys()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("limit", [None, 1])
 def test_the_store_is_that_of_a_single_process(
     limit: int | None, requests: Sequence[RunRequest], world: World, alone: Repository
@@ -90,6 +91,7 @@ def test_what_is_there_is_not_computed_again(requests: Sequence[RunRequest], wor
     assert world.repository.digest() == began
 
 
+@pytest.mark.heavy
 def test_a_node_with_another_version_is_left_out(
     requests: Sequence[RunRequest], world: World, alone: Repository
 ) -> None:
@@ -120,6 +122,7 @@ class Blind(Calls):
         return []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("bad", ["ab", "abcde"])
 def test_where_nodes_are_not_known_a_run_is_given_up_after_three(
     bad: str, requests: Sequence[RunRequest], world: World
@@ -134,6 +137,7 @@ def test_where_nodes_are_not_known_a_run_is_given_up_after_three(
         assert driver.MOST_REFUSALS <= len(ran.notes) <= len(bad)
 
 
+@pytest.mark.heavy
 def test_a_folder_that_is_not_shared_is_named_with_the_node(
     requests: Sequence[RunRequest], world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +153,7 @@ def test_a_folder_that_is_not_shared_is_named_with_the_node(
     assert not (world.cache / "elsewhere").exists()
 
 
+@pytest.mark.heavy
 def test_a_full_disk_of_one_node_leaves_it_out(
     requests: Sequence[RunRequest], world: World, alone: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +172,7 @@ def test_a_full_disk_of_one_node_leaves_it_out(
     assert not list((world.cache / "packs").rglob("*.tmp"))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("error", [BlindspotError, RuntimeError, FileNotFoundError])
 @pytest.mark.parametrize("ids", [("a", "b"), ("a",)])
 def test_a_model_that_fails_on_one_node_is_tried_on_another(
@@ -193,6 +199,7 @@ def test_a_model_that_fails_on_one_node_is_tried_on_another(
     assert not any("\n" in said for said in (*ran.notes, *ran.failed.values()))
 
 
+@pytest.mark.heavy
 def test_a_request_that_kills_its_worker_fails_alone(requests: Sequence[RunRequest], world: World) -> None:
     poison = requests[0]
     ran = Ran(Calls(dies=lambda at, task: poison in _requests(task)), requests, world)
@@ -206,6 +213,7 @@ def _requests(task: bytes) -> tuple[RunRequest, ...]:
     return loaded.requests
 
 
+@pytest.mark.heavy
 def test_a_lost_task_is_done_again(requests: Sequence[RunRequest], world: World, alone: Repository) -> None:
     met: set[bytes] = set()
 
@@ -217,6 +225,7 @@ def test_a_lost_task_is_done_again(requests: Sequence[RunRequest], world: World,
     assert everything(world.repository) == everything(alone)
 
 
+@pytest.mark.heavy
 def test_an_interrupted_driver_stops_the_nodes_and_goes_on_later(
     requests: Sequence[RunRequest], world: World, alone: Repository
 ) -> None:

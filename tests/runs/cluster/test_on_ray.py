@@ -63,6 +63,8 @@ def _driver(cache: Path, more: list[str], address: str = "local") -> subprocess.
     )
 
 
+@pytest.mark.process
+@pytest.mark.server
 def test_a_worker_that_dies_amid_writing_changes_nothing(
     blindspot: Command, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +111,7 @@ def test_what_cannot_be_is_one_line(blindspot: Command, options: tuple[str, ...]
     assert said in blindspot.error(*SWEEP, *options, code=code)
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("on", ["ray", "ray://"])
 def test_a_cluster_that_cannot_be_reached_is_named_at_once(
     on: str, blindspot: Command, monkeypatch: pytest.MonkeyPatch

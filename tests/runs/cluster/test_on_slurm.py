@@ -15,6 +15,7 @@ pytest.importorskip("submitit")
 SWEEP = "sweep --encoder random-projection-64 --dataset demo-minimal --diagnostic heros".split()
 
 
+@pytest.mark.process
 def test_jobs_compute_what_one_process_does(
     blindspot: Command, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,6 +149,7 @@ def refusals(packs: Path, store: Path) -> list[Refused]:
     return refused
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(("key", "value"), EDITS, ids=lambda value: str(value)[:40])
 def test_a_forged_manifest_is_refused_and_the_other_pack_imported(
     packs: Path, tmp_path: Path, key: str, value: Any
@@ -158,6 +159,7 @@ def test_a_forged_manifest_is_refused_and_the_other_pack_imported(
     assert refused.name == first(packs).stem
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     "content",
     [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"format": NaN}', b"[" * 100_000, b'{"a": 1' + b"0" * 10_000 + b"}"],
@@ -168,12 +170,14 @@ def test_what_is_no_manifest_is_refused(packs: Path, tmp_path: Path, content: by
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 1
 
 
+@pytest.mark.hostile
 def test_an_edited_manifest_does_not_fit_its_digest(packs: Path, tmp_path: Path) -> None:
     path = first(packs)
     path.write_text(path.read_text().replace('"mrr": 0.', '"mrr": 1.'))
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 1
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize(
     "edit",
     [
@@ -192,6 +196,7 @@ def test_other_columns_of_items_are_refused(packs: Path, tmp_path: Path, edit: C
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 1
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("name", ["texts", "rows", "parts"])
 def test_texts_that_are_not_of_the_digest_are_refused(packs: Path, tmp_path: Path, name: str) -> None:
     path = dataset_file(packs, name)
@@ -203,6 +208,7 @@ def test_texts_that_are_not_of_the_digest_are_refused(packs: Path, tmp_path: Pat
     assert len(refusals(packs, tmp_path / "missing.duckdb")) == 2
 
 
+@pytest.mark.hostile
 def test_pairs_that_were_swapped_are_refused_whatever_manifests_say(packs: Path, tmp_path: Path) -> None:
     path = dataset_file(packs, "rows")
     table_edited(path, lambda table: table.set_column(2, "mate_no", table["query_no"]))
@@ -210,6 +216,7 @@ def test_pairs_that_were_swapped_are_refused_whatever_manifests_say(packs: Path,
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 2
 
 
+@pytest.mark.hostile
 def test_what_is_larger_than_it_may_be_is_not_read(
     packs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +230,7 @@ def test_what_is_larger_than_it_may_be_is_not_read(
     assert len(refusals(packs, tmp_path / "unpacked.duckdb")) == 2
 
 
+@pytest.mark.hostile
 def test_links_pipes_and_other_names_are_refused(packs: Path, tmp_path: Path) -> None:
     runs = packs / "runs"
     os.mkfifo(runs / f"{'a' * 16}.json")
@@ -232,11 +240,13 @@ def test_links_pipes_and_other_names_are_refused(packs: Path, tmp_path: Path) ->
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 4
 
 
+@pytest.mark.hostile
 def test_a_pack_under_another_name_is_refused(packs: Path, tmp_path: Path) -> None:
     first(packs).rename(packs / "runs" / f"{'f' * 16}.json")
     assert len(refusals(packs, tmp_path / "store.duckdb")) == 1
 
 
+@pytest.mark.hostile
 def test_rows_have_the_columns_that_datasets_give() -> None:
     assert set(format.ROWS) == {kind.stored_as for kind in KINDS.values() if kind.stored_as}
 
@@ -244,6 +254,7 @@ def test_rows_have_the_columns_that_datasets_give() -> None:
 # --- disks
 
 
+@pytest.mark.hostile
 def test_a_full_disk_leaves_no_pack_and_is_named(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     world.add(GramEncoder("trigrams", 3), SMALL_PAIRS)
     request, folder = world.request("evalrank", "trigrams", "small-pairs"), folder_at(str(tmp_path / "packs"))
@@ -268,6 +279,7 @@ def test_a_full_disk_leaves_no_pack_and_is_named(world: World, tmp_path: Path, m
     assert isinstance(found, computing.Packed)
 
 
+@pytest.mark.hostile
 def test_an_import_that_fails_midway_leaves_nothing(
     packs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +303,7 @@ def test_an_import_that_fails_midway_leaves_nothing(
     assert not refusals(packs, tmp_path / "store.duckdb")
 
 
+@pytest.mark.hostile
 def test_a_run_that_is_computed_here_meanwhile_is_taken_over(packs: Path, tmp_path: Path) -> None:
     repository = Repository.at(tmp_path / "store.duckdb")
     plan = format.read_pack(folder_at(str(packs)), first(packs).stem).run.plan
@@ -300,6 +313,7 @@ def test_a_run_that_is_computed_here_meanwhile_is_taken_over(packs: Path, tmp_pa
     assert repository.runs(run_id=plan.run_id)[0].metrics
 
 
+@pytest.mark.hostile
 def test_a_folder_that_no_one_reaches_is_bad_input() -> None:
     with pytest.raises(InputError):
         folder_at("nosuch://bucket/packs")

@@ -42,6 +42,7 @@ def in_one_process(requests: Sequence[RunRequest], settings: Settings, repositor
         pipeline.run(request, settings, repository)
 
 
+@pytest.mark.heavy
 def test_imported_runs_are_those_of_one_process(
     requests: Sequence[RunRequest], address: str, world: World, tmp_path: Any
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_zip_has_the_same_files() -> None:
         assert {PurePosixPath(name).relative_to("mine") for name in archive.namelist()} == set(content)
 
 
+@pytest.mark.process
 def test_the_script_trains_for_fifty_steps(folder: Path, tmp_path: Path) -> None:
     """MiniLM's first layer, in a process of its own as a user would start it."""
     pytest.importorskip("accelerate")

@@ -120,6 +120,7 @@ def test_retrieval(trained: World) -> None:
         assert all(positive in relevant for positive, _ in found.get(query, []))
 
 
+@pytest.mark.heavy
 def test_texts_evaluated_on_are_left_out_but_not_the_source(trained: World) -> None:
     """The demo's pairs and its minimal pairs are the same sentences; an own file in disguise is another evaluation."""
     run = trained.run("heros", "trigrams", "demo-minimal")
@@ -146,6 +147,7 @@ def test_other_runs_have_none(trained: World) -> None:
         triplets_of(run, trained.settings, trained.repository)
 
 
+@pytest.mark.heavy
 def test_command(trained: World, blindspot: Command, tmp_path: Path) -> None:
     run = trained.run("heros", "trigrams", "demo-minimal")
     out = tmp_path / "made"

@@ -91,6 +91,7 @@ def leftovers(settings: Settings) -> list[str]:
     return sorted(path.name for path in settings.maps.iterdir() if path.suffix != ".npz")
 
 
+@pytest.mark.process
 def test_umap_keeps_neighbours_and_its_quality_is_that_of_its_picture(settings: Settings, made: maps.Map) -> None:
     assert made.coordinates.shape == (N, 2)
     assert np.isfinite(made.coordinates).all()
@@ -114,6 +115,7 @@ def test_two_requests_at_once_make_one_fit_with_progress_in_stages_and_epochs(
     assert names.count("measuring the picture") == 1
 
 
+@pytest.mark.process
 def test_the_map_survives_a_restart_and_nothing_half_made_is_left(settings: Settings, made: maps.Map) -> None:
     """Another process finds it, without UMAP."""
     code = (
@@ -139,6 +141,7 @@ def children() -> list[psutil.Process]:
     return found
 
 
+@pytest.mark.process
 def test_cancel_ends_the_child_and_leaves_nothing(settings: Settings) -> None:
     repository = Repository.at(settings.store)
     queue = JobQueue(settings, repository)
@@ -161,6 +164,7 @@ def test_cancel_ends_the_child_and_leaves_nothing(settings: Settings) -> None:
     assert maps.find(other, space_in(settings), settings) is None
 
 
+@pytest.mark.process
 def test_a_child_ends_when_its_parent_is_gone(tmp_path: Path, numba_cache: None) -> None:
     np.save(tmp_path / "vectors.npy", np.eye(30, dtype=np.float32))
     parameters = {"metric": "cos", "n_neighbors": 5, "min_dist": 0.1, "seed": 0}
@@ -190,6 +194,7 @@ def test_what_a_killed_parent_left_is_removed(settings: Settings, made: maps.Map
     assert maps.find(REQUEST, space_in(settings), settings) is not None
 
 
+@pytest.mark.process
 def test_a_child_that_fails_is_reported_in_a_line(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.eye(5, dtype=np.float32)
     parameters = {"n_neighbors": 9, "min_dist": 0.1, "seed": 0}  # more than there are

@@ -114,6 +114,7 @@ def test_word_vectors_name_what_they_do_not_know(settings: Settings, tmp_path_fa
     assert nothing.vector is None
 
 
+@pytest.mark.heavy
 def test_poolings_of_one_model_take_one_pass_and_say_what_is_cut_off(settings: Settings) -> None:
     """The real model: one is loaded, the vectors are those of each pooling on its own."""
     free_text._ENCODED.clear()

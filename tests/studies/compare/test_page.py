@@ -18,6 +18,7 @@ from tests.support.world import World
 SIDES = {"compare_a": str(A), "compare_b": str(B)}
 
 
+@pytest.mark.heavy
 def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", compare_view="numbers", **SIDES)
     found = compare(A, B, filled.repository, {})
@@ -32,6 +33,7 @@ def test_the_headline_the_forest_and_the_numbers_agree(open_app: OpenApp, filled
     assert costs.loc[costs["cost"] == "dimension", A.label].item() == "96"
 
 
+@pytest.mark.heavy
 def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", changed="0", **SIDES)
     listed = table(app, "texts", "gain")
@@ -48,6 +50,7 @@ def test_what_is_missing_has_its_button(open_app: OpenApp, filled: World) -> Non
     assert buttons == {"compute_all", "compute_0", "compute_1"}
 
 
+@pytest.mark.heavy
 def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", compare_view="several models", pareto_score="heros:demo-minimal", **SIDES)
     assert len(chart_named(app, "wins")["data"][0]["z"]) == 3
@@ -55,6 +58,7 @@ def test_several_models_are_a_matrix_and_a_front(open_app: OpenApp, filled: Worl
     assert {trace.get("name") for trace in drawn[1:]} == {A.label, B.label}, "C has no HEROS"
 
 
+@pytest.mark.heavy
 def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path: Path) -> None:
     app = open_app(filled.cache, "compare", enc=str(A))
     assert not app.get("plotly_chart")
@@ -64,6 +68,7 @@ def test_one_model_is_told_what_to_do(open_app: OpenApp, filled: World, tmp_path
     assert nothing.button(key="run_demo")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "link",
     [

@@ -192,6 +192,7 @@ def test_every_diagnostic_is_antisymmetric(seed: int) -> None:
             assert (back.interval.low, back.interval.high) == pytest.approx((-there.interval.high, -there.interval.low))
 
 
+@pytest.mark.heavy
 def test_two_equal_models_are_seldom_called_different() -> None:
     stores, false = 120, 0
     for seed in range(stores):

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.stats import norm
 
 from blindspot.diagnostics.evalrank import findings as evalrank
@@ -216,6 +217,7 @@ MADE_UP = (
 )
 
 
+@pytest.mark.heavy
 def test_chance_shows_a_blind_spot_in_at_most_one_of_twenty_stores_of_all_diagnostics() -> None:
     shown = uncorrected = 0
     for seed in range(STORES):

@@ -54,6 +54,7 @@ def cards(app: AppTest) -> list[str]:
     return [str(element.value) for element in app.markdown if " fails at " in str(element.value)]
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("planted")
 def test_some_are_shown_before_more(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings")
@@ -80,6 +81,7 @@ def test_every_level_is_in_sight(levels: str, expected: Sequence[int]) -> None:
     assert [group[1] for group in at_first(groups)] == expected
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("planted")
 def test_with_many_rows_only_the_models_run_last_are_read(
     open_app: OpenApp, demo_cache: Path, monkeypatch: pytest.MonkeyPatch
@@ -113,6 +115,7 @@ def read_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Variant, ...]]:
     return asked
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("planted")
 def test_texts_of_users_are_texts(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings")
@@ -122,6 +125,7 @@ def test_texts_of_users_are_texts(open_app: OpenApp, demo_cache: Path) -> None:
     assert "&lt;b&gt;</mark>x" in table.replace("<mark", "\n<mark") or "&lt;b&gt;" in table
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("planted")
 def test_a_link_to_a_finding_shows_it_first_or_says_that_it_is_gone(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings", finding="evalrank-kind-3-00000000")

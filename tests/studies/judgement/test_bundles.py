@@ -55,6 +55,7 @@ def made_bundles(draw: st.DrawFn) -> Bundle:
     return Bundle(made, tuple(cast))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("form", TableFormat)
 @settings(max_examples=60, deadline=None)
 @given(bundle=made_bundles())
@@ -237,6 +238,7 @@ def test_a_file_that_is_too_large_is_not_opened(monkeypatch: pytest.MonkeyPatch)
         bundles.unpack(sample())
 
 
+@pytest.mark.hostile
 @pytest.mark.parametrize("form", TableFormat)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())

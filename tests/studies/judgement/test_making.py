@@ -45,6 +45,7 @@ def slow_spaces(settings: Settings, metric: Similarity = Similarity.COS) -> list
     return [Slow(WORDS, COUNTS.tolist(), v, metric, usable) for v in vectors]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("metric", "rule"),
     [
@@ -84,6 +85,7 @@ def test_intruder_items_are_those_of_loops(
     assert made.manifest["queries"] == len(asked)
 
 
+@pytest.mark.heavy
 def test_comparative_items_are_those_of_loops(settings: Settings, repository: Repository) -> None:
     made = make(COMPARATIVE, settings, repository)
     spaces = slow_spaces(settings)

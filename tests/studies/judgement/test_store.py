@@ -144,6 +144,7 @@ def test_a_removed_set_takes_its_votes_and_sessions_along(store: Judgements, ite
 # --- votes
 
 
+@pytest.mark.process
 def test_a_vote_can_be_read_at_once_by_another_process(store: Judgements, items: ItemSet, path: Path) -> None:
     before = datetime.now(UTC)
     assert store.vote(ballot(items), 3, 1, 2.5) is Recorded.NEW
@@ -293,6 +294,7 @@ def test_merging_that_fails_leaves_nothing(store: Judgements) -> None:
 # --- crashes, threads, processes
 
 
+@pytest.mark.process
 def test_every_vote_that_was_acknowledged_survives_kill_9(store: Judgements, items: ItemSet, path: Path) -> None:
     store.database.close()
     loop = (
@@ -348,6 +350,7 @@ print(failed)
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("each", [30, pytest.param(100, marks=pytest.mark.slow)])
 def test_votes_of_ten_raters_with_two_tabs_in_three_processes(store: Judgements, path: Path, each: int) -> None:
     """Each rater answers in two tabs that start at opposite ends: for 100 items 2,000 votes, half second ones."""
@@ -382,6 +385,7 @@ def test_votes_of_ten_raters_with_two_tabs_in_three_processes(store: Judgements,
         assert options == Counter({0: pair[0][Recorded.NEW], 1: pair[1][Recorded.NEW]})
 
 
+@pytest.mark.process
 def test_a_vote_waits_for_a_foreign_process_that_has_the_store(store: Judgements, items: ItemSet, path: Path) -> None:
     store.database.close()
     hold = "import duckdb; c = duckdb.connect(sys.argv[1]); print('held', flush=True); import time; time.sleep(0.5)"
@@ -392,6 +396,7 @@ def test_a_vote_waits_for_a_foreign_process_that_has_the_store(store: Judgements
         assert child.wait(timeout=60) == 0
 
 
+@pytest.mark.process
 def test_a_process_that_is_never_idle_lets_another_one_in(
     store: Judgements, items: ItemSet, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

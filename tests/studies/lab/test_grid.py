@@ -200,6 +200,7 @@ def test_the_same_steps_in_another_order_are_not_laid_to_another_choice() -> Non
     assert contexts(both, Knob.TRANSFORM) == []
 
 
+@pytest.mark.heavy
 def test_a_cancelled_grid_continues_where_it_was(asked: tuple[RunRequest, ...], tmp_path: Path) -> None:
     """As one job: cancelled while the second encoder's texts are encoded; what was stored is not computed again."""
     settings = make_settings(tmp_path / "cache")

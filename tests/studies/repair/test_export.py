@@ -35,6 +35,7 @@ def loaded(folder: Path) -> Float32:
     return np.asarray(model.encode(list(TEXTS)), dtype=np.float32)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", [RepairOfAll, RepairOfQueries])
 def test_the_folder_gives_the_same_cosines(kind: type[Repair], settings: Settings, tmp_path: Path) -> None:
     encoder, repair = resolve_encoder("minilm", settings), drawn(kind)
@@ -52,6 +53,7 @@ def test_the_folder_gives_the_same_cosines(kind: type[Repair], settings: Setting
         np.testing.assert_allclose(cosines(queries, documents), cosines(mapped, own), atol=1e-6)
 
 
+@pytest.mark.heavy
 def test_a_folder_that_would_give_others_is_refused(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(BlindspotError, match="other cosines"):
         export.write(drawn(RepairOfAll), resolve_encoder("minilm-cls", settings), tmp_path / "cls")

@@ -70,6 +70,7 @@ def test_leads_by_a_loop(method: Method) -> None:
         assert lead == pytest.approx(cosine(a, p) - cosine(a, n), abs=1e-12)
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize("method", Method)
 def test_it_learns_what_there_is_to_learn_and_nothing_of_shuffled_labels(method: Method) -> None:
     vectors, triplets = world(900, 0)
@@ -89,6 +90,7 @@ def test_it_learns_what_there_is_to_learn_and_nothing_of_shuffled_labels(method:
     assert abs(np.mean(moved) - before) < 0.09
 
 
+@pytest.mark.trains
 def test_the_map_that_is_kept_has_a_lower_loss_than_doing_nothing() -> None:
     vectors, triplets = world(600, 2)
     train, stop = parts(triplets, 480)
@@ -101,6 +103,7 @@ def test_the_map_that_is_kept_has_a_lower_loss_than_doing_nothing() -> None:
     assert loss(found) < loss(nothing(D))
 
 
+@pytest.mark.trains
 def test_the_same_seed_gives_the_same_bits_whatever_the_threads() -> None:
     import torch
 
@@ -165,6 +168,7 @@ def test_bad_input_is_a_line() -> None:
             fit(vectors, train, stop, Method.LOW_RANK, no_progress, CancelToken(), rank=rank)
 
 
+@pytest.mark.trains
 def test_it_can_be_cancelled_and_tells_how_far_it_is() -> None:
     vectors, triplets = world(200, 7)
     train, stop = parts(triplets, 160)

@@ -83,6 +83,7 @@ def done(asked: RepairTask, world: World) -> Report:
     return task.make(asked, world.settings, world.repository, no_progress, CancelToken())
 
 
+@pytest.mark.trains
 def test_held_out_scores_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
     world, asked, report = made
     encoder = resolve_encoder(ENCODER, world.settings)
@@ -121,6 +122,7 @@ def test_it_gains_where_there_is_something_to_learn(made: tuple[World, RepairTas
     assert first.after > max(first.before, first.random, first.shuffled)
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize("method", Method)
 def test_labels_by_chance_give_no_gain(made: tuple[World, RepairTask, Report], method: Method) -> None:
     world, *_ = made
@@ -146,6 +148,7 @@ def of_kinds(name: str, n: int, seed: int) -> MinimalPairSet:
     return minimal_pair_set(name, originals, {"paraphrase": same, "negation": opposite, **more})
 
 
+@pytest.mark.trains
 def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     world.add(of_kinds("kinds", 240, 8))
@@ -182,6 +185,7 @@ def test_one_kind_is_trained_on_and_the_others_share_no_text_with_it(made: tuple
         done(RepairTask.of(ENCODER, "kinds", world.settings, kinds=["role_swap"], tests=["demo-scored"]), world)
 
 
+@pytest.mark.trains
 def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     world.add(of_kinds("items", 240, 9))
@@ -252,6 +256,7 @@ def test_ties_share_the_point() -> None:
     assert measuring.in_order(leads).tolist() == [1, 1, 0.5, 1, 0.5, 0.5, 1, 0]
 
 
+@pytest.mark.trains
 def test_a_model_below_chance_gains_from_shuffled_labels_and_that_is_no_gain(
     made: tuple[World, RepairTask, Report], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,6 +338,7 @@ def test_neighbours_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> No
     assert not found.counts
 
 
+@pytest.mark.heavy
 def test_no_evaluated_text_is_trained_on_in_another_case_or_spacing(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     demo = fetch.load(find_dataset("demo-minimal"), world.settings)
@@ -372,6 +378,7 @@ def test_no_evaluated_text_is_trained_on_in_another_case_or_spacing(made: tuple[
         assert not one & other
 
 
+@pytest.mark.trains
 def test_a_report_is_found_again(made: tuple[World, RepairTask, Report]) -> None:
     world, asked, report = made
     assert task.find(asked, world.settings) == report
@@ -397,6 +404,7 @@ def test_a_repair_fits_its_own_model_alone(made: tuple[World, RepairTask, Report
         RepairTask.of("lsa", LEARNABLE, world.settings)
 
 
+@pytest.mark.trains
 def test_a_cancelled_repair_leaves_nothing(made: tuple[World, RepairTask, Report]) -> None:
     world, asked, _ = made
     before = set(world.settings.repairs.iterdir())

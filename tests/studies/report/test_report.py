@@ -220,6 +220,7 @@ def test_the_other_formats_have_every_table(report: Report) -> None:
     assert set(FORMATS) == {".html", ".md", ".tex"}
 
 
+@pytest.mark.heavy
 def test_the_command(
     filled: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -234,6 +235,7 @@ def test_the_command(
     assert r"\toprule" in (tmp_path / "t.tex").read_text("utf-8")
 
 
+@pytest.mark.heavy
 @each(
     ("arguments", "code", "said"),
     [
@@ -275,6 +277,7 @@ def test_a_report_of_nothing_is_one_line(
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.mark.matrix
 def test_the_page_offers_it(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "findings")
     keys = [element.proto.id for element in app.get("download_button")]

@@ -87,6 +87,7 @@ def named(report: Report, *verdicts: Verdict) -> set[str]:
     return {result.check for result in report.results if result.verdict in (verdicts or (Verdict.WRONG, Verdict.LOOK))}
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", [*FAULTS, *OTHER_FAULTS])
 def test_a_fault_is_named(checked: Checked, name: str) -> None:
     way = {**FAULTS, **OTHER_FAULTS}[name]
@@ -100,12 +101,14 @@ def test_a_fault_is_named(checked: Checked, name: str) -> None:
     assert [result.check for result in report.results] == list(TITLES)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", [*FAULTS, *OTHER_FAULTS])
 def test_without_a_reference_it_is_named_if_it_can_be_seen(checked: Checked, name: str) -> None:
     way = {**FAULTS, **OTHER_FAULTS}[name]
     assert named(checked(way, True)) == {way.alone} - {""}
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("name", HEALTHY)
 def test_a_healthy_way_raises_no_alarm(checked: Checked, name: str) -> None:
     report = checked(HEALTHY[name], False)
@@ -128,6 +131,7 @@ def test_what_is_said_names_the_cause(checked: Checked) -> None:
     assert figures("lower-cased", "case")["told_apart"] == 0
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("reference", ["minilm", "minilm-cls", "random-projection-64"])
 def test_models_of_the_catalog_raise_no_alarm_alone(shared_settings: Settings, reference: str) -> None:
     encoder = resolve_encoder(reference, shared_settings)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from blindspot.files.writing import write_atomically
 from blindspot.studies.setup_check.results import Report, Result, Verdict
 from blindspot.studies.setup_check.task import SetupCheck, find, path_of
@@ -39,6 +41,7 @@ def tables(app: object) -> str:
     return " ".join(element.proto.body for element in app.get("html"))  # type: ignore[attr-defined]
 
 
+@pytest.mark.heavy
 def test_a_kept_report_is_shown_where_the_link_says(open_app: OpenApp, demo_copy: Path) -> None:
     keep(REPORT, demo_copy)
     keep(replace(REPORT, reference="", results=REPORT.results[:1], made="2026-11-22T12:00:00+00:00"), demo_copy)
@@ -51,6 +54,7 @@ def test_a_kept_report_is_shown_where_the_link_says(open_app: OpenApp, demo_copy
     assert app.query_params["reference_model"] == "minilm"
 
 
+@pytest.mark.heavy
 def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp, demo_copy: Path) -> None:
     keep(REPORT, demo_copy)
     app = open_app(demo_copy, "models", model="minilm-cls")
@@ -61,6 +65,7 @@ def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp,
     assert "Fits" not in tables(app)
 
 
+@pytest.mark.heavy
 def test_the_button_queues_the_check(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "models", model="random-projection-64")
     assert find("random-projection-64", "", make_settings(demo_copy)) is None
@@ -69,6 +74,7 @@ def test_the_button_queues_the_check(open_app: OpenApp, demo_copy: Path) -> None
     assert job.tasks == (SetupCheck("random-projection-64"),)
 
 
+@pytest.mark.heavy
 def test_what_learns_from_texts_is_not_offered_a_check(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "models", model="lsa")
     assert not any(button.key == "setup_check" for button in app.button)

@@ -26,6 +26,7 @@ def minilm(shared_settings: Settings, tmp_path_factory: pytest.TempPathFactory) 
     return MiniLM(shared_settings, Path(tmp_path_factory.mktemp("models")))
 
 
+@pytest.mark.server
 @pytest.mark.parametrize("fault", ["", "dimension cut"])
 def test_the_command_says_what_a_server_does(
     minilm: MiniLM, environment: Settings, blindspot: Command, fault: str
@@ -59,6 +60,7 @@ def grams(texts: list[str]) -> Float32:
     return np.asarray(out / np.linalg.norm(out, axis=1, keepdims=True), dtype=np.float32)
 
 
+@pytest.mark.server
 def test_a_server_that_refuses_long_texts_is_checked_with_shorter_ones(environment: Settings) -> None:
     with embedding_server(grams) as site:
 
@@ -75,6 +77,7 @@ def test_a_server_that_refuses_long_texts_is_checked_with_shorter_ones(environme
     assert report.of(Verdict.WRONG) == ()
 
 
+@pytest.mark.server
 def test_every_answer_is_fetched_now(environment: Settings) -> None:
     """A text that is encoded twice is asked for twice: else a server that answers differently would not be seen."""
     with embedding_server(grams) as site:

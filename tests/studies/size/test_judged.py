@@ -158,6 +158,7 @@ def test_minimal_pairs_and_scored_pairs_have_sizes(module_world: World) -> None:
 # --- the page
 
 
+@pytest.mark.heavy
 def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     open_app: OpenApp, made: tuple[World, Judged]
 ) -> None:
@@ -182,6 +183,7 @@ def test_the_page_shows_the_grid_and_keeps_choices_in_the_address(
     assert f"pair={number}" in link.query_string
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "query",
     [{"size_enc": "gone"}, {"size_drop": "x"}, {"size_dim": "0"}, {"size_setting": "<b>"}, {"size_item": "7e9"}],
@@ -193,12 +195,14 @@ def test_whatever_an_address_says_the_page_is_drawn(
     assert not app.exception
 
 
+@pytest.mark.heavy
 def test_what_is_not_computed_is_offered(open_app: OpenApp, made: tuple[World, Judged]) -> None:
     app = open_app(made[0].cache, "size", data="demo-pairs", size_enc="lsa")
     assert app.button(key="lab_run_size_study").label
     assert study.ROUNDING < 1e-6
 
 
+@pytest.mark.heavy
 def test_before_anything_is_computed_the_page_says_what_each_setting_takes(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "size", data="demo-pairs", size_dim=["384", "64"], size_precision=["float32", "int8"])
     rows = table(app, "MB per million", "of full size")

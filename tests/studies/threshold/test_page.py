@@ -36,6 +36,7 @@ def measured(world: World, *variants: Variant) -> Measured:
     return of_runs(table, by_run, SCORED, runs[0].coverage["pairs"])
 
 
+@pytest.mark.matrix
 def test_the_answer_is_that_of_the_stored_similarities(open_app: OpenApp, cache: Path, module_world: World) -> None:
     pairs = measured(module_world, A).labelled(A, Rule(cut=4.0))
     found = wished(pairs, 0.8)
@@ -51,6 +52,7 @@ def test_the_answer_is_that_of_the_stored_similarities(open_app: OpenApp, cache:
     assert app.number_input(key="wish").value == 0.8
 
 
+@pytest.mark.heavy
 def test_the_cut_moves_and_is_in_the_address(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, cut="3", threshold_a=str(A))
     found = wished(measured(module_world, A).labelled(A, Rule(cut=3.0)), 0.95)
@@ -60,6 +62,7 @@ def test_the_cut_moves_and_is_in_the_address(open_app: OpenApp, cache: Path, mod
     assert "cut" not in app.query_params
 
 
+@pytest.mark.heavy
 def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, wish="0.8", threshold_by="domain", threshold_a=str(A))
     rows = table(app, "group", "own threshold")
@@ -72,6 +75,7 @@ def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
         assert own == (None if found.point is None else found.point.threshold)
 
 
+@pytest.mark.heavy
 def test_calibration(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, threshold_view="calibration", threshold_a=str(A))
     pairs = measured(module_world, A).labelled(A, Rule(cut=4.0))
@@ -80,6 +84,7 @@ def test_calibration(open_app: OpenApp, cache: Path, module_world: World) -> Non
     assert len(chart_named(app, "threshold_reliability")["data"]) == 1 + len(Way)
 
 
+@pytest.mark.heavy
 def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> None:
     query = {"data": SCORED, "wish": "0.8", "threshold_view": "another model", **BOTH}
     app = open_app(cache, "threshold", **query)
@@ -96,11 +101,13 @@ def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> N
     assert sorted(rows["pair"]) == sorted(both.numbers[over.only_b].tolist())
 
 
+@pytest.mark.heavy
 def test_without_another_model_the_view_says_what_to_choose(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=SCORED, threshold_view="another model")
     assert any("B above" in box.value for box in app.info)
 
 
+@pytest.mark.matrix
 def test_pairs_that_a_model_lacks_are_counted(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=SCORED, wish="0.6", threshold_a="lacks~none")
     lacking = sum("river" in text for text in written(app).splitlines())
@@ -108,6 +115,7 @@ def test_pairs_that_a_model_lacks_are_counted(open_app: OpenApp, cache: Path) ->
     assert "pairs left out" in written(app)
 
 
+@pytest.mark.heavy
 def test_labeled_pairs_and_the_label_in_the_address(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.PAIRS, wish="0.6", threshold_a=str(A))
     assert app.selectbox(key="same").value == "same"
@@ -116,12 +124,14 @@ def test_labeled_pairs_and_the_label_in_the_address(open_app: OpenApp, cache: Pa
     assert app.query_params["same"] == "other"
 
 
+@pytest.mark.matrix
 def test_pairs_are_sampled_from_labeled_texts(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.SPLIT, wish="0.6", threshold_by="kind of pair")
     assert "sampled" in written(app)
     assert table(app, "group")["group"].tolist() == ["random", "similar words"]
 
 
+@pytest.mark.matrix
 def test_a_model_that_tells_no_pairs_apart_is_one_line(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.PAIRS, enc="constant~none")
     (said,) = [box.value for box in app.info if "similarity" in box.value]
@@ -134,6 +144,7 @@ def test_texts_are_shown_as_texts(open_app: OpenApp, cache: Path) -> None:
     assert MARKED not in written(app)
 
 
+@pytest.mark.matrix
 def test_what_is_not_encoded_is_offered(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.FOLDS)
     assert app.button(key="encode_here")
@@ -147,6 +158,7 @@ def test_a_store_without_pairs_offers_some(open_app: OpenApp, tmp_path: Path) ->
     assert any("run" in str(button.key) for button in app.button)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "query", [{"wish": "7"}, {"wish": "x"}, {"cut": "99"}, {"threshold_by": "no"}, {"threshold_a": "?"}]
 )

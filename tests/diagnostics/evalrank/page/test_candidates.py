@@ -26,6 +26,7 @@ def html_of(app: object) -> str:
     return "\n".join(str(html.proto.body) for html in app.get("html"))  # type: ignore[attr-defined]
 
 
+@pytest.mark.heavy
 def test_other_queries_are_named_where_they_compete(open_app: OpenApp, world: World, questions: str) -> None:
     every = world.run("evalrank", "trigrams", questions)
     counted = rows_of_runs(ENTRY, [every.run_id], world.repository)[every.run_id].raw.greater
@@ -48,6 +49,7 @@ def test_other_queries_are_named_where_they_compete(open_app: OpenApp, world: Wo
     assert linked.segmented_control(key="among").value == "matches"
 
 
+@pytest.mark.heavy
 def test_trust_offers_the_other_candidates_and_then_shows_both(open_app: OpenApp, world: World, questions: str) -> None:
     every = world.run("evalrank", "trigrams", questions)
     app = open_app(world.cache, "evalrank", data=questions, view="trust")
@@ -63,12 +65,14 @@ def test_trust_offers_the_other_candidates_and_then_shows_both(open_app: OpenApp
         assert "candidates" in html_of(app)
 
 
+@pytest.mark.heavy
 def test_pairs_in_both_directions_are_as_before(open_app: OpenApp, demo_cache: Path) -> None:
     said = written(open_app(demo_cache, "evalrank"))
     assert "Other queries" not in said
     assert CLAIM in said
 
 
+@pytest.mark.matrix
 def test_without_runs_among_matches_they_are_offered(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", among="matches")
     assert "among matches only" in written(app)

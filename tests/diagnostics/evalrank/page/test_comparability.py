@@ -39,6 +39,7 @@ def open_pairs(open_app: OpenApp, made: tuple) -> AppTest:
     return picker.set_value(next(o for o in picker.options if o.startswith(Path(dataset).stem))).run()
 
 
+@pytest.mark.heavy
 def test_runs_on_different_items_are_not_mixed_and_a_common_one_is_offered(open_app: OpenApp, made: tuple) -> None:
     app = open_pairs(open_app, made)
     assert len(names_in_first_chart(app)) == 1
@@ -59,6 +60,7 @@ def test_runs_on_different_items_are_not_mixed_and_a_common_one_is_offered(open_
             repository.delete(record)
 
 
+@pytest.mark.heavy
 def test_own_items_are_said_not_to_be_comparable(open_app: OpenApp, made: tuple) -> None:
     app = open_pairs(open_app, made)
     app.segmented_control(key="support").set_value("own").run()
@@ -68,6 +70,7 @@ def test_own_items_are_said_not_to_be_comparable(open_app: OpenApp, made: tuple)
     assert "`second` has a vector for 4 of 6 texts, and so for 3 of 4 pairs" in written(app)
 
 
+@pytest.mark.matrix
 def test_the_toolkit_is_explained_with_both_numbers(open_app: OpenApp, made: tuple) -> None:
     app = open_pairs(open_app, made)
     app.sidebar.segmented_control(key="protocol").set_value("toolkit").run()

@@ -18,6 +18,7 @@ def made(small: World) -> list[Finding]:
     return findings(Material(runs, [base], small.repository, small.settings))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["outranked-by-hubs", "raw-ranks-unfair"])
 def test_the_address_of_a_finding_opens_its_view(small: World, open_app: OpenApp, kind: str) -> None:
     finding = next(one for one in made(small) if one.kind == kind)
@@ -31,6 +32,7 @@ def test_the_address_of_a_finding_opens_its_view(small: World, open_app: OpenApp
             assert (key, address["view"]) == ("pair", "trust")
 
 
+@pytest.mark.heavy
 def test_the_view_of_kinds_shows_the_measure_of_the_address(small: World, open_app: OpenApp) -> None:
     small.run("evalrank", "trigrams", "small-pairs")
     address = {"view": "kinds of pair", "by": "length", "kinds_measure": "Hits@1", "ranks": "filtered"}

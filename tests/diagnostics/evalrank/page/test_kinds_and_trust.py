@@ -71,6 +71,7 @@ def choices_html(app: AppTest) -> str:
     return "\n".join(str(html.proto.body) for html in app.get("html"))
 
 
+@pytest.mark.heavy
 def test_kinds_show_the_means_of_stored_rows(
     opened: Callable[..., AppTest], small: World, runs: dict[str, RunRecord]
 ) -> None:
@@ -91,6 +92,7 @@ def test_kinds_show_the_means_of_stored_rows(
     assert "wordfreq" in written(app)
 
 
+@pytest.mark.heavy
 def test_sources_are_offered_and_then_shown(opened: Callable[..., AppTest], small: World) -> None:
     app = opened(view="kinds of pair", by="source")
     assert "not on this machine" in written(app)
@@ -104,11 +106,13 @@ def test_sources_are_offered_and_then_shown(opened: Callable[..., AppTest], smal
     assert traces(app)["trigrams"]["mode"] == "markers"
 
 
+@pytest.mark.heavy
 def test_a_dataset_without_known_sources_says_so(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view="kinds of pair", by="source")
     assert "sources of these pairs are not known" in written(app)
 
 
+@pytest.mark.heavy
 def test_trust_shows_what_each_choice_does(opened: Callable[..., AppTest], runs: dict[str, RunRecord]) -> None:
     app = opened(view="trust")
     best = max(runs.values(), key=lambda run: run.metrics["mrr"])
@@ -140,6 +144,7 @@ def name_training_set(app: AppTest, path: Path) -> None:
     app.text_input(key="training_path").set_value(str(path)).run()
 
 
+@pytest.mark.heavy
 def test_a_training_set_on_the_server_is_counted(
     opened: Callable[..., AppTest], small: World, runs: dict[str, RunRecord], tmp_path: Path
 ) -> None:
@@ -157,6 +162,7 @@ def test_a_training_set_on_the_server_is_counted(
     assert "there is no file" in written(app)
 
 
+@pytest.mark.heavy
 def test_pairs_that_are_all_in_training_leave_no_score_and_are_remembered_at_it(
     opened: Callable[..., AppTest], tmp_path: Path
 ) -> None:
@@ -175,6 +181,7 @@ def test_pairs_that_are_all_in_training_leave_no_score_and_are_remembered_at_it(
     assert not opened().warning
 
 
+@pytest.mark.heavy
 def test_a_shared_demo_reads_no_files_of_strangers(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

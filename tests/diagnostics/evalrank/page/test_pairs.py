@@ -59,6 +59,7 @@ def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
     return app
 
 
+@pytest.mark.heavy
 def test_tabs_hold_what_b_fixed_and_broke(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
     expected = {
         "fixed": [row["pair"] for row in stored if row["B"] == 1 < row["A"]],
@@ -95,6 +96,7 @@ def test_what_the_view_cannot_do_stands_in_its_place(
     assert any("How is this computed?" in expander.label for expander in app.expander)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("show", "keeps"),
     [
@@ -123,6 +125,7 @@ def test_a_filter_shows_the_pairs_that_a_loop_finds(
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("ranks", ["raw", "filtered"])
 @pytest.mark.parametrize("direction", ["high to low", "low to high"])
 def test_the_order_is_that_of_a_plain_sort(
@@ -140,6 +143,7 @@ def test_the_order_is_that_of_a_plain_sort(
     assert [row["similarity in B"] for row in got] == [row["similarity B"] for row in expected[:PAGE]]
 
 
+@pytest.mark.heavy
 def test_choosing_a_filter_puts_the_telling_pairs_first(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
     app = view(open_app, demo_cache)
     app.selectbox(key="show").set_value("B worse than A").run()
@@ -147,6 +151,7 @@ def test_choosing_a_filter_puts_the_telling_pairs_first(open_app: OpenApp, demo_
     assert [row["A − B"] for row in table(app)] == [row["A"] - row["B"] for row in worse[:PAGE]]
 
 
+@pytest.mark.heavy
 def test_an_area_of_the_figure_filters_and_survives_a_sort_and_is_cleared(
     open_app: OpenApp, demo_cache: Path, stored: list[Row]
 ) -> None:
@@ -170,6 +175,7 @@ def test_an_area_of_the_figure_filters_and_survives_a_sort_and_is_cleared(
     assert f"{len(stored)} pairs." in written(app)
 
 
+@pytest.mark.heavy
 def test_previous_and_next_follow_the_table(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
     app = view(open_app, demo_cache, order="rank in A")
     order = [row["pair"] for row in sorted(stored, key=lambda row: -row["A"])]
@@ -187,6 +193,7 @@ def test_previous_and_next_follow_the_table(open_app: OpenApp, demo_cache: Path,
     assert app.number_input(key="pair").value == order[-2]
 
 
+@pytest.mark.heavy
 def test_the_two_best_are_compared_at_first_and_the_address_names_them(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank")
     repository = Repository.at(demo_cache / "results.duckdb")
@@ -199,6 +206,7 @@ def test_the_two_best_are_compared_at_first_and_the_address_names_them(open_app:
     assert [app.selectbox(key=key).value for key in ("a", "b")] == best[::-1]
 
 
+@pytest.mark.matrix
 def test_a_stale_choice_of_a_falls_back_to_the_best(open_app: OpenApp, demo_cache: Path) -> None:
     app = view(open_app, demo_cache, a="gone~none")
     assert app.selectbox(key="a").value in {str(A), str(B)}
@@ -213,12 +221,14 @@ def test_one_variant_alone_has_no_figure_and_no_filters_that_need_two(open_app: 
     assert all("rank in B" not in axis.get("title", {}).get("text", "") for axis in axes)
 
 
+@pytest.mark.matrix
 def test_columns_can_be_added(open_app: OpenApp, demo_cache: Path) -> None:
     app = view(open_app, demo_cache, cols=["overlap", "ties in B", "words in match"])
     assert {"overlap", "ties in B", "words in match"} <= set(table(app)[0])
     assert "similarity in A" not in table(app)[0]
 
 
+@pytest.mark.heavy
 def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cache: Path) -> None:
     app = view(open_app, demo_cache, pair="7", hubs="true")
     tables = [element.proto.body for element in app.get("html") if "<table" in element.proto.body]
@@ -229,12 +239,14 @@ def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cac
     app.toggle(key="hubs").set_value(False).run()
 
 
+@pytest.mark.matrix
 def test_encode_again_is_offered_in_this_view(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = view(open_app, demo_copy, pair="0", hubs="true")
     assert any("again_" in (button.key or "") for button in app.button)
 
 
+@pytest.mark.heavy
 def test_words_have_frequencies(open_app: OpenApp, world: World) -> None:
     for transform in ("none", "center"):
         world.run("evalrank", f"random-projection~{transform}", "demo-words")

@@ -35,6 +35,7 @@ def cells(app: AppTest, column: str) -> bytes:
     return bytes(table.proto.arrow_data.styler.display_values)
 
 
+@pytest.mark.heavy
 def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, stored) -> None:
     runs, sample = stored
     app = open_app(demo_cache, "evalrank")
@@ -49,6 +50,7 @@ def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, store
         assert f"{run.metrics['mrr']:.4f} [{interval.low:.4f}, {interval.high:.4f}]".encode() in shown
 
 
+@pytest.mark.heavy
 def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
     open_app: OpenApp, demo_cache: Path, stored
 ) -> None:
@@ -63,6 +65,7 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
             assert f"★ {run.metrics['mrr']:.4f}" in shown
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("ranks", ["raw", "filtered"])
 def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     open_app: OpenApp, demo_cache: Path, stored, ranks: str
@@ -88,6 +91,7 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     assert "Compared with **minilm + center**" in written(app)
 
 
+@pytest.mark.matrix
 def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view=VIEW, base="gone~none")
     assert "`gone`" in written(app)
@@ -100,6 +104,7 @@ def test_one_variant_has_nothing_to_be_compared_with(open_app: OpenApp, demo_cac
     assert "Only one model" in written(app)
 
 
+@pytest.mark.heavy
 def test_the_overview_goes_without_marks_where_rows_are_gone(open_app: OpenApp, demo_copy: Path) -> None:
     """Of one run, of all of them, and with their table."""
     repository = Repository.at(demo_copy / "results.duckdb")

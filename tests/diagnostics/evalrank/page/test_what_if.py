@@ -33,6 +33,7 @@ def demo_run(demo_cache: Path, transform: str) -> RunRecord:
     return run
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("ranks", "suffix"), [("raw", ""), ("filtered", "_filtered")])
 def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
     open_app: OpenApp, demo_cache: Path, ranks: str, suffix: str
@@ -51,6 +52,7 @@ def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
     assert all(button.key != "if_run" for button in app.button)
 
 
+@pytest.mark.heavy
 def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="truncate:128+normalize", if_metric="l2")
     (slider,) = app.slider
@@ -65,6 +67,7 @@ def test_a_slider_moves_the_chain_and_the_button_queues_the_run(open_app: OpenAp
     assert not app.button(key="if_run").disabled
 
 
+@pytest.mark.heavy
 def test_the_pairs_that_change_most_and_one_of_them_looked_into(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", **WHAT_IF, if_transform="whiten:128")
     rows = table(app, "mate")
@@ -96,6 +99,7 @@ def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> 
     assert all("95% CI" not in frame.value for frame in app.dataframe)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("chain", "sentence"),
     [("centre", "unknown transform 'centre'"), ("truncate:999", "truncate:999")],
@@ -105,6 +109,7 @@ def test_a_chain_that_does_not_fit_is_said(open_app: OpenApp, demo_cache: Path, 
     assert any(sentence in error.value for error in app.error)
 
 
+@pytest.mark.matrix
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = open_app(demo_copy, "evalrank", **WHAT_IF)
@@ -124,6 +129,7 @@ def published(small: World, monkeypatch: pytest.MonkeyPatch) -> World:
     return small
 
 
+@pytest.mark.heavy
 def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenApp, published: World) -> None:
     app = open_app(published.cache, "evalrank", data="small-pairs", protocol="toolkit", view="what if", post="true")
     rows = table(app, "published in")
@@ -145,6 +151,7 @@ def test_published_scores_stand_beside_the_toolkit_protocol_only(open_app: OpenA
     assert all("published in" not in frame.value for frame in app.dataframe)
 
 
+@pytest.mark.heavy
 def test_the_page_says_where_nothing_was_published_with_a_similarity(
     open_app: OpenApp, published: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

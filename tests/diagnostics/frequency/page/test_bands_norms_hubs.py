@@ -47,6 +47,7 @@ def view(open_app: OpenApp, cache: Path, name: str, *variants: str, **query: str
 # --- bands
 
 
+@pytest.mark.heavy
 def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: World) -> None:
     app = view(open_app, cache, "bands", "trigrams", "bigrams")
     frame = table(app, "MRR")
@@ -71,6 +72,7 @@ def test_bands_are_means_of_stored_rows(open_app: OpenApp, cache: Path, world: W
     assert len(charts(app)) == 3, "the lines, and a matrix per variant"
 
 
+@pytest.mark.heavy
 def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "bands", "trigrams", after="center")
     assert "has not ranked" in written(app)
@@ -82,6 +84,7 @@ def test_bands_offer_to_rank_what_is_not_ranked(open_app: OpenApp, cache: Path) 
     assert not alone.button(key="bands_run").disabled
 
 
+@pytest.mark.heavy
 def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, cache: Path) -> None:
     app = view(open_app, cache, "bands", "lacks")
     inside = [
@@ -92,6 +95,7 @@ def test_bands_leave_out_pairs_without_a_vector(open_app: OpenApp, cache: Path) 
     assert frame[frame["of"] == "query"]["pairs"].sum() == sum(inside) < len(inside)
 
 
+@pytest.mark.heavy
 def test_bands_need_pairs(open_app: OpenApp, cache: Path, world: World) -> None:
     world.encode("trigrams", "demo-minimal")
     app = view(open_app, cache, "bands", "trigrams", data="demo-minimal")
@@ -103,6 +107,7 @@ def test_bands_need_pairs(open_app: OpenApp, cache: Path, world: World) -> None:
 # --- norms
 
 
+@pytest.mark.heavy
 def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world: World) -> None:
     app = view(open_app, cache, "norms", "trigrams", "constant", after="center")
     (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
@@ -126,6 +131,7 @@ def test_lengths_are_those_of_the_vectors(open_app: OpenApp, cache: Path, world:
 # --- hubs
 
 
+@pytest.mark.heavy
 def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: World) -> None:
     app = view(open_app, cache, "hubs", "trigrams", hub_k="2")
     (space,) = open_spaces([Variant("trigrams", "none")], SMALL_PAIRS, world.settings)
@@ -153,6 +159,7 @@ def test_hubs_are_those_of_the_lists(open_app: OpenApp, cache: Path, world: Worl
     assert set(table(app, "times average")["in lists"]) == {0}
 
 
+@pytest.mark.heavy
 def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> None:
     zero = SMALL_PAIRS.items.index("!!")
     app = view(open_app, cache, "hubs", "trigrams", hub=str(zero))
@@ -163,6 +170,7 @@ def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> Non
     assert "Item 3 has no vector that can be compared" in written(app)
 
 
+@pytest.mark.heavy
 def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: OpenApp, cache: Path) -> None:
     for metric, said in (("cos", "point in one direction"), ("l2", "are the same")):
         app = view(open_app, cache, "hubs", "constant", "trigrams", metric=metric)
@@ -173,6 +181,7 @@ def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: 
     assert not charts(app)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["norms", "hubs", "bands"])
 @pytest.mark.parametrize("metric", ["cos", "l2"])
 def test_three_items(open_app: OpenApp, cache: Path, name: str, metric: str) -> None:
@@ -184,6 +193,7 @@ def test_three_items(open_app: OpenApp, cache: Path, name: str, metric: str) -> 
         assert table(app, "zero vectors")["zero vectors"].tolist() == [0, 0]
 
 
+@pytest.mark.heavy
 def test_many_items_are_counted_in_the_background(
     open_app: OpenApp, cache: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

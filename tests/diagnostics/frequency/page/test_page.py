@@ -84,12 +84,14 @@ def own_counts(settings: Settings) -> str:
     return in_address(upload.reference)
 
 
+@pytest.mark.matrix
 def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "frequency", data="vocab-wordfreq")
     assert "Not encoded yet: 20,000 words with their counts by minilm" in written(app)
     assert [b.label for b in app.button] == ["Encode"]
 
 
+@pytest.mark.heavy
 def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp, cache: Path, tmp_path: Path) -> None:
     settings = make_settings(shutil.copytree(cache, tmp_path / "cache"))
     query = {"data": "toy-words", "enc": ["trigrams~none", "trigrams~center"]}
@@ -106,6 +108,7 @@ def test_a_vocabularys_runs_are_computed_when_asked_and_shown(open_app: OpenApp,
     assert "p50" in table(app, "threshold")["threshold"].tolist()
 
 
+@pytest.mark.heavy
 def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cache: Path, world: World) -> None:
     for encoder, support in (("trigrams", ()), ("trigrams", ("lacks",)), ("lacks", ("trigrams",))):
         request = pipeline.request("frequency", encoder, "none", "toy-words", {}, world.settings, support)
@@ -115,6 +118,7 @@ def test_variants_are_compared_on_the_words_that_all_have(open_app: OpenApp, cac
     assert list(lines(app)) == ["trigrams", "lacks", "shuffled labels, mean"]
 
 
+@pytest.mark.heavy
 def test_another_dataset_is_computed_here_by_other_counts(open_app: OpenApp, cache: Path, world: World) -> None:
     counts = own_counts(world.settings)
     app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts=counts)
@@ -124,6 +128,7 @@ def test_another_dataset_is_computed_here_by_other_counts(open_app: OpenApp, cac
     assert list(lines(app)) == ["trigrams", "trigrams + abtt:2", "shuffled labels, mean"]
 
 
+@pytest.mark.heavy
 def test_vectors_that_are_all_alike_have_a_state_of_their_own(open_app: OpenApp, cache: Path, world: World) -> None:
     counts = own_counts(world.settings)
     query = {"data": "toy-pairs", "enc": ["trigrams~none", "constant~none"], "counts": counts}
@@ -154,12 +159,14 @@ def test_counts_that_know_nothing_are_said(open_app: OpenApp, cache: Path, world
     assert "none of the 3 items has a frequency by these counts" in written(app)
 
 
+@pytest.mark.matrix
 def test_counts_that_are_not_here_are_offered(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts="vocab-wiki")
     assert "not on this machine yet" in written(app)
     assert "Download" in [b.label for b in app.button]
 
 
+@pytest.mark.heavy
 def test_pages_of_other_diagnostics_say_that_a_vocabulary_is_not_theirs(open_app: OpenApp, cache: Path) -> None:
     for page in ("evalrank", "heros", "data"):
         app = open_app(cache, page, data="toy-words")
@@ -167,6 +174,7 @@ def test_pages_of_other_diagnostics_say_that_a_vocabulary_is_not_theirs(open_app
     assert "words, in a corpus of" in written(app)
 
 
+@pytest.mark.matrix
 def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "overview", post="true")
     boards = [d.value for d in app.dataframe if "shuffled labels" in d.value]
@@ -175,6 +183,7 @@ def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, c
     assert "★" not in written(app)
 
 
+@pytest.mark.heavy
 def test_too_few_items_have_no_verdict(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty words: what guessing gets is drawn, no verdict; from so many on as are enough, both."""
     query = {"data": "seeds", "enc": "trigrams~none"}

@@ -25,6 +25,7 @@ def overlap_table(app: AppTest) -> pd.DataFrame:
     return frame.set_index(["pairs of", "from"])
 
 
+@pytest.mark.heavy
 def test_lexical_overlap_beside_what_is_published(
     open_app: OpenApp, environment: Settings, encoders: tuple[str, str]
 ) -> None:
@@ -66,6 +67,7 @@ def test_the_test_splits_are_measured_where_they_are(
     assert not [b for b in app.button if str(b.key).startswith("fetch_")]
 
 
+@pytest.mark.heavy
 def test_the_accuracy_of_finding_the_paraphrase(
     open_app: OpenApp, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,6 +84,7 @@ def test_the_accuracy_of_finding_the_paraphrase(
     assert "Chance: 50%; all of these models do worse" in written(app)
 
 
+@pytest.mark.heavy
 def test_the_published_file_runs_from_pipeline_to_page(
     open_app: OpenApp, tmp_path: Path, encoders: tuple[str, str]
 ) -> None:

@@ -48,6 +48,7 @@ def test_an_empty_store_offers_a_first_run(open_app: OpenApp, tmp_path: Path) ->
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
 
+@pytest.mark.matrix
 def test_the_profile_is_what_is_stored(open_app: OpenApp, store: Store) -> None:
     cache, runs = store
     app = open_app(cache, "heros", data="demo-minimal")
@@ -59,6 +60,7 @@ def test_the_profile_is_what_is_stored(open_app: OpenApp, store: Store) -> None:
     assert len(app.get("plotly_chart")) == 3
 
 
+@pytest.mark.matrix
 def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, store: Store) -> None:
     app = open_app(store[0], "heros")
     assert app.button(key="pick_minimal")
@@ -68,6 +70,7 @@ def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, sto
     assert not [button for button in app.button if button.key == "pick_minimal"]
 
 
+@pytest.mark.heavy
 def test_intervals_are_printed_when_asked_for(open_app: OpenApp, store: Store) -> None:
     cache, runs = store
     app = open_app(cache, "heros", data="demo-minimal")
@@ -80,6 +83,7 @@ def test_intervals_are_printed_when_asked_for(open_app: OpenApp, store: Store) -
     assert "No interval" not in written(app)
 
 
+@pytest.mark.heavy
 def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     cache, runs = store
     app = open_app(cache, "heros", data="demo-minimal")
@@ -103,6 +107,7 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert turned["A − B"].tolist() == (-rows["A − B"]).tolist()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("subsets", "orderings"),
     [
@@ -129,6 +134,7 @@ def test_a_dataset_with_some_of_the_subsets(
     assert (rows is not None and rows["ordering"].tolist() == orderings) if orderings else rows is None
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("subsets", [("typo",), ("antonym", "negation_main"), ("synonym", "negation_antonym", "typo")])
 def test_a_users_file_with_some_of_the_subsets(
     open_app: OpenApp, settings: Settings, encoders: tuple[str, str], tmp_path: Path, subsets: tuple[str, ...]
@@ -150,6 +156,7 @@ def test_a_users_file_with_some_of_the_subsets(
     app.switch_page("pages/overview.py").run()
 
 
+@pytest.mark.matrix
 def test_where_there_can_be_no_interval_it_is_said(
     open_app: OpenApp, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,6 +63,7 @@ def test_the_encoder_has_the_profile_of_its_definition(world: World) -> None:
 # --- the profile
 
 
+@pytest.mark.heavy
 def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros")
     assert not app.error
@@ -80,6 +81,7 @@ def test_on_heros_published_rows_are_shown_folded(open_app: OpenApp, world: Worl
     assert "not on these" not in written(app)
 
 
+@pytest.mark.heavy
 def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros", unfold="GTR")
     names = published_rows(app)
@@ -102,6 +104,7 @@ def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) ->
     assert len(chart(app)["data"]) == 1
 
 
+@pytest.mark.matrix
 def test_elsewhere_published_rows_wait_to_be_asked_for(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +131,7 @@ def test_elsewhere_published_rows_wait_to_be_asked_for(
 # --- behaves like
 
 
+@pytest.mark.heavy
 def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     app = open_app(world.settings.cache, "heros", data="heros", heros_view="behaves like")
     assert not app.error
@@ -155,6 +159,7 @@ def test_the_nearest_and_the_guess(open_app: OpenApp, world: World) -> None:
     assert "32 of 60" not in said
 
 
+@pytest.mark.heavy
 def test_on_the_demo_it_is_said_why_not_and_heros_is_offered(
     open_app: OpenApp, tmp_path: Path, encoders: tuple[str, str]
 ) -> None:
@@ -204,6 +209,7 @@ def test_the_command_line_says_the_same(world: World, resembles: Command) -> Non
     assert (said["resembles_none"], said["guess"]) == (True, None)
 
 
+@pytest.mark.heavy
 def test_other_sentences_are_refused_and_a_copy_is_not(
     world: World, resembles: Command, encoders: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ def spread(app: AppTest) -> dict[str, dict[str, Any]]:
     return {t["name"]: t for t in chart(app, 1)["data"] if "customdata" in t}
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("scale", "column"), [("normalized", "similarity"), ("raw cosine", "cosine")])
 def test_quantiles_are_those_of_the_stored_rows(open_app: OpenApp, small: HerosWorld, scale: str, column: str) -> None:
     app = open_app(small.cache, "heros", data="six", heros_view="spread", heros_scale=scale, post="true")
@@ -57,6 +58,7 @@ def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: HerosWorld
     assert whole[0] < 0 < near[0]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("scale", ["normalized", "raw cosine"])
 def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: HerosWorld, scale: str) -> None:
     app = open_app(small.cache, "heros", data="alike", heros_view="spread", heros_scale=scale)
@@ -64,6 +66,7 @@ def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: Her
     assert dots["x"] == pytest.approx([1.0, 1.0])
 
 
+@pytest.mark.matrix
 def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: HerosWorld) -> None:
     """Also of variants that the sidebar leaves out."""
     app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="bigrams~center")
@@ -79,12 +82,14 @@ def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, s
     assert app.button(key="run_chains").label.endswith("bigrams: abtt:2, whiten")
 
 
+@pytest.mark.matrix
 def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="alone", heros_view="spread")
     (line,) = chart(app, 2)["data"]
     assert len(line["x"]) == 2
 
 
+@pytest.mark.heavy
 def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="trigrams~none")
     assert "trigrams was run on this dataset with only one post-processing" in written(app)
@@ -103,6 +108,7 @@ def test_transforms_not_run_yet_can_be_run_from_here(open_app: OpenApp, small: H
     assert not [b for b in app.button if b.key == "run_chains"], "nothing is left to run"
 
 
+@pytest.mark.heavy
 def test_twenty_subsets_are_chosen_from(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="twenty", heros_view="spread")
     picker = app.multiselect(key="heros_spread_subsets")

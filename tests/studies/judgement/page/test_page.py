@@ -82,6 +82,7 @@ def progress(app: AppTest) -> str:
     return str(app.get("progress")[0].proto.text)
 
 
+@pytest.mark.heavy
 def test_a_rater_goes_through_all_items_by_their_own_orders(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     order = item_order(INTRUDER, ballot())
@@ -102,6 +103,7 @@ def test_a_rater_goes_through_all_items_by_their_own_orders(answering: OpenApp, 
     assert len(store.votes(INTRUDER.set_id)) == len(order) - 1
 
 
+@pytest.mark.matrix
 def test_the_comparative_page_shows_the_query_and_the_distinct_candidates(
     answering: OpenApp, store: Judgements
 ) -> None:
@@ -116,6 +118,7 @@ def test_the_comparative_page_shows_the_query_and_the_distinct_candidates(
         assert (vote.item_no, vote.option) == (number, option_order(item, mine)[1])
 
 
+@pytest.mark.heavy
 def test_pausing_and_coming_back(answering: OpenApp, store: Judgements, visit: OpenApp) -> None:
     app = press(press(answering(), "choice_1"), "pause")
     assert "Paused" in written(app)
@@ -131,6 +134,7 @@ def test_pausing_and_coming_back(answering: OpenApp, store: Judgements, visit: O
     assert progress(again) == "0 of 3 answered"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("typed", "told"), [("x" * 500, "500 characters"), ("", "no nickname"), ("a\u202eb", "cannot be seen")]
 )
@@ -143,6 +147,7 @@ def test_a_nickname_that_cannot_be_is_refused_in_words(answering: OpenApp, typed
     assert cards(app)
 
 
+@pytest.mark.matrix
 def test_markup_is_shown_as_text(visit: OpenApp, path: Path) -> None:
     store = Judgements.at(path)
     odd = "<b>b</b> **s** :smile: [x](http://y)"
@@ -157,6 +162,7 @@ def test_markup_is_shown_as_text(visit: OpenApp, path: Path) -> None:
     assert odd not in written(app)
 
 
+@pytest.mark.matrix
 def test_two_tabs_each_show_the_next_item_not_answered(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     first, second, third = item_order(INTRUDER, ballot())
@@ -170,6 +176,7 @@ def test_two_tabs_each_show_the_next_item_not_answered(answering: OpenApp, store
     assert {v.item_no for v in store.votes(INTRUDER.set_id)} == {first, second, third}
 
 
+@pytest.mark.matrix
 def test_an_answer_right_after_the_item_came_up_is_not_taken(
     answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +190,7 @@ def test_an_answer_right_after_the_item_came_up_is_not_taken(
     assert len(store.votes(INTRUDER.set_id)) == 1
 
 
+@pytest.mark.matrix
 def test_a_set_that_was_removed_meanwhile(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     before = cards(app)
@@ -194,6 +202,7 @@ def test_a_set_that_was_removed_meanwhile(answering: OpenApp, store: Judgements)
     assert store.votes(INTRUDER.set_id) == []
 
 
+@pytest.mark.matrix
 def test_a_store_that_cannot_be_written(answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that is full, as DuckDB says it."""
     app = answering()
@@ -214,6 +223,7 @@ def test_a_store_that_cannot_be_written(answering: OpenApp, store: Judgements, m
     assert len(store.votes(INTRUDER.set_id)) == 1
 
 
+@pytest.mark.matrix
 def test_the_answer_view_names_no_variant(visit: OpenApp, store: Judgements) -> None:
     store.add_set(replace(INTRUDER, title="Words of minilm-static", created_at=MADE_AT + timedelta(days=1)))
     app = enter(visit("intruder"), "Ada")
@@ -224,6 +234,7 @@ def test_the_answer_view_names_no_variant(visit: OpenApp, store: Judgements) -> 
         assert name not in shown
 
 
+@pytest.mark.matrix
 def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path: Path) -> None:
     store_run(Repository.at(path), "run", pair_set(), transform="center")
     app = visit("overview", enc="minilm~center", metric="l2")
@@ -248,6 +259,7 @@ def test_a_cold_start_has_the_default_picks_afterwards(visit: OpenApp) -> None:
 # --- the address
 
 
+@pytest.mark.heavy
 def test_a_link_to_a_set(answering: OpenApp, store: Judgements) -> None:
     newer = replace(intruder_set(queries=1), created_at=MADE_AT + timedelta(days=1))
     store.add_set(newer)
@@ -259,6 +271,7 @@ def test_a_link_to_a_set(answering: OpenApp, store: Judgements) -> None:
     assert progress(app) == "0 of 1 answered"
 
 
+@pytest.mark.heavy
 def test_a_link_to_an_unknown_set_says_so_and_offers_others(visit: OpenApp, store: Judgements) -> None:
     app = visit("intruder", set="gone<b>")
     assert as_text("'gone<b>'") in written(app)
@@ -269,6 +282,7 @@ def test_a_link_to_an_unknown_set_says_so_and_offers_others(visit: OpenApp, stor
     assert any(f"set={COMPARATIVE.set_id}" in link.proto.query_string for link in other.get("page_link"))
 
 
+@pytest.mark.matrix
 def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     app = visit("intruder", session="gone")
@@ -283,6 +297,7 @@ def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Jud
 # --- sessions
 
 
+@pytest.mark.heavy
 def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgements) -> None:
     app = visit("intruder", judge="sessions")
     for typed, told in (("a b", "cannot be a session's name"), ("team", "is open"), ("team", "already")):
@@ -320,6 +335,7 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgements
     assert not store.session("team").revealed  # type: ignore[union-attr]
 
 
+@pytest.mark.matrix
 def test_a_wrong_key_sees_what_raters_see(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     app = visit("intruder", session="team", facilitator="wrong", judge="sessions")
@@ -328,6 +344,7 @@ def test_a_wrong_key_sees_what_raters_see(visit: OpenApp, store: Judgements) -> 
     assert not app.dataframe
 
 
+@pytest.mark.matrix
 def test_the_navigation_does_not_lead_out_of_a_session(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     app = enter(visit("intruder", session="team"), "Ada")
@@ -345,6 +362,7 @@ def test_the_navigation_does_not_lead_out_of_a_session(visit: OpenApp, store: Ju
 # --- a demo's bounds
 
 
+@pytest.mark.heavy
 def test_a_visitor_of_a_demo_answers_under_a_few_nicknames(
     answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -361,6 +379,7 @@ def test_a_visitor_of_a_demo_answers_under_a_few_nicknames(
     assert len({vote.rater for vote in store.votes(INTRUDER.set_id)}) == most
 
 
+@pytest.mark.heavy
 def test_a_visitor_of_a_demo_opens_a_few_sessions(
     visit: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,6 +75,7 @@ def test_people_votes_are_shown_with_tests_agreement_and_what_was_missed(store: 
     assert "How is this computed?" in [e.label for e in app.expander]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("raters", [4, 5])
 def test_the_page_says_whom_it_speaks_of(store: Judgements, raters: int) -> None:
     items = intruder_set(12)
@@ -118,6 +119,7 @@ def test_one_rater_and_one_variant(store: Judgements) -> None:
     assert not any("p, Holm" in frame.value for frame in app.dataframe), "nothing to compare it with"
 
 
+@pytest.mark.heavy
 def test_what_is_not_known_of_queries_is_a_group_of_its_own(store: Judgements) -> None:
     items = comparative_set(4)
     about = {i.query: replace(i.query, part_of_speech="") for i in items.items if i.query.part_of_speech == "verb"}
@@ -133,6 +135,7 @@ def test_what_is_not_known_of_queries_is_a_group_of_its_own(store: Judgements) -
     assert app.dataframe[-1].value["group"].unique().tolist() == ["rare"], "a single group"
 
 
+@pytest.mark.heavy
 def test_votes_of_a_session_or_of_all(store: Judgements) -> None:
     items = intruder_set(4)
     cast(store, items, [*everybody(items, ("ann",), "one"), *everybody(items, ("bob", "cem"))])
@@ -293,6 +296,7 @@ def test_nobody_is_in_doubt_who_reads(store: Judgements) -> None:
     assert not [toggle for toggle in app.toggle if toggle.key != "judged_training"]
 
 
+@pytest.mark.heavy
 def test_outlier_detection_of_the_judged_models_is_beside_peoples_precision(
     open_app: OpenApp, world: World, store: Judgements
 ) -> None:
