@@ -115,6 +115,13 @@ def of_test_modules() -> list[str]:
     return [str(one) for one in found if one.target.startswith("tests.") and ".test_" in one.target]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _parsed() -> None:
+    """All files, parsed once for the tests of this module."""
+    imports()
+
+
+@pytest.mark.heavy
 def test_imports_point_down_and_stay_where_they_belong() -> None:
     assert pointing_up() == []
     assert out_of_place() == []

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import Relation, around_mate
@@ -24,6 +25,7 @@ def is_said(*words: str) -> bool:
     return all(each in text for each in words for text in texts)
 
 
+@pytest.mark.heavy
 def test_what_stands_first_above_the_paraphrase_is_most_often_a_negation(demo_cache: Path, settings: Settings) -> None:
     encoded = replace(settings, cache=demo_cache)
     with (ASSETS / "demo" / "minimal_pairs.tsv").open(encoding="utf-8", newline="") as f:

@@ -59,6 +59,7 @@ def test_all_is_every_extra() -> None:
     assert everything.extras == project().keys() - {"", "all"}
 
 
+@pytest.mark.heavy
 def test_what_is_imported_is_declared() -> None:
     of_module = {module: {canonical(n) for n in names} for module, names in metadata.packages_distributions().items()}
     for module in imported() - OF_USERS - INDIRECT.keys():

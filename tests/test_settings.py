@@ -83,6 +83,7 @@ def test_compiled_kernels_go_to_the_cache_unless_told_otherwise(
     assert os.environ["NUMBA_CACHE_DIR"] == "/elsewhere"
 
 
+@pytest.mark.process
 def test_numba_takes_its_cache_from_there(tmp_path: Path) -> None:
     """In a process of its own: what ``prepare_runtime`` sets is what numba then uses."""
     program = (
@@ -139,6 +140,8 @@ def test_a_cache_that_cannot_be_written_leaves_the_kernels_in_a_copy(
     assert kept.exists()
 
 
+@pytest.mark.heavy
+@pytest.mark.process
 def test_ranks_are_computed_with_a_cache_that_cannot_be_written() -> None:
     program = (
         "import numpy as np\n"

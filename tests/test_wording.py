@@ -175,6 +175,7 @@ def _uncollected() -> Iterator[None]:
     gc.enable()
 
 
+@pytest.mark.heavy
 def test_no_avoided_phrase_and_no_docstring_that_begins_with_a_question() -> None:
     found = [*phrases(), *docstrings_without_a_noun()]
     assert not found, "\n" + "\n".join(found)

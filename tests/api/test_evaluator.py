@@ -115,6 +115,7 @@ def test_every_step_of_a_training_is_kept(trained: Training) -> None:
     assert trained.modes[0]  # evaluating leaves the model as it was
 
 
+@pytest.mark.trains
 def test_the_last_step_is_the_trained_model(trained: Training) -> None:
     last = trained.evaluator.runs["step-60"]["evalrank"]
     independent = bs.evalrank(trained.model, PAIRS, name="independent")

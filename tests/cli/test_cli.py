@@ -306,6 +306,7 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
 # --- run: what is wrong
 
 
+@pytest.mark.heavy
 @each(
     ("arguments", "parts"),
     [
@@ -356,6 +357,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert not environment.cache.exists()  # nothing was begun
 
 
+@pytest.mark.heavy
 @each(
     ("name", "value", "part"),
     [
@@ -901,6 +903,7 @@ def tiny_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ranking, "ranking_problem", problem)
 
 
+@pytest.mark.heavy
 def test_bench_prints_one_json_object(tiny_problem: None, blindspot: Command) -> None:
     found = blindspot.json("bench", "rank_vs_gemm")
     assert set(found) == {"machine", "results"}

@@ -29,6 +29,7 @@ def golden(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.heavy
 def test_a_baseline_is_recorded_and_gated_on(blindspot: Command, golden: Path, tmp_path: Path) -> None:
     recorded, junit, summary = (str(tmp_path / name) for name in ("gate.json", "gate.xml", "summary"))
     blindspot.out("gate", "--encoder", "lsa", "--data", str(golden), "--record", recorded)
@@ -103,6 +104,7 @@ def test_another_golden_set_than_the_baselines_is_refused(blindspot: Command, go
     assert "golden set" in line
 
 
+@pytest.mark.heavy
 @each(
     "asked",
     [

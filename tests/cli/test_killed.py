@@ -244,6 +244,7 @@ def test_a_sweep_killed_at_24_moments_loses_nothing(
     print("\n".join(found))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("which", "code", "error"),
     [

@@ -93,6 +93,7 @@ def test_options_and_a_file_mean_the_same_runs_and_json_has_the_shape_of_run(
     ]
 
 
+@pytest.mark.heavy
 def test_the_evidence_says_first_what_it_takes_and_what_it_lacks_and_is_found_again(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -281,6 +282,7 @@ def test_a_dataset_that_cannot_be_had_is_asked_for_once(blindspot: Command, monk
     assert all("404" in failure["error"] for failure in failed)
 
 
+@pytest.mark.heavy
 @each(
     ("arguments", "words"),
     [

@@ -359,6 +359,7 @@ def test_a_process_killed_after_the_last_chunk_loses_nothing(cache: EmbeddingCac
 # --- several at once
 
 
+@pytest.mark.heavy
 def test_processes_that_ask_for_the_same_embeddings_encode_once(cache: EmbeddingCache, encoder: HashEncoder) -> None:
     barrier = SPAWN.Barrier(2)
     slow = replace(encoder, seconds_per_text=0.01)

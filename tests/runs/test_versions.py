@@ -116,6 +116,7 @@ def test_the_library_has_one_model_and_offers_only_it(changed: Changed) -> None:
     assert len(summary.runs) == 4
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", ["evalrank", "compare", "models"])
 def test_a_page_opens_with_an_older_version(open_app: OpenApp, changed: Changed, page: str) -> None:
     app = open_app(changed.world.cache, page, data=changed.dataset, enc=changed.pair)

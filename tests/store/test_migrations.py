@@ -89,6 +89,7 @@ def test_a_new_store_has_the_whole_schema(path: Path) -> None:
     assert schema(path) == before
 
 
+@pytest.mark.heavy
 @each("version", range(len(migrations())))
 def test_every_older_schema_becomes_the_newest(path: Path, tmp_path: Path, version: int) -> None:
     older_store(path, version)

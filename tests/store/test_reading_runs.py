@@ -92,6 +92,7 @@ def leaderboard_by_hand(records: list[RunRecord]) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.heavy
 @each("seed", range(12))
 def test_leaderboards_are_those_of_a_choice_by_hand(repository: Repository, seed: int) -> None:
     rng = random.Random(seed)

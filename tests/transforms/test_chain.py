@@ -77,6 +77,7 @@ def test_a_chain_can_be_read_back_from_its_name(steps: list[str], is_rescored: b
     assert str(TransformChain.parse(str(chain))) == str(chain)
 
 
+@pytest.mark.trains
 def test_every_step_that_is_listed_can_be_fitted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(network, "STEPS", 5)
     flows = TrainedFlows(tmp_path, no_progress, CancelToken())

@@ -61,6 +61,7 @@ def test_the_codes_are_those_of_sentence_transformers(seed: int, n: int, d: int,
     assert_same_codes(corpus, draw(seed + 1, 30, d, 2 * scale) if held_out else corpus)
 
 
+@pytest.mark.heavy
 def test_the_codes_of_a_real_model_are_those_of_sentence_transformers(shared_settings: Settings) -> None:
     dataset = fetch.load(find_dataset("demo-pairs"), shared_settings)
     vectors = resolve_encoder("minilm", shared_settings).encode(dataset.items, CancelToken())

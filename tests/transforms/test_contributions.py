@@ -131,6 +131,7 @@ def test_what_is_cut_off_contributes_nothing(encoders: dict[str, tuple[Encoder, 
     assert not found.of_words[1][cut].any()
 
 
+@pytest.mark.heavy
 def test_leaving_out_against_brute_force(encoders: dict[str, tuple[Encoder, Float32]]) -> None:
     encoder, vectors = encoders["minilm-cls"]
     fitted = TransformChain.parse("center").fit(vectors)

@@ -49,6 +49,7 @@ def trained(shared_settings: Settings) -> Iterator[tuple[Flow, list[tuple[str, i
         yield network.train(curved(), progress, CancelToken()), told
 
 
+@pytest.mark.trains
 def test_a_flow_is_what_its_couplings_say(trained: tuple[Flow, Any]) -> None:
     """By hand, in float64: every second coordinate is scaled and shifted by a network of the others."""
     flow, row = trained[0], curved()[7]
@@ -97,6 +98,7 @@ def test_training_raises_the_likelihood_and_tells_how_far_it_is(trained: tuple[F
     }
 
 
+@pytest.mark.trains
 def test_training_again_gives_the_same_flow_whatever_was_drawn_before(monkeypatch: pytest.MonkeyPatch) -> None:
     import torch
 
@@ -133,6 +135,7 @@ def test_items_that_do_not_vary_or_are_not_finite_are_refused() -> None:
 # --- where flows are kept
 
 
+@pytest.mark.trains
 def test_a_trained_flow_is_found_again_and_never_trained_by_a_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,6 +158,7 @@ def test_a_trained_flow_is_found_again_and_never_trained_by_a_reader(
             TransformChain.parse(text).fit(other, reader)
 
 
+@pytest.mark.trains
 def test_a_cancelled_training_leaves_nothing(tmp_path: Path) -> None:
     cancel = CancelToken()
 
@@ -192,6 +196,7 @@ def world(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
     return settings
 
 
+@pytest.mark.trains
 def test_a_run_trains_the_flow_and_pages_find_it(world: Settings, repository: Repository) -> None:
     dataset = fetch.load(find_dataset("many"), world)
     request = pipeline.request("evalrank", "trigrams", "center+flow", "many", {}, world)
@@ -220,6 +225,7 @@ def test_a_run_trains_the_flow_and_pages_find_it(world: Settings, repository: Re
     assert pipeline.run(request, world, repository, again=True).changed == {}
 
 
+@pytest.mark.trains
 def test_a_flow_that_was_deleted_is_trained_again_by_a_run_that_is_found(
     world: Settings, repository: Repository
 ) -> None:
@@ -237,6 +243,8 @@ def test_a_flow_that_was_deleted_is_trained_again_by_a_run_that_is_found(
     assert len(spaces.open_spaces([Variant("trigrams", "flow")], dataset, world)[0].vectors) == len(dataset.items)
 
 
+@pytest.mark.heavy
+@pytest.mark.trains
 def test_training_on_real_embeddings_raises_the_likelihood(
     shared_settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ PARAMETERS = "data enc metric protocol pair base model session set facilitator i
 PAGES = {"evalrank": "pair", "neighbours": "item", "models": "model", "intruder": "session", "data": "data"}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_survives_any_address(open_app: OpenApp, demo_cache: Path, page: str) -> None:
     for number, bad in enumerate(BAD[:: 2 if page == "evalrank" else 3]):

@@ -31,6 +31,7 @@ def everything(app: AppTest) -> str:
     return written(app) + " ".join(str(frame.value.to_dict()) for frame in app.dataframe)
 
 
+@pytest.mark.matrix
 def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     secret.write_text(f"query,mate\n{SECRET},{SECRET}\nand,{SECRET}\n")
@@ -62,6 +63,7 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
     assert not (demo_copy / "sessions").exists()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("reference", ["dir:/", "hf:a/b", "table:/etc/passwd", "vectors:../x"])
 def test_a_reference_typed_on_the_page_run_is_refused(demo: OpenApp, tmp_path: Path, reference: str) -> None:
     app = demo(tmp_path, "run")
@@ -71,6 +73,7 @@ def test_a_reference_typed_on_the_page_run_is_refused(demo: OpenApp, tmp_path: P
     assert not any(button.key == "run_all" for button in app.button)
 
 
+@pytest.mark.matrix
 def test_what_is_stored_is_read_and_not_changed(demo: OpenApp, demo_copy: Path) -> None:
     stored = Repository.at(demo_copy / "results.duckdb").runs()
     app = choose_rows(demo(demo_copy, "run"), stored[0].run_id)
@@ -84,6 +87,7 @@ def test_what_is_stored_is_read_and_not_changed(demo: OpenApp, demo_copy: Path) 
     assert Repository.at(demo_copy / "results.duckdb").runs() == stored
 
 
+@pytest.mark.matrix
 def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, demo_copy: Path) -> None:
     """All AppTests are one session to Streamlit: ``tests/browser`` has two visitors."""
     mine = demo(demo_copy, "data")
@@ -103,6 +107,7 @@ def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, demo_copy: P
     assert name in listed(mine), "it is not offered any more"
 
 
+@pytest.mark.matrix
 def test_an_upload_that_is_too_large_says_so(demo: OpenApp, tmp_path: Path) -> None:
     app = demo(tmp_path, "data")
     upload(app, b"query,mate\n" + b"".join(b"a%d,b%d\n" % (i, i) for i in range(2_001)))

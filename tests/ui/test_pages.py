@@ -40,6 +40,7 @@ def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: 
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("page", RESULTS)
 def test_a_page_on_the_demo_store_shows_figures(open_app: OpenApp, demo_cache: Path, page: str) -> None:
     app = open_app(demo_cache, page)
@@ -73,6 +74,7 @@ def test_overview_chart_has_the_stored_mrr(open_app: OpenApp, demo_cache: Path) 
     assert values(trace["x"]) == pytest.approx([run.metrics["mrr"]])
 
 
+@pytest.mark.heavy
 def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp, demo_cache: Path) -> None:
     runs = {
         r.plan.variant.label: r
@@ -88,6 +90,7 @@ def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp,
             assert bar["y"] == pytest.approx([metrics[f"{m}{suffix}"] for m in ("mrr", "hits@1", "hits@3", "hits@10")])
 
 
+@pytest.mark.heavy
 def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_cache: Path) -> None:
     repository = Repository.at(demo_cache / "results.duckdb")
     runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
@@ -104,6 +107,7 @@ def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_
     assert int(wrong["greater"]) in marked
 
 
+@pytest.mark.heavy
 def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank")
     everything = next(frame.value for frame in app.dataframe if "query" in frame.value)
@@ -116,17 +120,20 @@ def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp,
     assert "No pair contains this" in written(app)
 
 
+@pytest.mark.heavy
 def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", pair="99999")
     assert "There is no pair 99999" in written(app)
 
 
+@pytest.mark.heavy
 def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", enc=["minilm~center", "gone~none"], metric="cos")
     assert "`gone`" in written(app)
     assert app.multiselect(key="enc").value == ["minilm~center"]
 
 
+@pytest.mark.heavy
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = open_app(demo_copy, "evalrank", pair="0")
@@ -149,6 +156,7 @@ def run_own(cache: Path, path: Path, transform: str) -> None:
     repository.database.close()
 
 
+@pytest.mark.heavy
 def test_a_file_that_was_run_is_among_the_datasets(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
     cache, path = own_file
     app = open_app(cache, "evalrank", data=f"file:{path}")
@@ -159,6 +167,7 @@ def test_a_file_that_was_run_is_among_the_datasets(open_app: OpenApp, own_file: 
     assert any(r"my \_pairs\_" in heading.value for heading in app.subheader), "its stars are no Markdown"
 
 
+@pytest.mark.heavy
 def test_a_file_that_is_gone_still_shows_what_is_stored(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
     cache, path = own_file
     path.unlink()
@@ -167,6 +176,7 @@ def test_a_file_that_is_gone_still_shows_what_is_stored(open_app: OpenApp, own_f
     assert f"there is no file {path}" in written(app)
 
 
+@pytest.mark.heavy
 def test_runs_on_what_a_file_held_before_are_not_mixed_in(open_app: OpenApp, own_file: tuple[Path, Path]) -> None:
     cache, path = own_file
     path.write_text("left,right\nnew,recent\nfast,quick\n", "utf-8")
@@ -192,6 +202,7 @@ def test_evalrank_says_what_a_dataset_of_another_kind_is(open_app: OpenApp, demo
     assert all(button.key != "run_new" for button in app.button)
 
 
+@pytest.mark.heavy
 def test_pages_go_on_where_another_diagnostic_was_run(open_app: OpenApp, encoded: Settings, world: World) -> None:
     world.run("heros", "minilm", "demo-minimal")
     for page in ("overview", "evalrank", "models", "data"):
@@ -212,6 +223,7 @@ def type_chain(app: AppTest, chain: str) -> AppTest:
     return picker.set_value(chain).run()
 
 
+@pytest.mark.heavy
 def test_the_form_offers_chains_and_explains_every_step(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "evalrank")
     picker = app.selectbox(key="new_transform")
@@ -246,6 +258,7 @@ def test_a_chain_that_means_nothing_is_said_beside_a_disabled_button(
     assert not app.button(key="run_new").disabled
 
 
+@pytest.mark.heavy
 def test_a_chain_that_was_typed_is_computed_and_shown(open_app: OpenApp, demo_copy: Path) -> None:
     app = type_chain(open_app(demo_copy, "evalrank"), "none+abtt:02+truncate:64")
     app.button(key="run_new").click()

@@ -35,6 +35,7 @@ def test_every_step_has_a_page() -> None:
         assert (ROOT / "pages" / f"{step.page}.py").is_file()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("number", range(1, 7))
 def test_a_link_opens_a_step_with_the_ways_on_and_back(open_app: OpenApp, demo_copy: Path, number: int) -> None:
     step = tour.STEPS[number - 1]

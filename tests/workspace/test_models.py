@@ -75,6 +75,7 @@ def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: 
     assert "forward pass" not in written(app)
 
 
+@pytest.mark.matrix
 def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="minilm-static")
     assert app.selectbox(key="model").value == "minilm-static"
@@ -89,6 +90,7 @@ def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache:
     assert app.dataframe[1].value.iloc[0]["texts of"] == "demo-pairs", "encoded for a sibling's run"
 
 
+@pytest.mark.matrix
 def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="minilm")
     (link,) = [e.proto for e in app.get("page_link") if "EvalRank on" in e.proto.label]
@@ -102,6 +104,7 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
     }
 
 
+@pytest.mark.matrix
 def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="dir:/*gone*")
     assert len(app.warning) == 1
@@ -112,6 +115,7 @@ def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_c
 # --- adding
 
 
+@pytest.mark.matrix
 def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
     reference = f"dir:{MODEL_DIR}?max_length=64&prompt=*q*"
@@ -137,6 +141,7 @@ def test_a_folder_is_checked_shown_and_offered_for_a_run(open_app: OpenApp, tmp_
     )
 
 
+@pytest.mark.matrix
 def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
     open_app: OpenApp, tmp_path: Path
 ) -> None:
@@ -164,6 +169,7 @@ def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
     assert ["passage: " in w.value for w in app.warning] == [True]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
@@ -184,12 +190,14 @@ def test_what_is_wrong_with_a_reference_is_said(open_app: OpenApp, tmp_path: Pat
     assert app.button(key="run_reference")
 
 
+@pytest.mark.matrix
 def test_every_form_of_reference_is_explained(open_app: OpenApp, tmp_path: Path) -> None:
     shown = written(open_app(tmp_path, "models"))
     for entry in SCHEMES.values():
         assert f"- `{entry.form}`: {entry.description}" in shown
 
 
+@pytest.mark.matrix
 def test_rendering_asks_no_hub_model_for_its_files(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,6 +217,7 @@ def test_rendering_asks_no_hub_model_for_its_files(
     assert asked == []
 
 
+@pytest.mark.matrix
 def test_a_checked_encoder_is_run_with_and_without_centering(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +232,7 @@ def test_a_checked_encoder_is_run_with_and_without_centering(
 # --- upload
 
 
+@pytest.mark.matrix
 def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
     assert "above 200 MB" in written(app)
@@ -244,6 +254,7 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     assert "my-words" not in app.selectbox(key="model").options
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("files", "said"),
     [
@@ -265,6 +276,7 @@ def test_an_upload_that_cannot_be_used_is_said_and_not_kept(
 # --- removal
 
 
+@pytest.mark.matrix
 def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "models", model="minilm")
     files = len(list((demo_copy / "embeddings").iterdir()))
@@ -280,6 +292,7 @@ def test_clearing_a_catalog_encoder_asks_first_and_keeps_the_scores(open_app: Op
     assert [row["runs"] for row in table(app) if row["model"] == "minilm"] != [0]
 
 
+@pytest.mark.matrix
 def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_path: Path) -> None:
     reference = f"dir:{MODEL_DIR}"
     app = check(open_app(tmp_path, "models"), reference)
@@ -292,6 +305,7 @@ def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_pat
     assert (Path(MODEL_DIR) / "config.json").exists()
 
 
+@pytest.mark.matrix
 def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate()
     register_encoder(monkeypatch, GramEncoder(before=gate))
@@ -319,6 +333,7 @@ def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, mon
 # --- a demo
 
 
+@pytest.mark.matrix
 def test_a_demo_shows_the_table_and_changes_nothing(
     open_app: OpenApp, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,6 +350,7 @@ def test_a_demo_shows_the_table_and_changes_nothing(
 # --- what the cache takes
 
 
+@pytest.mark.matrix
 def test_the_cache_s_size_and_limit_are_shown(
     open_app: OpenApp, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

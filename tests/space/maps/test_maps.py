@@ -102,6 +102,7 @@ def test_umap_keeps_neighbours_and_its_quality_is_that_of_its_picture(settings: 
     assert made.seconds > 0
 
 
+@pytest.mark.process
 def test_two_requests_at_once_make_one_fit_with_progress_in_stages_and_epochs(
     stages: list[tuple[str, int, int]],
 ) -> None:

@@ -52,6 +52,7 @@ def test_the_tolerance_decides_the_verdict(made: tuple[World, Report], open_app:
     assert answer(report, 1.0)[0] in written(app)
 
 
+@pytest.mark.trains
 def test_the_command_on_screen_asks_for_the_same_repair(made: tuple[World, Report]) -> None:
     world, report = made
     words = page.command(report).split()

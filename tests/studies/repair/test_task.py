@@ -113,6 +113,7 @@ def test_held_out_scores_by_a_loop(made: tuple[World, RepairTask, Report]) -> No
     assert first.change.value == pytest.approx(first.after - first.before)
 
 
+@pytest.mark.trains
 def test_it_gains_where_there_is_something_to_learn(made: tuple[World, RepairTask, Report]) -> None:
     _, _, report = made
     assert report.gains

@@ -101,6 +101,7 @@ def test_a_fault_is_named(checked: Checked, name: str) -> None:
     assert [result.check for result in report.results] == list(TITLES)
 
 
+@pytest.mark.server
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", [*FAULTS, *OTHER_FAULTS])
 def test_without_a_reference_it_is_named_if_it_can_be_seen(checked: Checked, name: str) -> None:
@@ -116,6 +117,8 @@ def test_a_healthy_way_raises_no_alarm(checked: Checked, name: str) -> None:
     assert named(report, Verdict.UNCHECKED) == {"prefixes"}
 
 
+@pytest.mark.heavy
+@pytest.mark.server
 def test_what_is_said_names_the_cause(checked: Checked) -> None:
     def figures(name: str, of: str) -> Mapping[str, object]:
         return next(r.figures for r in checked(FAULTS[name], False).results if r.check == of)

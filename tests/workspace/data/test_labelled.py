@@ -103,6 +103,7 @@ def test_a_label_of_numbers_beside_two_texts_can_be_a_class(open_app: OpenApp, t
     assert rows(app, "class")[:2] == ["0", "1"]
 
 
+@pytest.mark.matrix
 def test_a_file_of_sentevals_needs_no_choice_of_columns(open_app: OpenApp, tmp_path: Path) -> None:
     content = "\n".join(length_lines()).encode()
     app = upload(open_app(tmp_path, "data"), content, "sentence_length.txt")

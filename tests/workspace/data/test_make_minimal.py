@@ -67,6 +67,7 @@ def test_changed_words_are_marked_and_texts_are_no_html(open_app: OpenApp, tmp_p
     assert "<b>" not in shown
 
 
+@pytest.mark.matrix
 def test_reasons_are_shown_and_what_no_rule_can_change(open_app: OpenApp, tmp_path: Path) -> None:
     app = typed(open_app(tmp_path, "data"))
     app.selectbox(key="make_shown").set_value("date").run()
@@ -81,6 +82,7 @@ def test_reasons_are_shown_and_what_no_rule_can_change(open_app: OpenApp, tmp_pa
     assert not app.error
 
 
+@pytest.mark.matrix
 def test_another_seed_starts_anew(open_app: OpenApp, tmp_path: Path) -> None:
     app = typed(open_app(tmp_path, "data"))
     (first, *_) = boxes(app)
@@ -91,6 +93,7 @@ def test_another_seed_starts_anew(open_app: OpenApp, tmp_path: Path) -> None:
     assert not app.checkbox(key=first).value
 
 
+@pytest.mark.matrix
 def test_a_visitors_are_the_visitors_and_limited(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return app_store.fill(tmp_path_factory.mktemp("overview"), no_progress, ("random-projection-64",)).cache
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", all_diagnostics())
 def test_a_section_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, filled: Path, name: str) -> None:
     app = open_app(filled, "overview", scores=name)
@@ -68,6 +69,7 @@ def test_only_what_was_run_is_offered(open_app: OpenApp, demo_cache: Path) -> No
     assert choice.value == "evalrank"
 
 
+@pytest.mark.matrix
 def test_the_first_sentence_has_the_best_score_and_its_interval(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "overview", post="true")
     repository = Repository.at(demo_cache / "results.duckdb")
@@ -81,6 +83,7 @@ def test_the_first_sentence_has_the_best_score_and_its_interval(open_app: OpenAp
     assert f"{best.metrics['mrr']:.3f} (95% CI {interval.low:.3f} to {interval.high:.3f})" in said
 
 
+@pytest.mark.matrix
 def test_of_many_models_the_best_are_drawn_and_the_others_counted(
     open_app: OpenApp, filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +93,7 @@ def test_of_many_models_the_best_are_drawn_and_the_others_counted(
     assert "2 models; showing the 1 with the highest" in written(app)
 
 
+@pytest.mark.matrix
 def test_scores_are_there_while_many_pairs_are_tested(
     open_app: OpenApp, demo_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +124,7 @@ def test_scores_are_there_while_many_pairs_are_tested(
     assert again == written(open_app(demo_cache, "overview"))
 
 
+@pytest.mark.matrix
 def test_of_many_datasets_the_first_are_shown_and_the_others_on_request(
     open_app: OpenApp, demo_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,6 +68,7 @@ def on_cluster(app: AppTest) -> list[Button]:
     return [button for button in app.button if button.key == "run_on_cluster"]
 
 
+@pytest.mark.matrix
 def test_runs_are_sent_to_the_cluster_that_is_set(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -88,6 +89,7 @@ def test_runs_are_sent_to_the_cluster_that_is_set(
     assert not on_cluster(app), "all is stored"
 
 
+@pytest.mark.matrix
 def test_without_ray_the_page_says_how_to_install_it(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +102,7 @@ def test_without_ray_the_page_says_how_to_install_it(
     assert not app.button(key="run_all").disabled
 
 
+@pytest.mark.matrix
 def test_a_cluster_that_cannot_be_reached_is_one_line(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +117,7 @@ def test_a_cluster_that_cannot_be_reached_is_one_line(
     assert not on_cluster(app)[0].disabled, "it can be sent again"
 
 
+@pytest.mark.matrix
 def test_on_a_demo_no_cluster_is_offered(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLINDSPOT_RAY", "local")
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
@@ -123,6 +127,7 @@ def test_on_a_demo_no_cluster_is_offered(open_app: OpenApp, tmp_path: Path, monk
     assert not on_cluster(app)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("dataset", "diagnostic"), [("demo-pairs", "evalrank"), ("demo-retrieval", "retrieval"), ("demo-words", "analogy")]
 )
@@ -153,6 +158,7 @@ def starts(app: AppTest) -> list[Button]:
     return [button for button in app.button if button.key == "run_all"]
 
 
+@pytest.mark.matrix
 def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
     open_app: OpenApp, demo_copy: Path
 ) -> None:
@@ -170,6 +176,7 @@ def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
     assert app.multiselect(key="run_transforms").value == ["none"], "the reader's own choice stays"
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("widget", "values", "part"),
     [
@@ -190,6 +197,7 @@ def test_what_is_wrong_is_said_in_one_line(
     assert not starts(app)
 
 
+@pytest.mark.matrix
 def test_chosen_runs_are_computed_and_appear(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "run")
     app.button(key="run_all").click().run()
@@ -202,6 +210,7 @@ def test_chosen_runs_are_computed_and_appear(open_app: OpenApp, demo_copy: Path)
     assert [run.run_id for run in repository.runs(limit=15)] == shown["run"].tolist()
 
 
+@pytest.mark.matrix
 def test_one_chosen_run_shows_its_manifest_and_can_be_repeated(open_app: OpenApp, demo_copy: Path) -> None:
     run = Repository.at(demo_copy / "results.duckdb").runs(dataset="demo-pairs")[0]
     app = choose_rows(open_app(demo_copy, "run"), run.run_id)
@@ -214,6 +223,7 @@ def test_one_chosen_run_shows_its_manifest_and_can_be_repeated(open_app: OpenApp
     assert f"All {len(run.metrics)} scores" in written(app)
 
 
+@pytest.mark.matrix
 def test_two_chosen_runs_are_compared(open_app: OpenApp, demo_copy: Path) -> None:
     runs = [
         r
@@ -232,6 +242,7 @@ def test_two_chosen_runs_are_compared(open_app: OpenApp, demo_copy: Path) -> Non
     )
 
 
+@pytest.mark.matrix
 def test_deleting_asks_first(open_app: OpenApp, demo_copy: Path) -> None:
     repository = Repository.at(demo_copy / "results.duckdb")
     before = repository.runs()
@@ -246,6 +257,7 @@ def test_deleting_asks_first(open_app: OpenApp, demo_copy: Path) -> None:
     assert not [b for b in app.button if b.key == "repeat"], "nothing is chosen any more"
 
 
+@pytest.mark.matrix
 def test_a_run_that_this_version_cannot_repeat_says_so(open_app: OpenApp, demo_copy: Path) -> None:
     repository = Repository.at(demo_copy / "results.duckdb")
     repository.abandon(repository.begin(plan("f" * 16, pair_set(2, "gone"))))
@@ -255,6 +267,7 @@ def test_a_run_that_this_version_cannot_repeat_says_so(open_app: OpenApp, demo_c
     assert any("gone" in error.value for error in app.error)
 
 
+@pytest.mark.matrix
 def test_ten_thousand_runs_are_shown_a_page_at_a_time(open_app: OpenApp, tmp_path: Path) -> None:
     repository = Repository.at(tmp_path / "results.duckdb")
     store_many(repository, 10_000, variants=500)
