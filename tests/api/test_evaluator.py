@@ -125,6 +125,7 @@ def test_the_last_step_is_the_trained_model(trained: Training) -> None:
     assert again.metrics == trained.evaluator.runs["step-60"]["heros"].metrics
 
 
+@pytest.mark.trains
 def test_the_ranks_of_the_last_step_are_those_of_a_loop(trained: Training) -> None:
     texts = list(dict.fromkeys(text for pair in PAIRS for text in pair))
     vectors = trained.model.encode(texts, show_progress_bar=False).astype(np.float64)
@@ -138,6 +139,7 @@ def test_the_ranks_of_the_last_step_are_those_of_a_loop(trained: Training) -> No
     assert frame["step-60"].tolist() == ranks
 
 
+@pytest.mark.trains
 def test_pairs_lost_and_won(trained: Training) -> None:
     """Against a loop over the ranks of both steps."""
     frame = trained.evaluator.pairs()
@@ -165,6 +167,7 @@ def test_pairs_lost_and_won(trained: Training) -> None:
     assert ((heads["low"] <= heads["value"]) & (heads["value"] <= heads["high"])).all()
 
 
+@pytest.mark.trains
 def test_minimal_pairs_are_kept_original_by_original(trained: Training) -> None:
     frame = trained.evaluator.minimal_pairs()
     for label in STEPS:
@@ -173,6 +176,7 @@ def test_minimal_pairs_are_kept_original_by_original(trained: Training) -> None:
     assert set(trained.evaluator.changed(diagnostic="heros")) == {"item_no", "text", "before", "after", "gain"}
 
 
+@pytest.mark.trains
 def test_figures_and_tables_show_every_step(trained: Training) -> None:
     (line,) = trained.evaluator.figure().data
     assert list(line.x) == [0, 20, 40, 60]
@@ -181,6 +185,7 @@ def test_figures_and_tables_show_every_step(trained: Training) -> None:
     assert trained.evaluator.scores("arrow").num_rows == len(trained.evaluator.scores())
 
 
+@pytest.mark.trains
 def test_the_store_has_the_training(trained: Training) -> None:
     repository = trained.evaluator._place.repository
     assert trainings(repository) == ["queries only"]
@@ -193,6 +198,7 @@ def test_the_store_has_the_training(trained: Training) -> None:
         in_process.registered("python:queries only/step-20")
 
 
+@pytest.mark.trains
 def test_the_trainer_goes_by_the_headline(trained: Training) -> None:
     from sentence_transformers.sentence_transformer.evaluation import SequentialEvaluator
 

@@ -46,6 +46,7 @@ def test_a_baseline_is_recorded_and_gated_on(blindspot: Command, golden: Path, t
     assert len(ElementTree.parse(junit).getroot()[0]) == 1
 
 
+@pytest.mark.heavy
 def test_the_same_model_is_undecided_on_few_items_and_passes_with_more_tolerance(
     blindspot: Command, golden: Path
 ) -> None:

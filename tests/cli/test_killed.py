@@ -270,6 +270,7 @@ def test_a_signal_ends_the_command_line_at_once(tmp_path: Path, which: signal.Si
     repository.database.close()
 
 
+@pytest.mark.process
 def test_two_processes_that_are_asked_the_same_at_once_store_it_once(tmp_path: Path) -> None:
     both = [Sweep(tmp_path, SAMPLE, "forkserver") for _ in range(2)]
     for child in both:

@@ -188,6 +188,7 @@ def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot
     assert "cannot be compared" not in blindspot(*sweep).out
 
 
+@pytest.mark.heavy
 def test_a_dry_run_tells_what_is_there_and_does_nothing(blindspot: Command, environment: Settings) -> None:
     plan = (*SMALL, "--transform", "none", "--transform", "center")
     assert blindspot(*plan, "--dry-run").out.endswith("8 runs: 0 in the store, 8 to compute\n")
@@ -226,6 +227,7 @@ def test_a_dry_run_asks_no_hub(blindspot: Command) -> None:
 # --- what goes wrong
 
 
+@pytest.mark.heavy
 def test_one_that_fails_stops_none_of_the_others(blindspot: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: CancelToken) -> None:
         raise BlindspotError("the weights are gone", remedy="find them")

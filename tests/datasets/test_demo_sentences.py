@@ -15,7 +15,6 @@ from blindspot.datasets.published.pairs import DEMO_REWRITES
 from blindspot.settings import ASSETS
 from blindspot.texts import near_duplicate_key
 from tests.support import demo_rules as rules
-from tests.support.tables import each
 
 Row = dict[str, str]
 ALL = ("original", *rules.REWRITES)
@@ -122,7 +121,7 @@ def test_a_row_without_a_fault(row: Row) -> None:
     assert rules.row_problems(row) == []
 
 
-@each(
+@pytest.mark.parametrize(
     ("name", "old", "new", "problem"),
     [
         ("part_of_speech", "verb", "noun", "part_of_speech: verb or adjective"),

@@ -74,6 +74,7 @@ def encoders(shared_settings: Settings) -> dict[str, tuple[Encoder, Float32]]:
     return out
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("chain", CHAINS)
 @pytest.mark.parametrize("reference", ["minilm", "minilm-static", "minilm-first-last-avg", "lsa"])
 def test_contributions_add_up_to_the_stored_cosine(

@@ -75,6 +75,7 @@ def test_a_flow_is_what_its_couplings_say(trained: tuple[Flow, Any]) -> None:
     np.testing.assert_allclose(flow.apply(curved())[7], z, atol=1e-4)
 
 
+@pytest.mark.trains
 def test_training_raises_the_likelihood_and_tells_how_far_it_is(trained: tuple[Flow, Any]) -> None:
     flow, told = trained
     assert told == [("training the flow", step, 150) for step in range(151)]

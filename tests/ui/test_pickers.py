@@ -64,6 +64,7 @@ def test_a_page_has_the_pickers_that_change_something_and_no_others(open_app: Op
     assert drawn == {picker.value for picker in pickers_of(page)}
 
 
+@pytest.mark.matrix
 def test_the_baseline_is_minilm_unless_another_is_picked(open_app: OpenApp, three: Path) -> None:
     app = open_app(three, "evalrank")
     assert app.selectbox(key="base").value is None
@@ -83,6 +84,7 @@ def test_without_minilm_the_oldest_untransformed_model_is_the_baseline(open_app:
     assert open_app(tmp_path, "evalrank").session_state["_picks"].baseline == Variant("y", "none")
 
 
+@pytest.mark.matrix
 def test_a_baseline_that_is_picked_is_shown_among_picked_models(open_app: OpenApp, three: Path) -> None:
     app = open_app(three, "evalrank", enc="lsa~none")
     assert app.session_state["_picks"].variants == (LSA,)

@@ -47,6 +47,7 @@ def test_a_link_opens_a_step_with_the_ways_on_and_back(open_app: OpenApp, demo_c
     assert all(query["data"] == [tour.DATASET] for _, query in links(app))
 
 
+@pytest.mark.matrix
 def test_who_dismisses_it_is_not_asked_again_but_can_still_open_a_step(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "findings")
     assert "tour_end" in keys(app)
@@ -58,6 +59,7 @@ def test_who_dismisses_it_is_not_asked_again_but_can_still_open_a_step(open_app:
     assert "tour_end" in keys(open_app(demo_copy, "findings", tour="1"))
 
 
+@pytest.mark.matrix
 def test_ending_it_on_the_way_is_dismissing_it(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "data", tour="5")
     app.button(key="tour_end").click().run()
@@ -66,6 +68,7 @@ def test_ending_it_on_the_way_is_dismissing_it(open_app: OpenApp, demo_copy: Pat
     assert "tour_end" not in keys(open_app(demo_copy, "findings"))
 
 
+@pytest.mark.matrix
 def test_on_a_hosted_demo_one_visitor_does_not_dismiss_it_for_others(
     open_app: OpenApp, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,6 +87,7 @@ def test_other_steps_are_none(open_app: OpenApp, demo_copy: Path, value: str) ->
     assert ("tour_end" in keys(app)) == (value == "03")
 
 
+@pytest.mark.matrix
 def test_without_the_demo_nobody_is_invited_and_a_step_offers_it(open_app: OpenApp, tmp_path: Path) -> None:
     assert "tour_end" not in keys(open_app(tmp_path, "findings"))
     assert "tour_demo" in keys(open_app(tmp_path, "data", tour="5"))

@@ -96,7 +96,7 @@ def test_parts(dataset: Dataset) -> None:
         assert counts[f"{dataset.counted}_covered"] == len(part.rows)
 
 
-@every_kind
+@pytest.mark.parametrize("dataset", SAMPLES, ids=lambda d: d.kind.name)
 def test_it_is_stored_once_with_its_rows(dataset: Dataset, repository: Repository) -> None:
     with repository.database.transaction() as cursor:
         for _ in range(2):

@@ -186,6 +186,7 @@ def test_a_child_ends_when_its_parent_is_gone(tmp_path: Path, numba_cache: None)
     assert not (tmp_path / "coordinates.npy").exists()
 
 
+@pytest.mark.process
 def test_what_a_killed_parent_left_is_removed(settings: Settings, made: maps.Map) -> None:
     left = settings.maps / ".work-abc"
     left.mkdir()
@@ -205,6 +206,7 @@ def test_a_child_that_fails_is_reported_in_a_line(settings: Settings, monkeypatc
     assert leftovers(settings) == []
 
 
+@pytest.mark.process
 def test_a_cancelled_wait_for_the_lock_ends(settings: Settings) -> None:
     cancel, stopped = CancelToken(), []
 
@@ -224,6 +226,7 @@ def test_a_cancelled_wait_for_the_lock_ends(settings: Settings) -> None:
     assert stopped
 
 
+@pytest.mark.process
 def test_a_damaged_map_is_made_again(settings: Settings) -> None:
     request = replace(REQUEST, method=Method.PCA)
     made = maps.make(request, settings)
@@ -237,6 +240,7 @@ def test_a_damaged_map_is_made_again(settings: Settings) -> None:
     assert made.explained[0] >= made.explained[1] > 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [
@@ -250,6 +254,7 @@ def test_what_cannot_be_drawn_is_said(settings: Settings, request_: MapRequest, 
         maps.make(request_, settings)
 
 
+@pytest.mark.process
 def test_three_items_have_a_plane(settings: Settings) -> None:
     made = maps.make(MapRequest(VARIANT, "three", method=Method.PCA), settings)
     assert made.coordinates.shape == (3, 2)
@@ -257,6 +262,7 @@ def test_three_items_have_a_plane(settings: Settings) -> None:
     assert made.quality.k == 1
 
 
+@pytest.mark.process
 def test_the_key_knows_all_that_decides_a_map(settings: Settings) -> None:
     space, centred = space_in(settings), space_in(settings, variant=Variant("trigrams", "center"))
     keys = [REQUEST.key(space), REQUEST.key(centred)]
@@ -283,6 +289,7 @@ def test_parameters_out_of_range_are_refused() -> None:
             maps.checked(*wrong)
 
 
+@pytest.mark.process
 def test_the_estimate_learns_from_maps_that_were_made(settings: Settings, made: maps.Map) -> None:
     few, many = (maps.estimated_seconds(n, REQUEST, settings) for n in (1_000, 20_000))
     assert 0 < few < many
@@ -294,6 +301,7 @@ def test_the_estimate_learns_from_maps_that_were_made(settings: Settings, made: 
 MAP = ("map", "--dataset", "many", "--encoder", "trigrams")
 
 
+@pytest.mark.process
 def test_the_command_writes_a_file(blindspot: Command, made: maps.Map, tmp_path: Path) -> None:
     facts = blindspot(*MAP, "--out", str(tmp_path / "map.parquet"), "--json").json
     assert (facts["method"], facts["items"], facts["seed"]) == ("umap", N, 0)

@@ -86,6 +86,7 @@ def test_one_kind_is_another_repair(made: tuple[World, Report], open_app: OpenAp
     assert app.button(key="repair_train").disabled is False
 
 
+@pytest.mark.trains
 def test_what_is_not_trained_yet_is_offered(made: tuple[World, Report], open_app: OpenApp) -> None:
     world, _ = made
     app = open_app(world.cache, "repair", **WHERE, repair_method="queries")

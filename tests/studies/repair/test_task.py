@@ -222,6 +222,7 @@ def test_a_positive_before_all_negatives_by_a_loop(made: tuple[World, RepairTask
         assert score == pytest.approx(np.mean(points))
 
 
+@pytest.mark.trains
 def test_a_map_that_changes_nothing_rules_out_what_so_many_units_can(made: tuple[World, RepairTask, Report]) -> None:
     """With a share p of units that differ, none of n does in (1 - p)^n of the samples: 2.5% at the interval's end."""
     world, *_ = made
@@ -300,6 +301,7 @@ def test_a_model_below_chance_gains_from_shuffled_labels_and_that_is_no_gain(
     assert report.verdict() is Verdict.NOT_WORTH
 
 
+@pytest.mark.trains
 def test_damage_is_that_of_ordinary_runs(made: tuple[World, RepairTask, Report]) -> None:
     world, _, report = made
     for name, diagnostic, score in (("demo-pairs", "evalrank", "mrr"), ("demo-scored", "similarity", "spearman")):
@@ -312,6 +314,7 @@ def test_damage_is_that_of_ordinary_runs(made: tuple[World, RepairTask, Report])
     assert chains <= {"none", report.chain}, "random maps are nobody's results"
 
 
+@pytest.mark.trains
 def test_neighbours_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     encoder = resolve_encoder(ENCODER, world.settings)
@@ -395,6 +398,7 @@ def test_a_report_is_found_again(made: tuple[World, RepairTask, Report]) -> None
     path.write_bytes(whole)
 
 
+@pytest.mark.trains
 def test_a_repair_fits_its_own_model_alone(made: tuple[World, RepairTask, Report]) -> None:
     world, _, report = made
     with pytest.raises(InputError, match="another model's vectors"):
@@ -454,6 +458,7 @@ def test_bad_input_is_one_line(world: World, encoder: GramEncoder, dataset: Mini
     assert not list(world.settings.repairs.glob("*"))
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -483,6 +488,7 @@ def measure(part: Part, change: Ends, **more: object) -> Measure:
 GAIN = measure(Part.HELD_OUT, Ends(0.3, 0.2, 0.4))
 
 
+@pytest.mark.trains
 @pytest.mark.parametrize(
     ("measures", "verdict"),
     [
@@ -509,12 +515,14 @@ def test_the_verdict(made: tuple[World, RepairTask, Report], measures: list[Meas
     assert all(one.endswith(".") for one in said)
 
 
+@pytest.mark.trains
 def test_a_loss_within_the_tolerance_is_none(made: tuple[World, RepairTask, Report]) -> None:
     report = replace(made[2], measures=(GAIN, measure(Part.DAMAGE, Ends(-0.03, -0.04, -0.025))))
     assert report.verdict(0.02) is Verdict.NOT_WORTH
     assert report.verdict(0.05) is Verdict.WORTH
 
 
+@pytest.mark.trains
 def test_the_catalog_entry_of_the_usual_tests_is_not_the_trained_one(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     found = measuring.usual_tests("demo-minimal", world.settings)

@@ -60,6 +60,7 @@ def test_the_built_in_task_shows_classes_and_examples(open_app: OpenApp, tmp_pat
     assert next(t for t in app.toggle).disabled
 
 
+@pytest.mark.matrix
 def test_what_the_header_does_not_tell_is_chosen_and_kept(uploaded: AppTest, tmp_path: Path) -> None:
     app = uploaded
     assert not any(b.key == "upload_keep" for b in app.button)

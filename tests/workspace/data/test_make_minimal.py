@@ -31,6 +31,7 @@ def boxes(app: AppTest) -> list[str]:
     return [box.key for box in app.checkbox if box.key and box.key.startswith("make_accept_")]
 
 
+@pytest.mark.matrix
 def test_texts_become_a_picked_dataset_without_what_was_rejected(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
     assert len(rows(app, "right")) == 19

@@ -54,6 +54,7 @@ def test_a_section_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp,
     assert {sign for sign in "★↑↓" if sign in cells} == signs
 
 
+@pytest.mark.matrix
 def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, filled: Path) -> None:
     table = open_app(filled, "overview", scores="heros").dataframe[0].value
     run = Repository.at(filled / "results.duckdb").runs(diagnostic="heros")[0]

@@ -66,6 +66,7 @@ def check(app: AppTest, expected: list[float]) -> None:
     assert len(maps(app)) == len(expected)
 
 
+@pytest.mark.matrix
 def test_nothing_is_asked_before_the_reader_does(
     open_app: OpenApp, runs: dict[str, RunRecord], module_world: World
 ) -> None:
@@ -75,6 +76,7 @@ def test_nothing_is_asked_before_the_reader_does(
     assert len(maps(app)) == 2
 
 
+@pytest.mark.matrix
 def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {
         "data": SMALL_PAIRS.id,
@@ -93,6 +95,7 @@ def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], modul
     assert "“through”, only in the match" in written(app)
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("runs")
 def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World) -> None:
     run = module_world.run("evalrank", SUM, SMALL_PAIRS.id, metric="l2")
@@ -102,6 +105,7 @@ def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World
     assert "this explains the cosine" in written(app)
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("runs")
 def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_world: World) -> None:
     app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
@@ -110,6 +114,7 @@ def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_wo
     assert "Choose the protocol “definition”" in written(app)
 
 
+@pytest.mark.matrix
 def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {"data": SCORED.id, "enc": TWO, "similarity_view": "pairs", "sim_a": TWO[0], "sim_b": TWO[1]}
     app = open_app(module_world.cache, "similarity", **address, pair="0", why="true")
@@ -121,6 +126,7 @@ def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], mod
     assert r"\<b\>bold\</b\>" in written(app)
 
 
+@pytest.mark.matrix
 def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {"data": SENTENCES.id, "enc": TWO, "heros_view": "sentences", "sent_a": TWO[0], "sent_b": TWO[1]}
     app = open_app(module_world.cache, "heros", **address, original_no="1", sent_rewrite="antonym", why="true")
@@ -128,6 +134,7 @@ def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], modu
     assert "“no”, only in the rewrite" in written(app)
 
 
+@pytest.mark.matrix
 @pytest.mark.usefixtures("runs")
 def test_a_neighbor_of_an_item_and_of_an_own_text(open_app: OpenApp, module_world: World) -> None:
     number = SMALL_PAIRS.items.index(DOG)
