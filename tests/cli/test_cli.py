@@ -296,10 +296,8 @@ def test_pairs_of_ones_own_in_every_format(
 def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environment: Settings, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("query,mate\na,b\nc\n", "utf-8")
-    assert (
-        blindspot.error(*DEMO, "--dataset", f"file:{path}", "--json")
-        == f"{path}, line 3: 1 cell(s); expected 2, as in the first line"
-    )
+    said = blindspot.error(*DEMO, "--dataset", f"file:{path}", "--json")
+    assert said.startswith(f"{path}, line 3: 1 cell(s); expected 2, as in line 1")
     assert not environment.cache.exists()
 
 
