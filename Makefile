@@ -7,7 +7,7 @@ TESTS := OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 # Two processes, a file of tests at a time.
 IN_TWO := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: screenshots help run demo test check rest trust lint bench docs clean
+.PHONY: screenshots help run demo test check rest trust lint bench gpu-check docs clean
 
 run: .venv/run.stamp  ## set everything up and serve the app
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -37,6 +37,9 @@ lint: .venv/dev.stamp  ## ruff, spelling and mypy
 bench: .venv/run.stamp  ## measure how fast it is here
 	$(BIN)/python -m core bench
 
+gpu-check:  ## check and measure the GPU of a machine that has torch and sentence-transformers (ARGS=--short)
+	$(PYTHON) -m blindspot.benchmarks.gpu_check $(ARGS)
+
 docs: .venv/dev.stamp  ## build the documentation into site/
 	$(BIN)/mkdocs build --quiet
 
@@ -47,7 +50,7 @@ clean:  ## remove .venv and site
 	rm -rf .venv site
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 14
 
 .venv/made.stamp:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"Blindspot needs Python 3.11 to 3.13, {sys.executable} is {v[0]}.{v[1]}: make PYTHON=python3.12 $(MAKECMDGOALS)")'

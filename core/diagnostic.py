@@ -302,6 +302,7 @@ class DiagnosticResult:
     seeds: Mapping[str, int] = field(default_factory=dict)
     chosen: Mapping[str, float] = field(default_factory=dict)
     device: str = "cpu"
+    device_note: str = ""
 
 
 class Compute(Protocol):

@@ -9,9 +9,6 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
 LONGEST_PART = 2_000  # characters of what, expected or remedy
 # Libraries that the base installation lacks, as they are imported, by the extra of pyproject.toml that brings them.
 EXTRAS: Mapping[str, frozenset[str]] = {
@@ -100,6 +97,9 @@ class Cancelled(BlindspotError):
 
 def unknown(kind: str, value: str, known: Iterable[str]) -> InputError:
     """The error for an unknown id, suggesting the nearest known one."""
+    from rapidfuzz import process  # not on the bare machines of ``make gpu-check``
+    from rapidfuzz.distance import OSA
+
     known = sorted(known)
     nearest = process.extractOne(value[:LONGEST_PART], known, scorer=OSA.normalized_similarity, score_cutoff=0.5)
     return InputError(

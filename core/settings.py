@@ -52,7 +52,8 @@ VARIABLES: Mapping[str, Variable] = {
     ),
     "BLINDSPOT_DEVICE": Variable(
         "`auto`",
-        "`auto` (the CPU), `cpu`, `cuda`, `cuda:N` or `mps` ([GPUs](../guides/encoders.md#gpus))",
+        "`auto` (for large jobs a GPU that passed its check), `cpu`, `cuda`, `cuda:N` or `mps` "
+        "([GPUs](../guides/encoders.md#gpus))",
     ),
     "BLINDSPOT_RAY": Variable(
         "none",

@@ -140,7 +140,7 @@ def run(
         name: of a model that is no reference.
         columns: of the data, by role, such as ``{"query": "question", "mate": "answer"}``.
         store: a cache folder; None for results that end with the program.
-        device: ``auto`` (the CPU), ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+        device: ``auto`` (a GPU that passed its self-check, for large jobs), ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
         params: of the diagnostic, such as ``metric="l2"``.
 
     Raises:

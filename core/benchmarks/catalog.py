@@ -221,7 +221,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         ),
         Benchmark(
             "gpu_encode",
-            "MiniLM on the GPU: times as fast as on the CPU, in float32 and in float16",
+            "MiniLM on the GPU: times as fast as on the CPU, in float32 and in bfloat16",
             None,
             False,
             encoding.gpu_encode,

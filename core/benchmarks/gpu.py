@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
-from blindspot.benchmarks import ranking
-from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured, interleaved_ratios
+from blindspot.benchmarks.problems import ranking_problem
 from blindspot.encoders.device import device_for_ranking
 from blindspot.numerics.ranking.gpu import ITEMS_PER_TILE, PAIRS_PER_TILE, PRECISIONS, Precision, rank_pairs_on
 from blindspot.numerics.ranking.ranks import rank_pairs
@@ -27,27 +27,36 @@ def gpu_rank(progress: Progress) -> list[BenchmarkResult]:
     return measured(device, progress)
 
 
-def measured(device: str, progress: Progress) -> list[BenchmarkResult]:
+def refuse(sentence: str) -> None:
+    """A ``Fallback``: what is measured is not counted on the CPU instead."""
+    raise RuntimeError(sentence)
+
+
+def measured(device: str, progress: Progress, pairs: int = PAIRS_OF_TIMINGS) -> list[BenchmarkResult]:
     """``gpu_rank`` on a torch device; raises ``RuntimeError`` if the ranks differ from the CPU's."""
-    matrix, queries, mates = ranking.ranking_problem(768)
+    matrix, queries, mates = ranking_problem(768)
     expected = rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
     results = []
     for precision in PRECISIONS:
 
         def there(p: Precision = precision) -> None:
-            rank_pairs_on(device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), p)
+            rank_pairs_on(
+                device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), p, fallback=refuse
+            )
 
         def here() -> None:
             rank_pairs(matrix, queries, mates, Similarity.COS, no_progress, CancelToken())
 
-        found = rank_pairs_on(device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), precision)
+        found = rank_pairs_on(
+            device, matrix, queries, mates, Similarity.COS, no_progress, CancelToken(), precision, fallback=refuse
+        )
         if (found.greater != expected.greater).any() or (found.ties != expected.ties).any():
             raise RuntimeError(f"ranks in {precision} on {device} are not those of the CPU")
         name = "gpu_rank" if precision == "float32" else f"gpu_rank_{precision}"
-        samples = interleaved_ratios(here, there, progress, f"{name}, against the CPU")
+        samples = interleaved_ratios(here, there, progress, f"{name}, against the CPU", pairs)
         results.append(BenchmarkResult(name, statistics.median(samples), "ratio", samples))
         products = _products(device, precision, matrix, queries)
-        samples = interleaved_ratios(there, products, progress, f"{name}, against the products")
+        samples = interleaved_ratios(there, products, progress, f"{name}, against the products", pairs)
         results.append(BenchmarkResult(f"{name}_vs_gemm", statistics.median(samples), "ratio", samples))
     return [replace(results[0], name="gpu_rank"), *results[1:]]
 

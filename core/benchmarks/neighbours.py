@@ -8,6 +8,7 @@ import numpy as np
 
 from blindspot.benchmarks import ranking
 from blindspot.benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from blindspot.benchmarks.problems import ranking_problem
 from blindspot.numerics.neighbours.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity, unit_vectors
 from blindspot.types import Float32, Int64, Progress
@@ -27,7 +28,7 @@ def neighbours(progress: Progress) -> list[BenchmarkResult]:
 
     stored = {kind: problem[0] for kind, problem in ranking.stored_embeddings().items()}
     results, ways = [], ranking.kinds_of_products()
-    for kind, matrix in {"random": ranking.ranking_problem(384)[0], **stored}.items():
+    for kind, matrix in {"random": ranking_problem(384)[0], **stored}.items():
         rows = np.sort(np.random.default_rng(0).permutation(len(matrix))[:QUERIES]).astype(np.int64)
         units = unit_vectors(matrix)
         flat = faiss.IndexFlatIP(units.shape[1])

@@ -10,6 +10,7 @@ import numpy as np
 
 from blindspot.benchmarks import resident
 from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from blindspot.benchmarks.problems import ranking_problem
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
@@ -30,17 +31,6 @@ OUT_OF_CORE = (1_000_000, 2_000)  # items, queries
 # Models of ``rank_kinds``; the last one's vectors are means of the words' ones, of 300 dimensions.
 STORED = ("minilm", "minilm-cls", "random-projection")
 Context = Callable[[], AbstractContextManager[None]]
-
-
-def ranking_problem(dimension: int, items: int = 24_957, queries: int = 6_989) -> tuple[Float32, Int32, Int32]:
-    """Unit vectors of EvalRank's sizes: every query is one item, its match lies near it."""
-    rng = np.random.default_rng(7)
-    matrix = rng.standard_normal((items, dimension), dtype=np.float32)
-    order = rng.permutation(items).astype(np.int32)
-    query_items, mates = order[:queries], order[-queries:]
-    matrix[mates] = matrix[query_items] + 0.6 * rng.standard_normal((queries, dimension)).astype(np.float32)
-    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix, query_items, mates
 
 
 def rank_vs_gemm(progress: Progress) -> list[BenchmarkResult]:

@@ -25,23 +25,27 @@ def diagnose(
     as_json: AsJson = False,
     mend: Annotated[bool, typer.Option("--mend", help="Repair what can be repaired, asking before each step.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --mend: do not ask.")] = False,
+    gpu: Annotated[bool, typer.Option("--gpu", help="Compare a GPU with the CPU, anew.")] = False,
     ready: Annotated[bool, typer.Option("--ready", help="Only check, quickly, whether the server can start.")] = False,
 ) -> None:
     """Check this installation and say how to fix what is wrong; exit code 1 if there is a problem."""
-    if sum((as_json, mend, ready)) > 1 or (yes and not mend):
-        raise InputError("these options exclude each other", expected="--json, --ready, --mend or --mend --yes")
+    if sum((as_json or gpu, mend, ready)) > 1 or (yes and not mend):
+        expected = "--json, --gpu, --gpu --json, --ready, --mend or --mend --yes"
+        raise InputError("these options exclude each other", expected=expected)
     if ready:
         _ready()
     elif mend:
         _mend(yes=yes)
     else:
-        _report(as_json=as_json)
+        settings = doctor.usable_settings(os.environ)
+        _report(
+            doctor.examine_gpu(settings) if gpu else doctor.examine(settings, Repository.at(settings.store)),
+            as_json=as_json,
+        )
 
 
-def _report(*, as_json: bool) -> None:
+def _report(findings: Sequence[Finding], *, as_json: bool) -> None:
     """Print the findings, then raise ``BlindspotError`` if there are problems."""
-    settings = doctor.usable_settings(os.environ)
-    findings = doctor.examine(settings, Repository.at(settings.store))
     problems = [finding for finding in findings if finding.state is State.PROBLEM]
     if as_json:
         output.print_json({"findings": [asdict(finding) for finding in findings], "problems": len(problems)})

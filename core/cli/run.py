@@ -64,6 +64,7 @@ def run(
             outcomes.append(pipeline.run(request, settings, repository, progress))
     output.warn(manifests.prompt_warnings(o.record for o in outcomes))
     output.warn(manifests.assumptions(o.record for o in outcomes))
+    output.warn(manifests.device_notes(o.record for o in outcomes))
     output.warn(manifests.truncation_warnings(o.record for o in outcomes))
     output.warn(manifests.zero_vector_warnings(o.record for o in outcomes))
     output.warn(manifests.ranking_notes(o.record for o in outcomes))

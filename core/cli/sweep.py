@@ -142,6 +142,7 @@ def sweep(
     failures = [result for result in results if isinstance(result, Failure)]
     output.warn(manifests.prompt_warnings(d.record for d in done))
     output.warn(manifests.assumptions(d.record for d in done))
+    output.warn(manifests.device_notes(d.record for d in done))
     output.warn(manifests.ranking_notes(d.record for d in done))
     output.warn_of_changes((d.request.variant.encoder for d in done), settings)
     if as_json:

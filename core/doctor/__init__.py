@@ -18,7 +18,7 @@ from blindspot.doctor.readiness import not_ready
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 
-__all__ = ["Finding", "Mend", "State", "examine", "mends", "not_ready", "usable_settings"]
+__all__ = ["Finding", "Mend", "State", "examine", "examine_gpu", "mends", "not_ready", "usable_settings"]
 
 usable_settings = software.usable_settings
 
@@ -58,3 +58,8 @@ def examine(
         (cluster.CLUSTER, "nodes", lambda: cluster.nodes(settings)),
     )
     return tuple(finding for area, name, check in checks for finding in guarded(area, name, check))
+
+
+def examine_gpu(settings: Settings) -> tuple[Finding, ...]:
+    """Check a GPU's vectors and ranks against the CPU's; replaces the outcomes that ``auto`` goes by."""
+    return guarded(machine.DEVICES, "GPU", lambda: machine.check_gpu(settings))

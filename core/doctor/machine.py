@@ -8,7 +8,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import joblib
@@ -16,7 +16,13 @@ import psutil
 
 from blindspot.doctor.cgroups import MemoryLimit, memory_limit
 from blindspot.doctor.findings import GIB, Finding, note, ok, problem, problem_of, size
+from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.device import resolve_device
+from blindspot.encoders.gpu import self_check
+from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_ranks
+from blindspot.encoders.references import Dtype
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.encoders.transformer.hub import HubEncoder
 from blindspot.errors import BlindspotError, is_pinned, library_missing, reinstall
 from blindspot.settings import Settings
 
@@ -52,12 +58,13 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
         except BlindspotError as error:
             yield problem_of(DEVICES, "device", error)
         else:
-            yield ok(DEVICES, "device", f"encoders run on {used} (BLINDSPOT_DEVICE is {settings.device})")
+            large = ", large jobs on a GPU that passed its self-check" if settings.device == "auto" else ""
+            yield ok(DEVICES, "device", f"encoders run on {used}{large} (BLINDSPOT_DEVICE is {settings.device})")
         can_cuda = torch.cuda.is_available()
         can_mps = torch.backends.mps.is_available()
     yield ok(DEVICES, "torch", f"torch {torch.__version__}, {_build(torch)}")
     if can_cuda or can_mps:
-        yield _not_measured(settings, "cuda" if can_cuda else "mps")
+        yield from _checked(settings)
     if can_cuda:
         yield from _gpus(torch)
         return
@@ -75,12 +82,70 @@ def device(settings: Settings, environment: Mapping[str, str]) -> Iterator[Findi
         yield ok(DEVICES, "GPU", "none that torch can use")
 
 
-def _not_measured(settings: Settings, device: str) -> Finding:
-    """Of a GPU that torch can use: it has to be asked for."""
-    what = "a GPU is here; how fast Blindspot is on one was never measured"
-    if settings.device in {"auto", "cpu"}:
-        return note(DEVICES, "speed", f"{what}, so the CPU is used", f"to try it set BLINDSPOT_DEVICE={device}")
-    return note(DEVICES, "speed", what, "compare: blindspot bench gpu_rank gpu_encode")
+def _checked(settings: Settings) -> Iterator[Finding]:
+    """Outcomes of the self-checks that ``auto`` asks of a GPU."""
+    again = "repeat it: blindspot doctor --gpu"
+    outcomes = tuple(Outcomes(settings.cache / self_check.FOLDER).all())
+    for outcome in outcomes:
+        name = f"self-check of {outcome.subject}"
+        yield ok(DEVICES, name, str(outcome)) if outcome.passed else note(DEVICES, name, str(outcome), again)
+    if not outcomes:
+        what = "no model was checked on it yet; a job that is large enough does it, if BLINDSPOT_DEVICE is auto"
+        yield note(DEVICES, "self-check", what, "do it now: blindspot doctor --gpu")
+
+
+def check_gpu(settings: Settings) -> Iterator[Finding]:
+    """Check the emptiest GPU anew, with MiniLM and every model that was checked before; say what half precision gains.
+
+    Yields each finding once it is there: a model takes some seconds.
+    """
+    gpu = self_check.emptiest_gpu()
+    if gpu is None:
+        yield note(DEVICES, "GPU", "torch can use none, so everything is computed on the CPU")
+        return
+    yield ok(DEVICES, "GPU", f"{gpu.device}, {gpu.name}")
+    outcomes = Outcomes(settings.cache / self_check.FOLDER)
+    before = [outcome.subject for outcome in outcomes.all() if outcome.subject != self_check.RANKS]
+    outcomes.forget()
+    found = outcomes.of([self_check.RANKS], gpu, self_check.RANKS, lambda: check_ranks(gpu.device, gpu.name))
+    yield _of_outcome(found)
+    for reference in dict.fromkeys(["minilm", *before]):
+        yield from _check_model(reference, gpu, settings)
+
+
+def _check_model(reference: str, gpu: Gpu, settings: Settings) -> Iterator[Finding]:
+    name = f"self-check of {reference}"
+    try:
+        encoder = resolve_encoder(reference, replace(settings, device="auto"))
+        if not isinstance(encoder, SentenceTransformerEncoder | HubEncoder):
+            return
+        model = encoder if isinstance(encoder, SentenceTransformerEncoder) else encoder.transformer
+        outcome = model.check_on(gpu)
+        yield _of_outcome(outcome)
+        if outcome.passed and outcome.dtype == self_check.FLOAT32:
+            offer = self_check.half_precision(
+                model.on("cpu"), lambda dtype: model.in_precision(Dtype(dtype), gpu.device)
+            )
+            if offer:
+                what = (
+                    f"{offer.dtype} is {offer.times_as_fast:.1f} times as fast as float32, and vectors differ by up to "
+                    f"{offer.difference:.1g} of their length: scores change in the third digit"
+                )
+                to_do = f"add dtype={offer.dtype} to the parameters of a dir: or hf: reference"
+                yield note(DEVICES, f"half precision of {reference}", what, to_do)
+    except BlindspotError as error:  # such as a folder that is no more
+        yield note(DEVICES, name, error.what, error.remedy)
+
+
+def _in_precision(model: SentenceTransformerEncoder, gpu: Gpu, dtype: str) -> SentenceTransformerEncoder:
+    return model.in_precision(Dtype(dtype), gpu.device)
+
+
+def _of_outcome(outcome: Outcome) -> Finding:
+    name = f"self-check of {outcome.subject}"
+    if outcome.passed:
+        return ok(DEVICES, name, str(outcome))
+    return problem(DEVICES, name, str(outcome), "BLINDSPOT_DEVICE=auto uses the CPU; update torch and the driver")
 
 
 def _build(torch: Any) -> str:
@@ -163,7 +228,7 @@ def unused_gpu(
         what = f"{here} is not used: torch finds no GPU{f' ({warned})' if warned else ''}"
         remedy = "update NVIDIA's driver to one for torch's CUDA version; nvidia-smi shows up to which it goes"
     if settings.device in {"auto", "cpu"}:
-        return note(DEVICES, "GPU", f"{what}; BLINDSPOT_DEVICE is {settings.device}, the CPU in any case", remedy)
+        return note(DEVICES, "GPU", f"{what}; BLINDSPOT_DEVICE is {settings.device}, so the CPU is used", remedy)
     return problem(DEVICES, "GPU", what, remedy)
 
 

@@ -233,6 +233,27 @@ class PreparingEncoder(Protocol):
 
 
 @runtime_checkable
+class SizedEncoder(Protocol):
+    """An encoder that chooses its device by how much there is to encode.
+
+    It may have ``ran_on: str``, which is ``device`` or, where one had to go on for the other, ``cuda:0 and cpu``; and
+    ``notes: Sequence[str]``, sentences that say why a job was done on the CPU although there is a GPU.
+    """
+
+    def for_work(self, characters: int) -> Encoder:
+        """The same encoder on the device for a job of so many characters; raises nothing where a GPU fails."""
+        ...
+
+
+def ran_on(encoder: Encoder) -> str:
+    return str(getattr(encoder, "ran_on", encoder.device))
+
+
+def notes_of(encoder: Encoder) -> Sequence[str]:
+    return tuple(getattr(encoder, "notes", ()))
+
+
+@runtime_checkable
 class VerifiedEncoder(Protocol):
     """An encoder whose identity must be asked for first, since others may change the model (a server)."""
 

@@ -31,6 +31,9 @@ from blindspot.encoders.base import (
     PreparedTexts,
     PreparingEncoder,
     Sibling,
+    SizedEncoder,
+    notes_of,
+    ran_on,
 )
 from blindspot.encoders.known_texts import FOLDER, Known, KnownTexts
 from blindspot.errors import BlindspotError, DataCorrupt
@@ -50,7 +53,8 @@ class EmbeddingFacts:
 
     ``seconds`` is the encoding time without model loading, over all processes that took part, and for texts copied from
     other embeddings these texts' share of the time there; siblings of one forward pass each show all of it.
-    ``truncated`` counts truncated texts; None if the encoder does not say.
+    ``truncated`` counts truncated texts; None if the encoder does not say. ``device`` names all that took part;
+    ``device_note`` says why the CPU did if a GPU should have.
     """
 
     digest: str
@@ -61,6 +65,7 @@ class EmbeddingFacts:
     seconds: float
     device: str
     truncated: int | None = None
+    device_note: str = ""
 
     @property
     def forward_pass(self) -> object:
@@ -254,12 +259,15 @@ class EmbeddingCache:
         progress: Progress,
         cancel: CancelToken,
     ) -> Embedded:
-        encoder, parts = family.encoder, family.parts_in(self.folder)
+        parts = family.parts_in(self.folder)
         is_copied, seconds = self._copied(family, texts, matrices)
+        devices = {family.encoder.device} if is_copied.any() else set[str]()
         missing = np.flatnonzero(~is_copied).astype(np.int64)
         if is_copied.any():
             texts = [texts[row] for row in missing.tolist()]
-        encoded_now = 0
+        if isinstance(family.encoder, SizedEncoder) and texts:
+            family = replace(family, encoder=family.encoder.for_work(sum(map(len, texts))))
+        encoder, encoded_now = family.encoder, 0
 
         def load() -> None:
             progress("loading the encoder", 0, 1, 0.0)
@@ -292,20 +300,28 @@ class EmbeddingCache:
                 cancel.check()
                 began = perf_counter()
                 encodings = family.encode(prepared, texts, order[start : start + size], cancel)
-                chunk = _Chunk(rows, encodings, perf_counter() - began)
+                chunk = _Chunk(rows, encodings, perf_counter() - began, ran_on(encoder))
                 write_atomically(path, lambda f, c=chunk: c.save(f, family))  # type: ignore[misc]
                 encoded_now += len(rows)
             matrices.write(rows, chunk.encodings.vectors)
             truncated = None if truncated is None else truncated + chunk.encodings.truncated
             seconds += chunk.seconds
+            devices |= set(chunk.device.split(" and "))
         progress("encoding", len(texts), len(texts), 1.0)
-        facts = self._store_family(family, digest, matrices, seconds, truncated)
+        device = " and ".join(sorted(devices)) or encoder.device
+        facts = self._store_family(family, digest, matrices, seconds, truncated, device)
         use(self._matrix_path(digest))
         shutil.rmtree(parts, ignore_errors=True)
         return Embedded(np.load(self._matrix_path(digest), mmap_mode="r"), facts, encoded_now, int(is_copied.sum()))
 
     def _store_family(
-        self, family: _Family, digest: str, matrices: _Matrices, seconds: float, truncated: int | None
+        self,
+        family: _Family,
+        digest: str,
+        matrices: _Matrices,
+        seconds: float,
+        truncated: int | None,
+        device: str,
     ) -> EmbeddingFacts:
         """Store each sibling's matrix; the facts of the one that was asked for."""
         # It is stored last: until it is there, another request completes its siblings too.
@@ -319,8 +335,9 @@ class EmbeddingCache:
                 dimension=sibling.info.dimension,
                 texts=matrices.rows,
                 seconds=seconds,
-                device=family.encoder.device,
+                device=device,
                 truncated=truncated,
+                device_note=" ".join(notes_of(family.encoder)),
             )
             matrices.finish(key)
             self._store(facts)
@@ -376,7 +393,9 @@ class EmbeddingCache:
         return found if len({len(other.matrix) for other in found}) == 1 else []
 
     def _store(self, facts: EmbeddingFacts) -> None:
-        write_atomically(self._facts_path(facts.digest), lambda f: f.write(json.dumps(asdict(facts)).encode()))
+        # A note is rare: without one, versions that know none can read the file.
+        known = {name: value for name, value in asdict(facts).items() if value or name != "device_note"}
+        write_atomically(self._facts_path(facts.digest), lambda f: f.write(json.dumps(known).encode()))
 
     def _matrix_path(self, digest: str) -> Path:
         return self.folder / f"{digest}.npy"
@@ -460,15 +479,17 @@ class _Matrices:
 
 @dataclass(frozen=True, eq=False)
 class _Chunk:
-    """The encodings of ``rows [k] int64`` and the seconds they took."""
+    """The encodings of ``rows [k] int64``, the seconds they took, and where."""
 
     rows: Int64
     encodings: Encodings
     seconds: float
+    device: str
 
     def save(self, file: BinaryIO, family: _Family) -> None:
         arrays: dict[str, Any] = dict(zip(family.siblings, self.encodings.vectors, strict=True))
         arrays |= {"seconds": np.float64(self.seconds), "truncated": np.int64(self.encodings.truncated)}
+        arrays["device"] = np.array(self.device)
         np.savez(file, rows=self.rows, **arrays)
 
 
@@ -477,10 +498,12 @@ def _read_chunk(path: Path, rows: Int64, family: _Family) -> _Chunk | None:
     if not path.is_file():
         return None
     with np.load(path, allow_pickle=False) as stored:
-        if not {*family.siblings, "truncated"} <= set(stored) or not np.array_equal(stored["rows"], rows):
+        if not {*family.siblings, "truncated", "device"} <= set(stored) or not np.array_equal(stored["rows"], rows):
             return None  # from another chunk size or version
         vectors = tuple(stored[key] for key in family.siblings)
-        return _Chunk(rows, Encodings(vectors, int(stored["truncated"])), float(stored["seconds"]))
+        return _Chunk(
+            rows, Encodings(vectors, int(stored["truncated"])), float(stored["seconds"]), str(stored["device"])
+        )
 
 
 def check_vectors(sibling: Sibling | Encoder, vectors: Float32, texts: Sequence[str]) -> None:

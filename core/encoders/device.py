@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
+from blindspot.encoders.gpu.self_check import emptiest, may_have_gpu
 from blindspot.errors import BlindspotError
 
 
 def resolve_device(wanted: str) -> str:
-    """Device for ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
+    """Device for ``auto``, ``cpu``, ``cuda`` (the emptiest), ``cuda:N`` or ``mps``.
 
-    ``auto`` is the CPU even where torch sees a GPU, as long as nobody has measured Blindspot on one.
+    ``auto`` is the CPU here: a GPU is taken for a job that is large enough (``blindspot.encoders.gpu.self_check``).
 
     Raises:
         BlindspotError: this machine has no such device.
@@ -21,7 +19,8 @@ def resolve_device(wanted: str) -> str:
     import torch
 
     if wanted.startswith("cuda"):
-        index, gpus = int(wanted.partition(":")[2] or 0), _gpus()
+        gpus = _gpus()
+        index = _index(wanted, gpus)
         if index >= gpus:
             raise BlindspotError(
                 f"BLINDSPOT_DEVICE is '{wanted}' but this machine shows {gpus} CUDA device(s)",
@@ -36,17 +35,21 @@ def resolve_device(wanted: str) -> str:
 
 
 def device_for_ranking(wanted: str) -> str:
-    """The GPU that ranks are counted on (``cuda:N``), or ``cpu``; the counts are the same.
+    """The GPU that ranks are counted on if one is named (``cuda:N``), else ``cpu``; the counts are the same.
 
     A named GPU that is missing is an error only when encoding; Apple's has no float64, which near-ties need. torch
     takes seconds to import, so it is imported only where there may be a GPU.
     """
-    drivers = ("/proc/driver/nvidia", "/dev/dxg", "/dev/kfd")
-    may_have_gpu = "torch" in sys.modules or sys.platform == "win32" or any(Path(driver).exists() for driver in drivers)
-    if not wanted.startswith("cuda") or not may_have_gpu:
+    if not wanted.startswith("cuda") or not may_have_gpu():
         return "cpu"
-    index = int(wanted.partition(":")[2] or 0)
-    return f"cuda:{index}" if index < _gpus() else "cpu"
+    gpus = _gpus()
+    index = _index(wanted, gpus)
+    return f"cuda:{index}" if index < gpus else "cpu"
+
+
+def _index(wanted: str, gpus: int) -> int:
+    _, _, index = wanted.partition(":")
+    return int(index) if index else emptiest(gpus)
 
 
 def _gpus() -> int:

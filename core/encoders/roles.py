@@ -28,6 +28,9 @@ from blindspot.encoders.base import (
     PreparingEncoder,
     RolePrompts,
     Sibling,
+    SizedEncoder,
+    notes_of,
+    ran_on,
 )
 from blindspot.types import CancelToken, Float32, Int64
 
@@ -156,6 +159,22 @@ class RoleEncoder:
     @property
     def device(self) -> str:
         return self.base.device
+
+    @property
+    def ran_on(self) -> str:
+        """Of both roles, whose encoders share a device."""
+        return next((found for one in self._by_role if " and " in (found := ran_on(one))), self.device)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """See ``SizedEncoder``."""
+        return notes_of(self.base)
+
+    def for_work(self, characters: int) -> RoleEncoder:
+        """See ``SizedEncoder``."""
+        if not isinstance(self.base, SizedEncoder):
+            return self
+        return replace(self, base=self.base.for_work(characters))
 
     def load(self) -> None:
         self.base.load()

@@ -19,6 +19,7 @@ from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import FIT_ON, DiagnosticResult, find_diagnostic
 from blindspot.encoders.base import Encoder, prompt_warning, versions_here
 from blindspot.encoders.cache import Embedded
+from blindspot.encoders.gpu.self_check import BOUNDS
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.roles import RoleEncoder, encoded_by
 from blindspot.encoders.transformer.passages import truncated
@@ -39,6 +40,7 @@ def manifest_of(
     result: DiagnosticResult,
     held_out: Mapping[str, Any] | None = None,
     ranking: Mapping[str, int | str] | None = None,
+    wanted_device: str = "auto",
 ) -> dict[str, Any]:
     """The manifest of a run just computed.
 
@@ -47,16 +49,24 @@ def manifest_of(
         checksums: of the dataset's files.
         held_out: describes the other dataset that the transform was fitted on.
         ranking: facts of a ranking.
+        wanted_device: ``BLINDSPOT_DEVICE``.
     """
     return {
         "blindspot": blindspot.__version__,
         "python": platform.python_version(),
-        "machine": {"system": platform.platform(), "cores": os.cpu_count(), "device": result.device},
+        "machine": {
+            "system": platform.platform(),
+            "cores": os.cpu_count(),
+            "device": result.device,
+            **({"device_note": result.device_note} if result.device_note else {}),
+            **({"wanted_device": wanted_device} if wanted_device != "auto" else {}),
+        },
         "libraries": list(versions_here("numpy", "scipy", "numba", "duckdb", "torch", "transformers", "bm25s")),
         "encoder": {
             **{name: value for name, value in asdict(model.identity).items() if name != "embeds_as" or value},
             **({"prompts": model.prompts} if isinstance(model, RoleEncoder) else {}),
             **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
+            **({"device_note": vectors[0].facts.device_note} if vectors and vectors[0].facts.device_note else {}),
             **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
             **({"assumed": list(model.info.assumed)} if model.info.assumed else {}),
             **({"similarity": model.info.similarity} if model.info.similarity != "cosine" else {}),
@@ -165,6 +175,23 @@ def assumptions(runs: Iterable[RunRecord]) -> list[str]:
             used = SIMILARITIES.get(metric, metric)
             out.append(f"{model} declares the similarity {declared}, and its scores are of {used}{other}.")
     return list(dict.fromkeys(out))
+
+
+def device_notes(runs: Iterable[RunRecord]) -> list[str]:
+    """A sentence for each reason why a GPU was not used that should have been, and for each model whose vectors come
+    from a GPU although the CPU is asked for."""
+    out: dict[str, None] = {}
+    for run in runs:
+        encoder, machine = run.manifest.get("encoder", {}), run.manifest.get("machine", {})
+        out |= dict.fromkeys(note for part in (encoder, machine) if (note := part.get("device_note")))
+        device = encoder.get("device", "cpu")
+        if machine.get("wanted_device") == "cpu" and device != "cpu":
+            called = names.current().model(run.plan.variant.encoder)
+            out[
+                f"The stored vectors of {called} were encoded on {device} and are used though BLINDSPOT_DEVICE is cpu: "
+                f"a GPU that passed its check differs by at most {BOUNDS[encoder['dtype']]:g} of a vector's length."
+            ] = None
+    return list(out)
 
 
 def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:

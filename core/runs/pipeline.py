@@ -18,6 +18,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry, dataset_for, find_dataset
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
+from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import (
     FIT_ON,
@@ -31,6 +32,8 @@ from blindspot.encoders.base import Encoder, EncoderInfo, VerifiedEncoder, Vocab
 from blindspot.encoders.cache import Embedded, EmbeddingCache, EmbeddingFacts
 from blindspot.encoders.catalog import canonical_encoder, may_leave_out, passages_of, resolve_encoder
 from blindspot.encoders.device import device_for_ranking
+from blindspot.encoders.gpu import self_check
+from blindspot.encoders.gpu.self_check import Placement, place_ranking
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.transformer.passages import in_passages, without_documents
 from blindspot.errors import InputError, naming_extras
@@ -432,11 +435,18 @@ def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
             )
             return entry.compute_twice(twice, inputs.ranked, params, work.progress, work.cancel)
         if vectors:
-            compute = entry.on(device_for_ranking(work.settings.device) if entry.compute_on else "cpu")
-            return compute(vectors.embeddings, inputs.ranked, params, work.progress, work.cancel)
+            placed = _place_ranking(vectors, inputs.ranked, work.settings) if entry.compute_on else Placement()
+            result = entry.on(placed.device)(vectors.embeddings, inputs.ranked, params, work.progress, work.cancel)
+            return replace(result, device_note=placed.note) if placed.note else result
         if ranking is None or entry.rank is None:
             raise TypeError(f"{entry.id} cannot compute on {planned.named.request.variant}")
         return entry.rank(ranking, inputs.ranked, params, work.progress, work.cancel)
+
+
+def _place_ranking(vectors: _Vectors, dataset: Dataset, settings: Settings) -> Placement:
+    if settings.device != "auto" or not isinstance(dataset, PairSet):
+        return Placement(device_for_ranking(settings.device))
+    return place_ranking(float(len(dataset.queries)) * vectors.embeddings.size, settings.cache / self_check.FOLDER)
 
 
 def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work) -> None:
@@ -453,6 +463,7 @@ def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work)
         result,
         named.held_out.facts(named.encoded.of_documents, work.settings) if named.held_out else None,
         named.ranking.facts(_queries_of(inputs.ranked)) if named.ranking else None,
+        work.settings.device,
     )
     work.progress("storing", 0, 1)
     for info, embedded in inputs.encoded:

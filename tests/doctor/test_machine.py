@@ -14,6 +14,7 @@ import pytest
 from blindspot.doctor import machine
 from blindspot.doctor.cgroups import MemoryLimit, memory_limit
 from blindspot.doctor.findings import GIB, Finding, State
+from blindspot.encoders.gpu.self_check import FOLDER, Gpu, Outcome, Outcomes
 from blindspot.settings import Settings
 from tests.support.findings import by_name, check
 
@@ -41,7 +42,7 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_a_problem(settings: Settings) 
 
 
 @pytest.mark.parametrize(("device", "used"), [("auto", "cpu"), ("cpu", "cpu"), ("cuda:0", "cuda:0")])
-def test_that_no_gpu_was_measured_is_said(
+def test_outcomes_of_self_checks_are_told(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, device: str, used: str
 ) -> None:
     import torch
@@ -50,11 +51,24 @@ def test_that_no_gpu_was_measured_is_said(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "NVIDIA L4")
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _: (20 * GIB, 24 * GIB))
-    found = by_name(machine.device(replace(settings, device=device), {}))
+    settings = replace(settings, device=device)
+    found = by_name(machine.device(settings, {}))
     check(found["device"], State.OK, f"encoders run on {used}")
     check(found["cuda:0"], State.OK, "NVIDIA L4, 20.0 GiB of 24.0 GiB free")
-    remedy = "BLINDSPOT_DEVICE=cuda" if used == "cpu" else "bench gpu_rank"
-    check(found["speed"], State.NOTE, "never measured", remedy=remedy)
+    check(found["self-check"], State.NOTE, "no model was checked", remedy="blindspot doctor --gpu")
+    gpu, outcomes = Gpu("cuda:0", "NVIDIA L4", "driver and torch"), Outcomes(settings.cache / FOLDER)
+    passed = Outcome("minilm", gpu.name, difference=4e-7, of_cpu=1.0, of_gpu=30.0)
+    outcomes.of(["1"], gpu, "minilm", lambda: passed)
+    outcomes.of(["2"], gpu, "hf:other", lambda: Outcome("hf:other", gpu.name, reason="its vectors differ"))
+    found = by_name(machine.device(settings, {}))
+    check(found["self-check of minilm"], State.OK, "30.0 times as fast")
+    check(found["self-check of hf:other"], State.NOTE, "its vectors differ", remedy="doctor --gpu")
+
+
+@pytest.mark.skipif(has_gpu(), reason="this machine has a GPU that torch uses")
+def test_without_a_gpu_there_is_nothing_to_check(settings: Settings) -> None:
+    (found,) = machine.check_gpu(settings)
+    check(found, State.NOTE, "torch can use none")
 
 
 def nvidia_smi(folder: Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from blindspot.benchmarks.encoders.encoding import minilm, sentences
 from blindspot.benchmarks.measuring import REST_SECONDS, BenchmarkResult
-from blindspot.encoders.transformer.encoder import TOKENS_PER_BATCH, SentenceTransformerEncoder
+from blindspot.encoders.gpu.running import TOKENS_PER_BATCH
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Int64, Progress
 

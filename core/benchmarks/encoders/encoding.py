@@ -106,7 +106,7 @@ def rerun(progress: Progress) -> list[BenchmarkResult]:
 
 
 def gpu_encode(progress: Progress) -> list[BenchmarkResult]:
-    """MiniLM on the GPU: speedup over the CPU, in float32 and in float16.
+    """MiniLM on the GPU: speedup over the CPU, in float32 and in bfloat16.
 
     Raises:
         NotMeasured: torch can use no GPU, or the sentences are not available.
@@ -120,7 +120,7 @@ def gpu_encode(progress: Progress) -> list[BenchmarkResult]:
     on_cpu = replace(minilm(settings), others=(), wanted_device="cpu")
     vectors = on_cpu.encode(texts, CancelToken())
     results = []
-    for dtype in (Dtype.FLOAT32, Dtype.FLOAT16):
+    for dtype in (Dtype.FLOAT32, Dtype.BFLOAT16):
         on_gpu = replace(on_cpu, wanted_device="cuda", dtype=dtype)
         difference = float(np.abs(on_gpu.encode(texts, CancelToken()) - vectors).max())
         samples = interleaved_ratios(

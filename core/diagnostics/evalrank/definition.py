@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -192,7 +193,7 @@ def compute_on(
     queries, mates, metric = dataset.queries, dataset.mates, Similarity(params["metric"])
     among = candidates_of(dataset, params)
     exclusions = exclusions_of(dataset).among(among)
-    own = {}
+    own, said = {}, list[str]()
     if params["protocol"] == TOOLKIT:
         device = CPU
         raw, filtered, above_itself = rank_pairs_as_toolkit(
@@ -201,9 +202,10 @@ def compute_on(
         own = {"above_themselves": float(np.count_nonzero(above_itself))}
     else:
         vectors = np.asarray(embeddings, dtype=np.float32)
-        rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device)
+        rank_all: RankPairs = rank_pairs if device == CPU else partial(rank_pairs_on, device, fallback=said.append)
         raw, filtered = rank(dataset, vectors, metric, among, exclusions, progress, cancel, rank_all)
-    return _result(dataset, raw, filtered, among, own, device)
+    result = _result(dataset, raw, filtered, among, own, CPU if said else device)
+    return replace(result, device_note=f"The CPU was used: {said[0]}.") if said else result
 
 
 def compute_twice(

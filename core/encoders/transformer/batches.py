@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from blindspot.errors import BlindspotError
+from blindspot.collector import collector_paused
 from blindspot.types import Bool, CancelToken, Int32, Int64
 
 TEXTS_AT_ONCE = 8_192  # per call of the tokenizer: enough for its threads, and a cancel is seen soon
@@ -95,14 +96,16 @@ def tokenize(
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         cancel.check()
         some = list(texts[start : start + TEXTS_AT_ONCE])
-        found = tokenizer(
-            some,
-            truncation=bool(max_length),
-            max_length=max_length or None,
-            return_attention_mask=False,
-            return_special_tokens_mask=added_too,
-            verbose=False,
-        )
+        with collector_paused():  # a list per text: the collector would look through them again and again
+            found = tokenizer(
+                some,
+                truncation=bool(max_length),
+                max_length=max_length or None,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+                return_special_tokens_mask=added_too,
+                verbose=False,
+            )
         ids.append(_joined(found["input_ids"], np.int32))
         if added_too:
             added.append(_joined(found["special_tokens_mask"], np.bool_))
@@ -123,7 +126,7 @@ def tokenize(
 
 
 def _joined(rows: list[list[int]], dtype: type) -> np.ndarray:
-    return np.fromiter((value for row in rows for value in row), dtype=dtype, count=sum(map(len, rows)))
+    return np.fromiter(chain.from_iterable(rows), dtype=dtype, count=sum(map(len, rows)))
 
 
 def batches_to_join(lengths: Int64, budget: int, threads: int) -> list[Int64]:
@@ -149,11 +152,11 @@ def batches_by_tokens(lengths: Int64, budget: int, *, alike: bool = False) -> li
     of short texts): if they fill a quarter of the budget, enough for fast matrix products, no others join them.
     """
     order = np.argsort(lengths, kind="stable")
-    batches, start = [], 0
+    rising, batches, start = lengths[order].tolist(), [], 0
     for end in range(1, len(order) + 1):
         if end < len(order):
-            # lengths rise along `order`: the next text would set the batch's width
-            shortest, longest, following = (int(lengths[order[place]]) for place in (start, end - 1, end))
+            # the next text would set the batch's width
+            shortest, longest, following = rising[start], rising[end - 1], rising[end]
             size = end - start
             is_complete = shortest == longest < following and (alike or size * longest >= budget / 4)
             if (size + 1) * following <= budget and not is_complete:
@@ -161,42 +164,3 @@ def batches_by_tokens(lengths: Int64, budget: int, *, alike: bool = False) -> li
         batches.append(order[start:end])
         start = end
     return batches
-
-
-def run_batches(
-    batches: Sequence[Int64], lengths: Int64, run: Callable[[Int64], None], device: str, reference: str
-) -> None:
-    """Run batches of rows; one that does not fit the device is halved, and so are later ones of its size.
-
-    ``lengths [n] int64`` are in tokens; ``reference`` is for the error.
-
-    Raises:
-        BlindspotError: a single text does not fit.
-    """
-    import torch
-
-    waiting = list(reversed(batches))
-    too_large = np.inf  # padded tokens
-    while waiting:
-        rows = waiting.pop()
-        size = len(rows) * int(lengths[rows].max())
-        fits = size < too_large or len(rows) == 1
-        if fits:
-            try:
-                run(rows)
-            except torch.OutOfMemoryError as error:
-                if len(rows) == 1:
-                    raise does_not_fit(f"one text of {size:,} tokens in '{reference}' does", device) from error
-                fits, too_large = False, size
-        if not fits:  # outside the handler, which keeps the failed batch's memory alive
-            if device.startswith("cuda"):
-                torch.cuda.empty_cache()
-            half = len(rows) // 2
-            waiting += [rows[half:], rows[:half]]
-
-
-def does_not_fit(what: str, device: str) -> BlindspotError:
-    return BlindspotError(
-        f"{what} not fit the memory of {device}",
-        remedy="name a smaller max_length or dtype=float16 in the reference, or set BLINDSPOT_DEVICE=cpu",
-    )

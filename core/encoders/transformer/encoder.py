@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import psutil
@@ -14,19 +14,14 @@ import psutil
 from blindspot.collector import collector_paused
 from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
 from blindspot.encoders.device import resolve_device
+from blindspot.encoders.gpu.running import Capacity, Cost, DeviceError, DeviceFailed, does_not_fit, run_batches
+from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_model, place_model
 from blindspot.encoders.references import Backend, Dtype, Pooling
 from blindspot.encoders.tokens import TokenParts, mean_of, merged, without_idle
 from blindspot.encoders.transformer import backends, library, side_by_side, unpadded
-from blindspot.encoders.transformer.batches import (
-    Tokens,
-    batches_by_tokens,
-    batches_to_join,
-    does_not_fit,
-    run_batches,
-    tokenize,
-)
+from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, batches_to_join, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder, settings_digests
-from blindspot.encoders.transformer.forward import Forward
+from blindspot.encoders.transformer.forward import Forward, leave_out_whole_masks
 from blindspot.encoders.transformer.layers import Reading, readings
 from blindspot.encoders.transformer.library import DOCUMENT, QUERY, TEXT, Agreement, LibraryTexts
 from blindspot.encoders.transformer.missing import missing_refused
@@ -34,16 +29,13 @@ from blindspot.encoders.transformer.packed import pack
 from blindspot.encoders.transformer.words import words_of
 from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
+from blindspot.numerics.devices import first_line, full_precision, is_of_device, is_out_of_memory, kind_of
 from blindspot.numerics.threads import in_threads
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64
 
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
-
-# Padded tokens per batch. Larger ones gain nothing on two cores and lose cache locality
-# (MiniLM, 2,000 sentences: 4.2 s at 512, 3.9 s at 2048, 4.5 s at 4096); a GPU wants more.
-TOKENS_PER_BATCH = {"cpu": 2_048, "cuda": 65_536, "mps": 16_384}
 
 # Batches for each thread from which a thread computes a whole batch of packed layers: threads that share every product
 # wait for each other (MiniLM, 512 sentences on two cores: 1.17 s, now 1.06). The numbers are the same either way.
@@ -62,6 +54,8 @@ POOLINGS = {
 READ_AS = "blindspot-reading==2"
 
 LARGEST_SHARE = 0.4  # of the free memory: transforms and ranks need copies
+
+LOADED = ("device", "_loaded", "_model", "_capacity")  # of an encoder, what others on the same weights share
 
 HARMLESS = {"Normalize", "Dropout"}  # modules after a pooling that leave a vector's direction
 
@@ -95,6 +89,9 @@ class SentenceTransformerEncoder:
         exports: folder of exported graphs.
         agreements: folder of outcomes of the comparison with the library.
         task: what the texts are, as the library names it: queries, documents, or neither.
+        gpu_checks: folder of the outcomes of GPUs' self-checks; without one, ``auto`` is the CPU.
+        notes: why jobs were done on the CPU although there is a GPU, one sentence each.
+        rescues: whether the CPU goes on where the device fails.
         may_pack: whether torch's linear layers may be exchanged for faster ones (``packed``).
     """
 
@@ -115,6 +112,9 @@ class SentenceTransformerEncoder:
     exports: Path = Path()
     agreements: Path = Path()
     task: str = TEXT
+    gpu_checks: Path | None = None
+    notes: list[str] = field(default_factory=list, compare=False, repr=False)
+    rescues: bool = False
     may_pack: bool = True
 
     @property
@@ -160,6 +160,49 @@ class SentenceTransformerEncoder:
         return resolve_device(self.wanted_device if self.backend is Backend.TORCH else "cpu")
 
     @property
+    def ran_on(self) -> str:
+        """The device, and the CPU where it had to go on."""
+        return f"{self.device} and cpu" if "_on_cpu" in vars(self) else self.device
+
+    def for_work(self, characters: int) -> SentenceTransformerEncoder:
+        """See ``SizedEncoder``."""
+        if self.wanted_device != "auto" or self.backend is not Backend.TORCH or self.gpu_checks is None:
+            return self
+        here = self.on("cpu")
+        placed = place_model(here, self._key_of_checks, self.dtype.value, self.on, characters, self.gpu_checks)
+        if placed.device == "cpu":
+            return replace(here, notes=[placed.note] if placed.note else [])._sharing(here)
+        return replace(self.on(placed.device), rescues=True)
+
+    @property
+    def _key_of_checks(self) -> Sequence[str]:
+        return (self._revision, self.dtype.value, *self.identity.libraries)
+
+    def check_on(self, gpu: Gpu) -> Outcome:
+        """The outcome of the self-check, made now unless it is kept."""
+        here, dtype = self.on("cpu"), self.dtype.value
+
+        def check() -> Outcome:
+            return check_model(self.reference, dtype, here, lambda: self.on(gpu.device), gpu.device, gpu.name)
+
+        if self.gpu_checks is None:
+            return check()
+        return Outcomes(self.gpu_checks).of(self._key_of_checks, gpu, self.reference, check)
+
+    def in_precision(self, dtype: Dtype, device: str) -> SentenceTransformerEncoder:
+        """This model with weights of another precision, on a device."""
+        return replace(self, dtype=dtype, wanted_device=device, rescues=False)
+
+    def on(self, device: str) -> SentenceTransformerEncoder:
+        """This encoder on a device, ``cpu``, ``cuda:N`` or ``mps``, whose errors it raises."""
+        found = replace(self, wanted_device=device, notes=[], rescues=False)
+        return found._sharing(self) if "_loaded" in vars(self) and self.device == device else found
+
+    @cached_property
+    def _on_cpu(self) -> SentenceTransformerEncoder:
+        return self.on("cpu")
+
+    @cached_property
     def _model(self) -> SentenceTransformer:
         return self._loaded[0]
 
@@ -178,6 +221,7 @@ class SentenceTransformerEncoder:
             self._refuse_options()
             return model, kept
         if self.backend is Backend.TORCH:
+            leave_out_whole_masks(model[0].auto_model)
             if self.may_pack and pack(model[0].auto_model):
                 unpadded.enable(model[0].auto_model)
         else:
@@ -320,15 +364,17 @@ class SentenceTransformerEncoder:
             return None
         others = tuple(output for output in outputs if output is not own)
         found = replace(self, reference=own.reference, info=own.info, own=own.pooling, others=others)
-        vars(found)["_loaded"] = self._loaded
-        return found
+        self.load()
+        return found._sharing(self)
 
     def prompted(self, prompt: str, task: str = TEXT) -> SentenceTransformerEncoder:
         """See ``blindspot.encoders.roles.PromptedEncoder``; of its family only this one."""
-        found = replace(self, prompt=prompt, task=task, others=())
-        if "_loaded" in vars(self):
-            vars(found)["_loaded"] = self._loaded
-        return found
+        return replace(self, prompt=prompt, task=task, others=())._sharing(self)
+
+    def _sharing(self, other: SentenceTransformerEncoder) -> SentenceTransformerEncoder:
+        """This encoder on the weights that another one has loaded, and so on its device."""
+        vars(self).update({name: vars(other)[name] for name in LOADED if name in vars(other)})
+        return self
 
     def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
         """See ``LayeredEncoder``."""
@@ -380,7 +426,7 @@ class SentenceTransformerEncoder:
         backbone = self._model[0].auto_model
         batch = torch.tensor([list(ids)], device=self.device)
         counted = np.ones(len(ids), dtype=np.bool_)
-        with torch.inference_mode():
+        with torch.inference_mode(), full_precision():
             if self.own is Pooling.STATIC:
                 rows = backbone.get_input_embeddings()(batch)
                 counted = np.asarray(added) == 0
@@ -413,18 +459,43 @@ class SentenceTransformerEncoder:
         tokens = tokenize(model.tokenizer, prompted, self.max_length, cancel, added_too=Pooling.STATIC in poolings)
         _check_tokens(tokens, model, texts, self.reference)
         forward = Forward(model, poolings, self.prompt, self.device)
-        return TokenizedTexts(tokens, forward, tuple(o.info.dimension for o in outputs), self.device, self.reference)
+        dimensions = tuple(o.info.dimension for o in outputs)
+        prepared = TokenizedTexts(tokens, forward, dimensions, self._capacity_of(model), self.reference)
+        return (
+            replace(prepared, rescue=lambda why: self._rescued(prepared, poolings, why)) if self.rescues else prepared
+        )
+
+    def _rescued(self, prepared: TokenizedTexts, poolings: tuple[Pooling, ...], why: str) -> TokenizedTexts:
+        """The same texts for the CPU, after the device failed."""
+        here = self._on_cpu
+        sentence = f"The CPU went on with '{self.reference}': {why}."
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+        forward = Forward(here._model, poolings, self.prompt, here.device)
+        return replace(prepared, forward=forward, capacity=here._capacity_of(here._model), rescue=None)
+
+    def _capacity_of(self, model: SentenceTransformer) -> Capacity:
+        """The same in every call."""
+        if "_capacity" not in vars(self):
+            is_sparse = bool(self.source and self.source.is_sparse)
+            cost = Cost.of(model[0].auto_model, self.dtype, is_sparse=is_sparse)
+            vars(self)["_capacity"] = Capacity(self.device, cost)
+        return cast("Capacity", vars(self)["_capacity"])
 
 
 @dataclass(frozen=True, eq=False)
 class TokenizedTexts:
-    """``PreparedTexts``; texts with the same tokens go through the model once."""
+    """``PreparedTexts``; texts with the same tokens go through the model once.
+
+    ``rescue``: the same for the CPU, from the reason why the device failed; None where an error is raised.
+    """
 
     tokens: Tokens
     forward: Forward
     dimensions: tuple[int, ...]
-    device: str
+    capacity: Capacity
     reference: str
+    rescue: Callable[[str], TokenizedTexts] | None = None
 
     @property
     def order(self) -> Int64:
@@ -439,22 +510,30 @@ class TokenizedTexts:
         return self.encode(np.arange(len(self.work)), cancel)
 
     def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
+        try:
+            return self._encode(rows, cancel)
+        except DeviceError as error:
+            if self.rescue is None:
+                raise
+            why = error.what
+        return self.rescue(why).encode(rows, cancel)
+
+    def _encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
         import torch
 
         distinct, place = np.unique(self.tokens.copies[rows], return_inverse=True)
-        found = tuple(np.empty((len(distinct), d), dtype=np.float32) for d in self.dimensions)
+        found = _Found.of(len(distinct), self.dimensions)
         threads = torch.get_num_threads()
         batches, are_apart = self._batches(self.tokens.lengths[distinct], threads)
-        if are_apart:
-            self._encode_side_by_side(batches, distinct, found, threads, cancel)
-        else:
-            self._encode_in_turn(batches, distinct, found, cancel)
-        return Encodings(tuple(m[place] for m in found), int(self.tokens.truncated[rows].sum()))
+        with full_precision():
+            if not (are_apart and self._encode_side_by_side(batches, distinct, found, threads, cancel)):
+                self._encode_in_turn(batches, distinct, found, cancel)
+        return Encodings(tuple(m[place] for m in found.complete()), int(self.tokens.truncated[rows].sum()))
 
     def _batches(self, lengths: Int64, threads: int) -> tuple[list[Int64], bool]:
         """Batches of texts of ``lengths`` tokens, and whether each is for one thread, else all threads share it."""
-        budget = TOKENS_PER_BATCH[self.device.partition(":")[0]]
-        of_thread = budget // min(threads, 4)
+        budget = self.capacity.tokens(int(lengths.max(initial=0)))
+        of_thread = max(1, budget // min(threads, 4))
         may_be_apart = self.forward.is_packed and side_by_side.is_possible()
         if self.forward.can_join and lengths.all():
             are_apart = may_be_apart and int(lengths.sum()) >= JOINED_PER_THREAD * threads
@@ -467,37 +546,59 @@ class TokenizedTexts:
         return batches_by_tokens(lengths, budget, alike=self.forward.is_packed), False
 
     def _encode_side_by_side(
-        self, batches: Sequence[Int64], texts: Int64, found: Sequence[Float32], threads: int, cancel: CancelToken
-    ) -> None:
-        """Fill the rows of ``found``, which are those of ``texts``, a batch on each thread."""
+        self, batches: Sequence[Int64], texts: Int64, found: _Found, threads: int, cancel: CancelToken
+    ) -> bool:
+        """Fill the rows of ``found``, which are those of ``texts``, a batch on each thread; whether memory sufficed."""
 
         def run(batch: Int64) -> None:
             cancel.check()
-            for matrix, vectors in zip(found, self.forward(self.tokens, texts[batch]), strict=True):
-                matrix[batch] = vectors.numpy()
+            found.keep(batch, [vectors.numpy() for vectors in self.forward(self.tokens, texts[batch])])
 
-        in_threads(batches, run, threads, side_by_side.one_thread)
+        try:
+            in_threads(batches, run, threads, side_by_side.one_thread)
+        except Exception as error:
+            if not is_out_of_memory(error):
+                raise
+            return False
+        return True
 
-    def _encode_in_turn(
-        self, batches: Sequence[Int64], texts: Int64, found: Sequence[Float32], cancel: CancelToken
-    ) -> None:
+    def _encode_in_turn(self, batches: Sequence[Int64], texts: Int64, found: _Found, cancel: CancelToken) -> None:
         """As ``_encode_side_by_side``, all threads on one batch after the other."""
-        waiting: list[tuple[Int64, list[torch.Tensor]]] = []
 
-        def fetch() -> None:
-            batch, pooled = waiting.pop(0)
-            for matrix, vectors in zip(found, pooled, strict=True):
-                matrix[batch] = vectors.cpu().numpy()
-
-        def run(batch: Int64) -> None:
+        def compute(batch: Int64) -> list[torch.Tensor]:
             cancel.check()
-            waiting.append((batch, self.forward(self.tokens, texts[batch])))
-            if len(waiting) > 1:  # a GPU computes this batch while the previous one is fetched
-                fetch()
+            return self.forward(self.tokens, texts[batch])
 
-        run_batches(batches, self.tokens.lengths[texts], run, self.device, self.reference)
-        while waiting:
-            fetch()
+        run_batches(batches, self.tokens.lengths[texts], compute, found.keep, self.capacity, self.reference)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Matrices being filled, NaN where nothing has arrived.
+
+    Attributes:
+        matrices: per pooling ``[n, d] float32``.
+        arrived: ``[n] bool``.
+    """
+
+    matrices: tuple[Float32, ...]
+    arrived: Bool
+
+    @classmethod
+    def of(cls, rows: int, dimensions: Sequence[int]) -> _Found:
+        return cls(
+            tuple(np.full((rows, d), np.nan, dtype=np.float32) for d in dimensions), np.zeros(rows, dtype=np.bool_)
+        )
+
+    def keep(self, rows: Int64, vectors: Sequence[Float32]) -> None:
+        for matrix, of_pooling in zip(self.matrices, vectors, strict=True):
+            matrix[rows] = of_pooling
+        self.arrived[rows] = True
+
+    def complete(self) -> tuple[Float32, ...]:
+        if not self.arrived.all():
+            raise RuntimeError(f"{np.count_nonzero(~self.arrived):,} of {len(self.arrived):,} texts have no vector")
+        return self.matrices
 
 
 def _check_memory(texts: int, dimension: int, reference: str) -> None:
@@ -530,11 +631,13 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
             needs_pooler=bool(source and source.reads_pooler),
         ):
             model = kind(str(folder), device=device, local_files_only=True, model_kwargs=weights)
-    except torch.OutOfMemoryError as error:
-        raise does_not_fit(f"the weights of '{reference}' do", device) from error
     except InputError:
         raise
     except Exception as error:  # a user's folder can break transformers in any way
+        if is_out_of_memory(error):
+            raise does_not_fit(f"the weights of '{reference}' do", device) from error
+        if kind_of(device) != "cpu" and is_of_device(error):
+            raise DeviceFailed(device, reference, first_line(error)) from error
         if source is None:
             raise
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from blindspot.encoders.references import Pooling
@@ -9,11 +10,33 @@ from blindspot.encoders.transformer import unpadded
 from blindspot.encoders.transformer.batches import Tokens
 from blindspot.encoders.transformer.layers import mean
 from blindspot.encoders.transformer.packed import is_packed
+from blindspot.numerics.devices import kind_of, pinned_like
 from blindspot.types import Int64
 
 if TYPE_CHECKING:
     import torch
     from sentence_transformers import SentenceTransformer
+
+
+WHOLE = "blindspot_is_whole"  # attribute of a batch's attention mask: nothing is padded
+
+
+def leave_out_whole_masks(layers: Any) -> None:
+    """Let a transformers model compute batches without padding as if they had no attention mask.
+
+    The numbers are the same. To find out that a mask masks nothing, transformers would wait for the device to be done
+    with the batches before; other kinds of attention would add it.
+    """
+    parameter = signature(layers.forward).parameters.get("attention_mask")
+    if parameter is None or parameter.default is not None:
+        return
+
+    def leave_out(
+        _: Any, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+        return (args, named | {"attention_mask": None}) if getattr(named.get("attention_mask"), WHOLE, False) else None
+
+    layers.register_forward_pre_hook(leave_out, with_kwargs=True, prepend=True)
 
 
 class Forward:
@@ -44,7 +67,9 @@ class Forward:
             return self._padded(tokens, rows)
 
     def _padded(self, tokens: Tokens, rows: Int64) -> list[torch.Tensor]:
+        lengths = tokens.lengths[rows]
         ids, mask = (self._on_device(array) for array in tokens.padded(rows))
+        setattr(mask, WHOLE, bool(lengths.min() == lengths.max()))
         if self._poolings == (Pooling.PUBLISHED,):  # exactly what the library does
             return [self._published(self._model(self._features(mask) | {"input_ids": ids}))]
         result = self._backbone(input_ids=ids, attention_mask=mask, return_dict=True, **self._wanted)
@@ -122,8 +147,8 @@ class Forward:
         import torch
 
         tensor = torch.from_numpy(array)
-        if self._device.startswith("cuda"):  # copies from pinned memory do not block
-            return tensor.pin_memory().to(self._device, non_blocking=True)
+        if kind_of(self._device) == "cuda":  # copies from pinned memory do not block
+            return pinned_like(tensor).copy_(tensor).to(self._device, non_blocking=True)
         return tensor.to(self._device)
 
 

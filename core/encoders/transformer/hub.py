@@ -10,7 +10,9 @@ from functools import cached_property
 from pathlib import Path
 
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
-from blindspot.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling
+from blindspot.encoders.gpu import self_check
+from blindspot.encoders.gpu.running import BYTES
+from blindspot.encoders.references import Backend, DirReference, HubReference, Pooling
 from blindspot.encoders.roles import role_prompts, without_roles
 from blindspot.encoders.tokens import TokenParts
 from blindspot.encoders.transformer import backends, library
@@ -23,7 +25,6 @@ from blindspot.types import CancelToken, Float32
 
 DOWNLOADED = [f"*{suffix}" for suffix in RELEVANT]
 NOT_DOWNLOADED = ["onnx/*", "openvino/*", "original/*"]
-BYTES = {Dtype.FLOAT32: 4, Dtype.FLOAT16: 2, Dtype.BFLOAT16: 2}
 
 
 def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransformerEncoder:
@@ -42,6 +43,11 @@ class HubEncoder:
 
     reference: HubReference
     settings: Settings
+
+    @property
+    def transformer(self) -> SentenceTransformerEncoder:
+        """The model, downloaded; raises as ``snapshot``."""
+        return self._encoder
 
     @cached_property
     def _encoder(self) -> SentenceTransformerEncoder:
@@ -76,6 +82,9 @@ class HubEncoder:
     @property
     def family(self) -> tuple[Sibling, ...]:
         return self._encoder.family
+
+    def for_work(self, characters: int) -> SentenceTransformerEncoder:
+        return self._encoder.for_work(characters)
 
     def load(self) -> None:
         self._encoder.load()
@@ -249,4 +258,5 @@ def _encoder(
         own_graph=own_graph,
         exports=settings.cache / backends.EXPORTS,
         agreements=settings.cache / library.FOLDER,
+        gpu_checks=settings.cache / self_check.FOLDER,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from blindspot.numerics.devices import full_precision
 from blindspot.types import CancelToken, Float32
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def readings(
             verbose=False,
         ).to(device)
         mask, special = batch["attention_mask"], batch["special_tokens_mask"]
-        with torch.inference_mode():
+        with torch.inference_mode(), full_precision():
             states = backbone(
                 input_ids=batch["input_ids"], attention_mask=mask, output_hidden_states=True, return_dict=True
             ).hidden_states

@@ -121,12 +121,21 @@ class RankProblem:
 
 
 def prepare(
-    matrix: Float32, queries: Int32, mates: Int32, metric: Similarity, tau: float, threads: int, slack: float
+    matrix: Float32,
+    queries: Int32,
+    mates: Int32,
+    metric: Similarity,
+    tau: float,
+    threads: int,
+    slack: float,
+    *,
+    with_left: bool = True,
 ) -> RankProblem:
     """Prepare everything that ranking needs besides the products.
 
     Args:
         slack: error bound of a product of two vectors no longer than 1.
+        with_left: whether to prepare the queries' rows, too, which a GPU does by itself; else ``left`` is empty.
 
     Raises:
         BlindspotError: the embeddings are not all finite.
@@ -158,7 +167,7 @@ def prepare(
     pair_starts = np.append(first_pair, m).astype(np.int64)
     query_of_pair = np.repeat(query_items, np.diff(pair_starts))
     low, high = _thresholds(similarity[order], norms * factors, factors, query_of_pair, slack, metric, tau)
-    left = np.empty((len(query_items), matrix.shape[1]), dtype=np.float32)
+    left = np.empty((len(query_items) if with_left else 0, matrix.shape[1]), dtype=np.float32)
 
     def gather(rows: slice) -> None:
         left[rows] = scaled(matrix, query_items[rows], factors)

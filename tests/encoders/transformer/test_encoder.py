@@ -14,8 +14,9 @@ import torch
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.gpu.running import TOKENS_PER_BATCH
 from blindspot.encoders.transformer import unpadded
-from blindspot.encoders.transformer.encoder import TOKENS_PER_BATCH, SentenceTransformerEncoder
+from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, Cancelled, DataCorrupt
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32

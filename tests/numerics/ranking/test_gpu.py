@@ -13,6 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from blindspot.errors import BlindspotError, Cancelled
+from blindspot.numerics.devices import full_precision
 from blindspot.numerics.ranking import gpu as gpu_ranking
 from blindspot.numerics.ranking import problem as rank_problem
 from blindspot.numerics.ranking.gpu import PRECISIONS, Precision, rank_pairs_on, slack_of
@@ -87,7 +88,7 @@ def test_float16_scores_stay_within_the_slack(metric: Similarity, dimension: int
     factors = rank_problem._factors(norms, metric)
     lengths = norms * factors
     operand = torch.from_numpy(rank_problem.scaled(matrix, np.arange(len(matrix)), factors)).half().to(DEVICE)
-    with gpu_ranking._full_precision():
+    with full_precision():
         scores = (operand @ operand.T).float().cpu().numpy()
     if metric is Similarity.L2:
         scores = scores - (lengths**2 / 2).astype(np.float32)
@@ -103,7 +104,7 @@ def test_float16_scores_stay_within_the_slack(metric: Similarity, dimension: int
 def test_the_process_keeps_its_own_precision() -> None:
     matmul = torch.backends.cuda.matmul
     before = matmul.fp32_precision, matmul.allow_fp16_reduced_precision_reduction
-    with gpu_ranking._full_precision():
+    with full_precision():
         assert matmul.fp32_precision == "ieee"
         assert not matmul.allow_fp16_reduced_precision_reduction
     assert (matmul.fp32_precision, matmul.allow_fp16_reduced_precision_reduction) == before
