@@ -1,7 +1,7 @@
 """Mutants: does the first tier of tests find the faults that all of ``make check`` finds?
 
-    .venv/bin/python tests/mutants.py measure            # which test executes which line: once, an hour
-    .venv/bin/python tests/mutants.py kill --mutants 60  # change a line, run the tests that execute it
+    .venv/bin/python tests/mutants.py measure  # which test executes which line: an hour, once
+    .venv/bin/python tests/mutants.py kill     # change a line, run the tests that execute it
 
 A mutant is one changed operator or number on one line of the product, chosen with a fixed seed. Tests of the first
 tier run first, up to the first that fails; if none fails, the others of ``make check`` do. Run it in a checkout of its
@@ -24,6 +24,9 @@ from typing import NamedTuple
 import coverage
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from tests.support.tiers import MARKS  # noqa: E402
+
 DATA = ROOT / ".mutants"
 TIERS = ("first", "rest")
 SWAPS: dict[type[ast.AST], str] = {
@@ -39,10 +42,6 @@ class Mutant(NamedTuple):
     start: int  # columns of the piece that is replaced, in bytes
     end: int
     new: str
-
-    @property
-    def place(self) -> str:
-        return f"{self.path.relative_to(ROOT)}:{self.line}"
 
     def source(self) -> bytes:
         lines = self.path.read_bytes().splitlines(keepends=True)
@@ -88,13 +87,14 @@ def pytest(*arguments: str, **variables: str) -> int:
 
 
 def measure(tier: str) -> None:
-    DATA.mkdir(exist_ok=True)
     how = ["-n", "2", "--dist", "loadfile", "--cov=core", "--cov=pages", "--cov-context=test", "--cov-report="]
     pytest(*how, "--tier", tier, COVERAGE_FILE=str(DATA / tier))
 
 
 def tests_of(mutant: Mutant, tier: str) -> list[str]:
-    """Those that execute the line, nearest by folder first."""
+    """Those that execute the line, nearest by folder first; where that was not measured, those that mirror the file."""
+    if not (DATA / tier).exists():
+        return nearest(mutant)
     data = coverage.CoverageData(str(DATA / tier))
     data.read()
     contexts = {name for file in data.measured_files() if Path(file).resolve() == mutant.path
@@ -104,15 +104,23 @@ def tests_of(mutant: Mutant, tier: str) -> list[str]:
     return sorted(tests, key=lambda test: (-len(near & set(Path(test.partition("::")[0]).parts)), test))
 
 
+def nearest(mutant: Mutant) -> list[str]:
+    """The test file of the module's name, then the folder that mirrors the module's."""
+    inside = mutant.path.relative_to(ROOT / "core") if "core" in mutant.path.parts else mutant.path.relative_to(ROOT)
+    folder = next(tests for tests in (ROOT / "tests" / parent for parent in inside.parents) if tests.is_dir())
+    file = folder / f"test_{mutant.path.stem}.py"
+    return [str(path) for path in (file, folder) if path.exists()]
+
+
 def killer(mutant: Mutant) -> str:
     """The tier that kills it, or nothing."""
     before = mutant.path.read_bytes()
+    marked = " or ".join(name for name in MARKS if name != "slow")
     try:
         mutant.path.write_bytes(mutant.source())
-        for tier in TIERS:
-            tests = tests_of(mutant, tier) if (DATA / tier).exists() else []
-            (DATA / "tests").write_text("\n".join(tests))
-            if tests and pytest("-x", "--tier", tier, f"@{DATA / 'tests'}") == 1:
+        for tier, marks in {"first": f"not ({marked})", "rest": marked}.items():
+            (DATA / "tests").write_text("\n".join(tests_of(mutant, tier)))
+            if pytest("-x", "-m", marks, f"@{DATA / 'tests'}") == 1:
                 return tier
     finally:
         mutant.path.write_bytes(before)
@@ -122,24 +130,22 @@ def killer(mutant: Mutant) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("step", choices=("measure", "kill"))
-    parser.add_argument("--tier", choices=TIERS, action="append")
     parser.add_argument("--mutants", type=int, default=60)
     parser.add_argument("--seed", type=int, default=42)
     given = parser.parse_args()
+    DATA.mkdir(exist_ok=True)
     if given.step == "measure":
-        for tier in given.tier or TIERS:
+        for tier in TIERS:
             measure(tier)
         return
     killed: dict[str, list[str]] = {tier: [] for tier in (*TIERS, "")}
     for mutant in chosen(given.mutants, given.seed):
-        killed[tier := killer(mutant)].append(mutant.place)
-        print(json.dumps({"mutant": mutant.place, "new": mutant.new.strip(), "killed by": tier}), flush=True)
+        place = f"{mutant.path.relative_to(ROOT)}:{mutant.line}"
+        killed[tier := killer(mutant)].append(place)
+        print(json.dumps({"mutant": place, "new": mutant.new.strip(), "killed by": tier}), flush=True)
     counts = {tier or "none": len(places) for tier, places in killed.items()}
-    print(
-        json.dumps(
-            {**counts, "to promote": killed["rest"], "share": counts["first"] / (counts["first"] + counts["rest"])}
-        )
-    )
+    share = counts["first"] / max(counts["first"] + counts["rest"], 1)
+    print(json.dumps({**counts, "share of the first tier": share, "to promote": killed["rest"]}))
 
 
 if __name__ == "__main__":
