@@ -54,24 +54,20 @@ def mutants_of(path: Path) -> Iterator[Mutant]:
     source = path.read_bytes()
     rows = source.splitlines()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Compare) and len(node.ops) == 1:
-            pieces = [(node.left, node.ops[0], node.comparators[0])]
-        elif isinstance(node, ast.BinOp):
-            pieces = [(node.left, node.op, node.right)]
-        elif isinstance(node, ast.BoolOp) and len(node.values) == 2:
-            pieces = [(node.values[0], node.op, node.values[1])]
-        elif isinstance(node, ast.Constant) and type(node.value) is int and node.end_col_offset:
-            yield Mutant(path, node.lineno, node.col_offset, node.end_col_offset, str(node.value + 1))
-            continue
-        else:
-            continue
-        for left, operator, right in pieces:
-            new = SWAPS.get(type(operator))
-            if new is None or left.end_lineno != right.lineno or left.end_col_offset is None:
+        match node:
+            case ast.Constant(value=int(number)) if type(number) is int:
+                yield Mutant(path, node.lineno, node.col_offset, node.end_col_offset or 0, str(number + 1))
                 continue
-            old = rows[right.lineno - 1][left.end_col_offset : right.col_offset]
-            if b"(" not in old and b")" not in old:
-                yield Mutant(path, right.lineno, left.end_col_offset, right.col_offset, f" {new} ")
+            case ast.Compare(left=left, ops=[operator], comparators=[right]):
+                pass
+            case ast.BinOp(left=left, op=operator, right=right) | ast.BoolOp(op=operator, values=[left, right]):
+                pass
+            case _:
+                continue
+        start, end, new = left.end_col_offset or 0, right.col_offset, SWAPS.get(type(operator))
+        is_on_one_line = left.end_lineno == right.lineno
+        if new and is_on_one_line and not {b"("[0], b")"[0]} & set(rows[right.lineno - 1][start:end]):
+            yield Mutant(path, right.lineno, start, end, f" {new} ")
 
 
 def chosen(n: int, seed: int) -> list[Mutant]:
