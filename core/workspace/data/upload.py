@@ -313,7 +313,8 @@ def _first_rows(contents: OwnFile) -> None:
 
 def _rows(contents: OwnFile, n: int, key: str) -> None:
     rows = contents.first_rows(n)
-    st.dataframe(pd.DataFrame(rows.cells, columns=list(rows.headings)), hide_index=True, key=key)
+    frame = pd.DataFrame(rows.cells, columns=list(rows.headings))
+    st.dataframe(frame, hide_index=True, key=key, column_config={"mate": "match"})
 
 
 def _show_labelled(contents: OwnLabelledTexts) -> None:
