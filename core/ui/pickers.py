@@ -176,7 +176,7 @@ def shared_pickers(page: str) -> Picks:
         Picker.MODELS: list(known),
         Picker.POSTPROCESSED: ["true", "false"],
         Picker.BASELINE: list(known),
-        Picker.SIMILARITY: list(Similarity),
+        Picker.SIMILARITY: [str(metric) for metric in Similarity],  # as the widget has them
         Picker.PROTOCOL: list(PROTOCOLS),
     }
     _note_stale_link({picker: answers[picker] for picker in wanted})
