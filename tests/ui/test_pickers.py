@@ -11,7 +11,7 @@ from blindspot.store.repository import Repository
 from blindspot.types import Variant
 from blindspot.ui.navigation import pickers_of, sections
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks, link_to
-from tests.support.pages import OpenApp
+from tests.support.pages import OpenApp, written
 from tests.support.store_samples import pair_set, store_run
 
 MINILM, LSA, CENTERED = Variant("minilm", "none"), Variant("lsa", "none"), Variant("minilm", "center")
@@ -128,3 +128,11 @@ def test_what_is_picked_during_a_visit_is_kept(open_app: OpenApp, three: Path) -
     app.switch_page("pages/evalrank.py").run()
     assert app.session_state["_picks"].dataset == "demo-words"
     assert app.session_state["_picks"].variants == ()
+
+
+def test_a_followed_link_brings_all_its_picks(open_app: OpenApp, three: Path) -> None:
+    link = link_to("demo-pairs", "l2", [CENTERED])
+    app = open_app(three, "evalrank", **link)
+    assert app.session_state["_picks"].metric == "l2"
+    assert app.session_state["_picks"].variants == (CENTERED,)
+    assert "link names what is not here" not in written(app)
