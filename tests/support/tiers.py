@@ -101,6 +101,8 @@ class Watch:
         if not self.watching:
             return
         if event == "socket.bind" and isinstance(arguments[1], tuple):
+            if arguments[1][:2] == ("::1", 0):
+                return  # urllib3 asks, when it is imported, whether there is IPv6
             self.seen.append(f"server: it binds {arguments[1]}")
         elif event == "subprocess.Popen":
             command = arguments[1] if isinstance(arguments[1], list | tuple) else [arguments[1]]

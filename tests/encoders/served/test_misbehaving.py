@@ -217,6 +217,7 @@ def test_a_batch_that_is_too_large_is_halved(refusal: Reply, site: EmbeddingSite
     assert max(len(request.texts) for request in site.requests[-5:]) == 8
 
 
+@pytest.mark.server
 @pytest.mark.parametrize(
     "refusal",
     [
