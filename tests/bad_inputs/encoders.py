@@ -77,7 +77,7 @@ def _vectors() -> Iterator[BadInput]:
     yield _case("vectors: HTML", text("<html><script>alert(1)</script></html>\n"), "holds no word vectors")
     yield _case("vectors: a program", text(b"\x7fELF" + bytes(range(256))), "is a program (ELF)")
     yield _case("vectors: pickle", text(pickle.dumps({"a": [1.0]})), "is a pickle")
-    yield _case("vectors: half a gzip", text(gzip.compress(WORDS.encode() * 99)[:-20], "v.gz"), "is a damaged gzip")
+    yield _case("vectors: half a gzip", text(gzip.compress(WORDS.encode() * 99)[:-20], "v.gz"), "is a damaged packed file")
     yield _case("vectors: a folder", referred("vectors", folder_named("v.txt")), "is a folder")
     yield _case("vectors: a pipe", referred("vectors", pipe("v.txt")), "no regular file")
     yield _case("vectors: an endless device", referred("vectors", link_to("v.txt", "/dev/zero")), "no regular file")
@@ -145,7 +145,7 @@ def _tables() -> Iterator[BadInput]:
         "has 3 lines",
         "2 rows",
     )
-    yield _case("table: a program", text("t.csv", b"\x7fELF" + bytes(range(128))), "no column 'text'")
+    yield _case("table: a program", text("t.csv", b"\x7fELF" + bytes(range(128))), "in double quotes")
     yield _case("table: no file", lambda folder: f"table:{folder}/t.csv", "there is no file", "t.csv")
     yield _case("table: a zero byte in the path", lambda folder: f"table:{folder}/a\0b.csv", "zero character")
     yield _case("table: a folder", referred("table", folder_named("t.parquet")), "is a folder")
@@ -173,6 +173,7 @@ def _model(spoil: Callable[[Path], object]) -> Maker:
         path.mkdir()
         (path / "config.json").write_text(json.dumps(CONFIG))
         (path / "model.safetensors").write_bytes(_weights())
+        (path / "tokenizer.json").write_text("{}")
         spoil(path)
         return f"dir:{path}"
 

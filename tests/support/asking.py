@@ -27,7 +27,7 @@ class AskingEncoder(GramEncoder):
     def identity(self) -> EncoderIdentity:
         return replace(super().identity, prompt=self.prompt)
 
-    def prompted(self, prompt: str) -> AskingEncoder:
+    def prompted(self, prompt: str, task: str = "") -> AskingEncoder:
         return replace(self, prompt=prompt)
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
