@@ -77,7 +77,9 @@ def _vectors() -> Iterator[BadInput]:
     yield _case("vectors: HTML", text("<html><script>alert(1)</script></html>\n"), "holds no word vectors")
     yield _case("vectors: a program", text(b"\x7fELF" + bytes(range(256))), "is a program (ELF)")
     yield _case("vectors: pickle", text(pickle.dumps({"a": [1.0]})), "is a pickle")
-    yield _case("vectors: half a gzip", text(gzip.compress(WORDS.encode() * 99)[:-20], "v.gz"), "is a damaged packed file")
+    yield _case(
+        "vectors: half a gzip", text(gzip.compress(WORDS.encode() * 99)[:-20], "v.gz"), "is a damaged packed file"
+    )
     yield _case("vectors: a folder", referred("vectors", folder_named("v.txt")), "is a folder")
     yield _case("vectors: a pipe", referred("vectors", pipe("v.txt")), "no regular file")
     yield _case("vectors: an endless device", referred("vectors", link_to("v.txt", "/dev/zero")), "no regular file")

@@ -262,6 +262,7 @@ def test_one_that_fails_stops_none_of_the_others(blindspot: Command, monkeypatch
     assert table.out.endswith("6 runs: 0 computed, 4 found in the store, 2 failed\n")
 
 
+@pytest.mark.heavy
 def test_the_exit_code_is_2_only_where_all_failed_for_bad_input(blindspot: Command) -> None:
     some = blindspot(*SMALL, "--transform", "none", "--transform", "whiten:97")  # the embeddings have 96 dimensions
     assert some.code == 1

@@ -160,6 +160,12 @@ class SentenceTransformerEncoder:
         return resolve_device(self.wanted_device if self.backend is Backend.TORCH else "cpu")
 
     @property
+    def _device_kind(self) -> str:
+        """``cpu``, ``cuda`` or ``mps``, be it there or not: stored embeddings need no device."""
+        is_cpu = self.backend is not Backend.TORCH or self.wanted_device == "auto"
+        return "cpu" if is_cpu else self.wanted_device.partition(":")[0]
+
+    @property
     def ran_on(self) -> str:
         """The device, and the CPU where it had to go on."""
         return f"{self.device} and cpu" if "_on_cpu" in vars(self) else self.device
@@ -251,7 +257,7 @@ class SentenceTransformerEncoder:
             self.prompt,
             *((roles.query, roles.document) if roles else ()),
             self.dtype.value,
-            self.device.partition(":")[0],
+            self._device_kind,
             str(self.may_pack),
             *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
         )

@@ -180,6 +180,7 @@ def test_other_diagnostics_refuse_passages(made: World, diagnostic: str) -> None
         made.encode(MODEL, SMALL_PAIRS.id)
 
 
+@pytest.mark.matrix
 def test_the_page_shows_the_passage_that_matched(open_app: OpenApp, made: World, cut: Cut) -> None:
     run = made.run(ENTRY.id, MODEL, DATA.id)
     address = {"retrieval_view": "queries", "query": "3", "with": "bm25", "retrieval_a": f"{MODEL}~none"}

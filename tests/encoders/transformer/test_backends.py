@@ -233,6 +233,7 @@ def test_a_graph_of_other_weights_is_refused_with_the_difference(
     assert backends.LARGEST_DIFFERENCE < float(worst[1]) < 10 * backends.difference(expected, found)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_graph_that_is_none_or_outside_is_refused(backend: Backend, tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")

@@ -81,6 +81,7 @@ def test_ranks_are_those_of_the_sparse_product(folder: Path, settings: Settings)
         assert greater == (others > scores[query, mate] + 1e-9).sum()
 
 
+@pytest.mark.heavy
 def test_a_sparse_model_runs_through_the_pipeline(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

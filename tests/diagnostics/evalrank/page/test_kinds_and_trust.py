@@ -128,6 +128,7 @@ def test_trust_shows_what_each_choice_does(opened: Callable[..., AppTest], runs:
     assert not app.button(key="trust_protocol").disabled
 
 
+@pytest.mark.matrix
 def test_trust_compares_with_the_toolkit_where_it_was_run(
     opened: Callable[..., AppTest], small: World, runs: dict[str, RunRecord]
 ) -> None:
