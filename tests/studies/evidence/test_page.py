@@ -226,6 +226,7 @@ def test_pivot_columns_and_highlight_stand_in_the_address(open_app: OpenApp, ran
     assert found["minilm + center"]["y"][3] == 1.0  # uniformity is better where it is less: -3.01
 
 
+@pytest.mark.matrix
 def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open_app: OpenApp, ranked: Path) -> None:
     app = open_app(ranked, "evidence", evidence_view="published")
     (chart,) = charts(app)
