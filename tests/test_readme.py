@@ -104,7 +104,7 @@ def test_the_readme_shows_the_commonest_commands() -> None:
 
 @each("line", [line for line in LINES if line.words[0] == "make"], ids=str)
 def test_a_make_target_of_the_readme_exists(line: Typed) -> None:
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     variables = re.findall(r"^(\w+) \?=", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     for word in line.words[1:]:
         assignment = ASSIGNMENT.fullmatch(word)

@@ -154,6 +154,7 @@ def _lists(app: AppTest) -> list[pd.DataFrame]:
     return [frame.value for frame in app.dataframe if {"rank", "similarity"} <= set(frame.value.columns)]
 
 
+@pytest.mark.usefixtures("runs")
 def test_a_table_says_that_it_cannot(open_app: OpenApp, module_world: World, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     rows = [(text, f"[{i % 3 + 1}, {i % 5}, 1]") for i, text in enumerate(SCORED.items)]
