@@ -264,7 +264,8 @@ class SentenceTransformerEncoder:
 
     def _compared(self, model: SentenceTransformer) -> Agreement:
         """The outcome of comparing our way with the library's, on the model as it was loaded."""
-        roles, is_given = self.info.role_prompts, self.source is not None and self.prompt != self.source.prompt
+        roles = self.info.role_prompts
+        is_given = self.prompt != (self.source.prompt if self.source else "")  # the bundled model declares none
         tries = [(TEXT, self.prompt, is_given)]
         alike = library.reads_alike(model, self.max_length) and (self.source is None or self.source.is_transformer)
         if roles or not alike:  # else both are encoded as any text
