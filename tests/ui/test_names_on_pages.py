@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from blindspot.names import Kind
+from blindspot.names import Kind, in_address
 from blindspot.settings import ASSETS
 from blindspot.store.repository import Repository
 from blindspot.ui.navigation import sections
@@ -83,7 +83,7 @@ def test_a_rename_is_on_every_page_and_links_survive_it(open_app: OpenApp, store
     assert any("KB מודל + center" in option for option in app.multiselect(key="enc").options)
     assert any("KB מודל" in json.dumps(spec, ensure_ascii=False) for spec in charts(app))
     assert "house-vectors" not in shown(app)
-    assert app.query_params["enc"] == link["enc"], "ids stay in the address"
+    assert app.query_params["enc"] == [in_address(name) for name in link["enc"]], "a new name changes no address"
     world.repository.give_name(Kind.MODEL, model, "")
     assert "house-vectors" in shown(open_app(world.cache, "evalrank", **link))
 
