@@ -356,7 +356,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "part"),
     [
         ("BLINDSPOT_DEVICE", "gpu", "expected auto, cpu, cuda"),
@@ -364,7 +364,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
         ("BLINDSPOT_MODE", "demp", "did you mean 'demo'?"),
     ],
 )
-@pytest.mark.parametrize("command", [DEMO, ("runs",), ("data", "list"), ("bench",)], ids=" ".join)
+@each("command", [DEMO, ("runs",), ("data", "list"), ("bench",)], ids=" ".join)
 def test_a_setting_that_means_nothing_is_bad_input(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch, command: Sequence[str], name: str, value: str, part: str
 ) -> None:

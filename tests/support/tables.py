@@ -18,7 +18,8 @@ def each(
 ) -> Callable[[Test], Test]:
     """``pytest.mark.parametrize`` for cases that take no time: one test that goes on after a case that fails.
 
-    All cases of a test share its fixtures but ``tmp_path``, so a case must leave alone what the next one reads.
+    All cases of a test share its fixtures but ``tmp_path`` and ``monkeypatch``, so a case must leave alone what the next
+    one reads.
     """
     columns = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     rows = [_row(case, len(columns)) for case in cases]
@@ -37,7 +38,9 @@ def each(
                 if "tmp_path" in fixtures:
                     passed_on["tmp_path"] = fixtures["tmp_path"] / str(number)
                     passed_on["tmp_path"].mkdir()
-                with subtests.test(f"{label}"):
+                with pytest.MonkeyPatch.context() as patch, subtests.test(f"{label}"):
+                    if "monkeypatch" in fixtures:
+                        passed_on["monkeypatch"] = patch
                     test(**passed_on, **dict(zip(columns, values, strict=True)))
 
         fixtures = [parameter for parameter in own.parameters.values() if parameter.name not in {*columns, "subtests"}]
