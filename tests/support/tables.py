@@ -18,8 +18,8 @@ def each(
 ) -> Callable[[Test], Test]:
     """``pytest.mark.parametrize`` for cases that take no time: one test that goes on after a case that fails.
 
-    All cases of a test share its fixtures but ``tmp_path`` and ``monkeypatch``, so a case must leave alone what the next
-    one reads.
+    All cases of a test share its fixtures but ``tmp_path`` and ``monkeypatch``, so a case must leave alone what the
+    next one reads.
     """
     columns = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
     rows = [_row(case, len(columns)) for case in cases]
