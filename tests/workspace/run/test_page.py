@@ -151,7 +151,7 @@ def test_every_parameter_that_a_diagnostic_declares_is_offered_with_it(
     pills(app, f"run_{last.name}").set_value(list(last.choices)).run()
     assert int(app.button(key="run_all").label.split()[-1]) == len(last.choices) * one
     pills(app, f"run_{last.name}").set_value([]).run()
-    assert last.name in app.error[0].value
+    assert last.name in app.error[0].value.replace("\\", "")
 
 
 def starts(app: AppTest) -> list[Button]:
