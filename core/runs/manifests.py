@@ -185,7 +185,8 @@ def device_notes(runs: Iterable[RunRecord]) -> list[str]:
         encoder, machine = run.manifest.get("encoder", {}), run.manifest.get("machine", {})
         out |= dict.fromkeys(note for part in (encoder, machine) if (note := part.get("device_note")))
         device = encoder.get("device", "cpu")
-        if machine.get("wanted_device") == "cpu" and device != "cpu":
+        is_of_gpu = any(part.startswith(("cuda", "mps")) for part in device.split(" and "))  # else a server's host
+        if machine.get("wanted_device") == "cpu" and is_of_gpu:
             called = names.current().model(run.plan.variant.encoder)
             out[
                 f"The stored vectors of {called} were encoded on {device} and are used though BLINDSPOT_DEVICE is cpu: "

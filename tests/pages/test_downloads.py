@@ -44,7 +44,7 @@ from tests.support.pages import OpenApp
 from tests.support.run_history import choose_rows
 from tests.support.small_world import GramEncoder, register_encoder
 
-CORE = Path(blindspot.__file__).parent  # as the interpreter names it: a link to core in a checkout
+CORE = Path(blindspot.__file__).parent.resolve()
 MECHANISM = CORE / "ui" / "widgets" / "downloads.py"
 SCORED = b"text1,text2,score\n" + b"".join(b"a cat %d,the cat %d,%d\n" % (i, i * i, i) for i in range(24))
 ANSWERS = b"query,document\n" + b"".join(b"where is cat %d?,the cat %d is on mat %d\n" % (i, i, i) for i in range(12))
@@ -120,7 +120,7 @@ class Recorder:
             file_id = offer(manager, *args, **kwargs)  # type: ignore[arg-type]
             frame, calls = sys._getframe(1), []
             while frame is not None:
-                calls.append((frame.f_code.co_filename, frame.f_lineno))
+                calls.append((str(Path(frame.f_code.co_filename).resolve()), frame.f_lineno))
                 frame = frame.f_back  # type: ignore[assignment]
             self.drawn.append(Drawn(self.place, str(kwargs["file_name"]), manager, file_id, frozenset(calls)))
             return file_id
