@@ -85,3 +85,19 @@ def test_a_run_without_a_manifest_has_what_identifies_it(repository: Repository)
     repository.begin(plan("bb", DATASET))
     facts = manifests.compare(first, repository.run("bb"))
     assert ("Encoder", "reference", "minilm", "minilm") in {(f.group, f.name, f.first, f.second) for f in facts}
+
+
+def test_only_vectors_of_a_gpu_are_announced_where_the_cpu_is_asked_for(repository: Repository) -> None:
+    machine = {"wanted_device": "cpu"}
+    for number, (device, dtype, is_said) in enumerate(
+        [
+            ("cpu", "float32", False),
+            ("server localhost:8000", "as served", False),
+            ("cuda:0", "float32", True),
+            ("cuda:0 and cpu", "bfloat16", True),
+            ("mps", "float16", True),
+        ]
+    ):
+        run = stored(repository, f"run{number}", machine=machine, encoder={"device": device, "dtype": dtype})
+        (*notes,) = manifests.device_notes([run])
+        assert [device in note for note in notes] == [True] * is_said, device
