@@ -299,7 +299,7 @@ def test_the_command_line_prints_and_exports_it(
     (printed,) = json.loads(capsys.readouterr().out)["runs"]
     assert (printed["run_id"], printed["computed"]) == (run.run_id, False)
     assert printed["metrics"] == dict(run.metrics)
-    defaults = [word for p in case.entry.parameters for word in (f"--{p.name}", p.default)]
+    defaults = [word for p in case.entry.parameters for word in (f"--{p.name.replace('_', '-')}", p.default)]
     assert cli.main([*command, *defaults]) == 0
     assert case.entry.headline_of(run.metrics) in capsys.readouterr().out
     swept = ["sweep", "--diagnostic", *command[1:], *defaults, "--dry-run", "--json"]

@@ -91,11 +91,11 @@ def test_a_new_store_has_the_whole_schema(path: Path) -> None:
 
 @pytest.mark.heavy
 @each("version", range(len(migrations())))
-def test_every_older_schema_becomes_the_newest(path: Path, tmp_path: Path, version: int) -> None:
+def test_every_older_schema_becomes_the_newest(tmp_path: Path, version: int) -> None:
+    path, new = tmp_path / "older.duckdb", tmp_path / "new.duckdb"
     older_store(path, version)
     assert len(versions(path)) == version
     open_and_close(path)
-    new = tmp_path / "new.duckdb"
     open_and_close(new)
     assert schema(path) == schema(new)
     assert versions(path) == versions(new)

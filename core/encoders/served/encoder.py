@@ -207,7 +207,7 @@ class ServedEncoder:
         return as_matrix(found, len(texts))
 
     def prompted(self, prompt: str, task: str = "") -> ServedEncoder:
-        """The same model with another prompt; a server is told no task."""
+        """The same model with another prompt; a server takes no task."""
         del task
         other = replace(self, prompt=prompt)
         if "_version" in self.__dict__:
