@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 
 import pytest
 from _pytest.runner import runtestprotocol
@@ -126,7 +127,8 @@ class Watch:
         started = _processor_seconds()
         self.shared_seconds, self.seen[:], self.watching = 0.0, [], True
         with pytest.MonkeyPatch.context() as patch:
-            if torch := sys.modules.get("torch"):
+            # Of a test run by itself a gradient is heard only if torch is there already: importing it takes seconds.
+            if torch := import_module("torch") if self.tier == FIRST else sys.modules.get("torch"):
                 patch.setattr(torch.Tensor, "backward", self._heard_training(torch.Tensor.backward))
             try:
                 result = yield

@@ -1,0 +1,74 @@
+"""Tiers: which tests each has, and what a test without a mark may not do."""
+
+from __future__ import annotations
+
+import pytest
+
+from blindspot.settings import ROOT
+
+pytest_plugins = ["pytester"]
+
+TESTS = """
+    import os, socket, subprocess, sys, time
+    import pytest
+    from hypothesis import given, settings, strategies
+
+    examples = []
+
+    def test_counts():
+        assert 1 + 1 == 2
+
+    def test_reads_the_mirror():
+        assert "BLINDSPOT_MIRROR" not in os.environ
+
+    def test_serves():
+        socket.socket().bind(("127.0.0.1", 0))
+
+    def test_opens_a_browser():
+        subprocess.run([sys.executable, "-c", ""])
+
+    def test_trains():
+        import torch
+        (torch.ones(1, requires_grad=True) * 2).backward()
+
+    def test_takes_long():
+        until = time.process_time() + 1.6
+        while time.process_time() < until:
+            pass
+
+    @given(strategies.integers())
+    @settings(max_examples=50)
+    def test_property(number):
+        examples.append(number)
+
+    @pytest.mark.process
+    def test_may_start():
+        subprocess.run([sys.executable, "-c", ""])
+
+    @pytest.mark.slow
+    def test_takes_minutes():
+        assert os.environ.get("BLINDSPOT_MIRROR") == "there"
+"""
+FORBIDDEN = ("serves", "opens_a_browser", "trains", "takes_long")
+
+
+def outcomes(pytester: pytest.Pytester, tier: str) -> dict[str, str]:
+    """The last outcome of each test that ran."""
+    result = pytester.runpytest_subprocess("-p", "tests.support.tiers", "-p", "no:cacheprovider", "-v", "--tier", tier)
+    # A complaint of the watch comes after the test's own outcome.
+    return dict(line.split("::test_")[1].split()[:2] for line in result.outlines if line.rstrip().endswith("%]"))
+
+
+@pytest.mark.process
+def test_a_test_without_a_mark_starts_nothing_trains_nothing_and_is_quick(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("BLINDSPOT_MIRROR", "there")
+    pytester.makepyfile(TESTS)
+    first = outcomes(pytester, "first")
+    assert {name for name, outcome in first.items() if outcome != "PASSED"} == set(FORBIDDEN)
+    assert set(first) == {"counts", "reads_the_mirror", "property", *FORBIDDEN}
+    assert outcomes(pytester, "rest") == {"property": "PASSED", "may_start": "PASSED"}
+    assert set(outcomes(pytester, "check")) == {*first, "may_start"}
+    assert outcomes(pytester, "trust") == {"takes_minutes": "PASSED"}
