@@ -76,13 +76,14 @@ class RolePrompts:
 class EncoderInfo:
     """Facts shown next to an encoder's scores.
 
-    ``parameters`` counts the trained weights that its vectors need, ``memory_bytes`` is the size of all that are
-    loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are all NaN, and no other
-    row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares but that are not applied.
-    ``role_prompts``: None where neither the reference nor the model tells queries from documents. ``served_by`` is the
-    host that texts are sent to; "" for a model on this machine. ``assumed`` are sentences about what the model leaves
-    open and decides its vectors, and what was taken. ``similarity`` is the one that the model declares, as
-    sentence-transformers names it, or ``cosine``, also where its vectors all have length 1.
+    ``parameters`` counts the trained weights that its vectors need, 0 also where nobody says; ``memory_bytes`` is the
+    size of all that are loaded. ``is_partial``: some texts may have no vector, as with word vectors; their rows are
+    all NaN, and no other row has a NaN. ``unused_prompts`` are the (name, text) of prompts that the model declares
+    but that are not applied. ``role_prompts``: None where neither the reference nor the model tells queries from
+    documents. ``served_by`` is the host that texts are sent to; "" for a model on this machine. ``assumed`` are
+    sentences about what the model leaves open and decides its vectors, and what was taken. ``similarity`` is the one
+    that the model declares, as sentence-transformers names it, or ``cosine``, also where its vectors all have length
+    1.
     """
 
     title: str

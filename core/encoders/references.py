@@ -6,7 +6,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote, unquote
 
 from blindspot.errors import InputError, unknown
@@ -39,6 +39,7 @@ class Backend(StrEnum):
     OPENVINO = "openvino"
 
 
+GRAPHS = {".onnx": Backend.ONNX, ".xml": Backend.OPENVINO}  # what computes the layers of a file, by its suffix
 SPECIAL_TOKENS = 2  # around a text
 SHORTEST_MAX_LENGTH = SPECIAL_TOKENS + 1
 
@@ -81,7 +82,8 @@ class ModelParams:
 
     ``max_length`` counts tokens, special ones included; ``prompt`` is put before every text, but for those whose role
     has a prompt of its own: ``query_prompt``, ``document_prompt`` (``blindspot.encoders.roles``). "" decides for none.
-    ``passages`` cuts the documents of retrieval.
+    ``passages`` cuts the documents of retrieval. ``file`` is a graph in the model's folder, quantized perhaps, whose
+    layers are the model's: it decides the ``backend``.
     """
 
     max_length: int | None = None
@@ -92,6 +94,7 @@ class ModelParams:
     document_prompt: str | None = None
     backend: Backend = Backend.TORCH
     passages: Passages | None = None
+    file: str | None = None
 
     @classmethod
     def parse(cls, query: str, reference: str) -> ModelParams:
@@ -119,6 +122,12 @@ class ModelParams:
         for name, kind in (("dtype", Dtype), ("pooling", Pooling), ("backend", Backend)):
             if name in values and values[name] not in list(kind):
                 raise unknown(name, values[name], list(kind))
+        if "file" in values:
+            backend = _backend_of(values["file"], reference).value
+            if values.setdefault("backend", backend) != backend:
+                raise InputError(
+                    f"'{reference}': the back end of {values['file']} is {backend}", remedy="leave out backend"
+                )
         found = cls(
             max_length=None if length is None else int(length),
             prompt=values.get("prompt"),
@@ -128,31 +137,44 @@ class ModelParams:
             document_prompt=values.get("document_prompt"),
             backend=Backend(values.get("backend", Backend.TORCH)),
             passages=Passages.parse(values["passages"], reference) if "passages" in values else None,
+            file=PurePosixPath(values["file"]).as_posix() if "file" in values else None,
         )
         if found.backend is not Backend.TORCH:
-            _check_backend(found, reference)
+            check_backend(found, reference)
         return found
 
     def __str__(self) -> str:
         """The canonical query: sorted by name, without defaults."""
         given = {
-            "backend": None if self.backend is Backend.TORCH else self.backend.value,
+            "backend": None if self.backend is Backend.TORCH or self.file else self.backend.value,
             "document_prompt": self.document_prompt,
             "dtype": None if self.dtype is Dtype.FLOAT32 else self.dtype.value,
+            "file": self.file,
             "max_length": self.max_length,
             "passages": self.passages,
             "pooling": None if self.pooling is Pooling.PUBLISHED else self.pooling.value,
             "prompt": self.prompt,
             "query_prompt": self.query_prompt,
         }
-        safe = {"passages": "/"}
+        safe = {"passages": "/", "file": "/"}
         return "&".join(
             f"{name}={quote(str(value), safe=safe.get(name, ''))}" for name, value in given.items() if value is not None
         )
 
 
-def _check_backend(params: ModelParams, reference: str) -> None:
-    """Refuse what only torch can do here."""
+def _backend_of(file: str, reference: str) -> Backend:
+    """The back end of a graph in a model's folder; raises ``InputError`` if this names none."""
+    path = PurePosixPath(file)
+    if path.suffix not in GRAPHS or path.is_absolute() or ".." in path.parts or "\0" in file:
+        raise InputError(
+            f"file is '{file}' in '{reference}'",
+            expected="a graph in the model's folder, for example onnx/model_qint8_avx512.onnx",
+        )
+    return GRAPHS[path.suffix]
+
+
+def check_backend(params: ModelParams, reference: str) -> None:
+    """Raise ``InputError`` for what only torch can do here."""
     if params.dtype is not Dtype.FLOAT32:
         raise InputError(
             f"'{reference}': the back end {params.backend} computes in float32",

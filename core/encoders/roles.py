@@ -34,6 +34,14 @@ from blindspot.encoders.base import (
 )
 from blindspot.types import CancelToken, Float32, Int64
 
+
+class DescribedModel(Protocol):
+    """An encoder or a ranking."""
+
+    @property
+    def info(self) -> EncoderInfo: ...
+
+
 _OF_QUERIES = "; prompt of queries: "
 
 
@@ -99,8 +107,16 @@ def by_role(encoder: Encoder, queries: Collection[str]) -> Encoder:
 
 def encoded_by(encoder: object) -> str:
     """The library that encodes in the place of Blindspot; "" for none."""
-    base = encoder.base if isinstance(encoder, RoleEncoder) else encoder
-    return str(getattr(base, "encoded_by", ""))
+    return str(getattr(_base(encoder), "encoded_by", ""))
+
+
+def assumed_of(encoder: DescribedModel) -> tuple[str, ...]:
+    """``EncoderInfo.assumed``, and what was found when the model was loaded."""
+    return (*encoder.info.assumed, *getattr(_base(encoder), "measured", ()))
+
+
+def _base(encoder: object) -> object:
+    return encoder.base if isinstance(encoder, RoleEncoder) else encoder
 
 
 def info_with_roles(encoder: Encoder) -> EncoderInfo:

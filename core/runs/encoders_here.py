@@ -35,6 +35,7 @@ CATALOG = "catalog"
 WITH_PARAMETERS = "parameters"
 UNKNOWN = "unknown"
 _T = TypeVar("_T")
+_Fact = TypeVar("_Fact")
 _Facts = TypeVar("_Facts", EncoderIdentity, EncoderInfo)
 
 
@@ -86,6 +87,25 @@ class EncoderSummary:
         if prompts := next(filter(None, used), None):
             return RolePrompts(**prompts, given="_prompt=" in self.reference)
         return role_prompts(self.unused_prompts, None, None, None)
+
+    @property
+    def assumed(self) -> Sequence[str]:
+        """``EncoderInfo.assumed``, from the newest run, which may have found more, else from the last check."""
+        return self._of_newest_run("assumed", self.info.assumed if self.info else ())
+
+    @property
+    def similarity(self) -> str:
+        """The similarity that the model declares, from the newest run, else from the last check."""
+        return self._of_newest_run("similarity", self.info.similarity if self.info else "cosine")
+
+    @property
+    def encoded_by(self) -> str:
+        """The library that encoded the texts of the newest run; "" for Blindspot."""
+        return self._of_newest_run("encoded_by", "")
+
+    def _of_newest_run(self, fact: str, otherwise: _Fact) -> _Fact:
+        found: _Fact = self.runs[0].manifest.get("encoder", {}).get(fact, otherwise) if self.runs else otherwise
+        return found
 
     @property
     def title(self) -> str:
@@ -388,6 +408,7 @@ def _summary(
         identity = _newest_identity(added, done)
     facts_of: list[EncoderInfo | RunRecord] = [info] if info else []
     is_served = bool(info and info.served_by)  # nobody says how large it is
+    of_nobody = is_served or bool(info and info.memory_bytes and not info.parameters)
     facts_of += [run for run in done if run.dimension is not None][:1]
     dimensions = [known.dimension for known in facts_of] + [facts.dimension for facts in costs]
     return EncoderSummary(
@@ -397,7 +418,7 @@ def _summary(
         info=info,
         identity=identity,
         dimension=next(iter(dimensions), None),
-        parameters=None if is_served else next((known.parameters for known in facts_of), None),
+        parameters=None if of_nobody else next((known.parameters for known in facts_of), None),
         memory_bytes=None if is_served else next((known.memory_bytes for known in facts_of), None),
         runs=done,
         is_running=any(run.state is RunState.RUNNING for run in runs),

@@ -21,7 +21,7 @@ from blindspot.encoders.base import Encoder, prompt_warning, versions_here
 from blindspot.encoders.cache import Embedded
 from blindspot.encoders.gpu.self_check import BOUNDS
 from blindspot.encoders.rankings.base import Ranking
-from blindspot.encoders.roles import RoleEncoder, encoded_by
+from blindspot.encoders.roles import RoleEncoder, assumed_of, encoded_by
 from blindspot.encoders.transformer.passages import truncated
 from blindspot.store.records import RunPlan, RunRecord
 from blindspot.texts import counted, percent
@@ -68,7 +68,7 @@ def manifest_of(
             **({"device": vectors[0].facts.device, "dimension": vectors[1].d_out} if vectors else {}),
             **({"device_note": vectors[0].facts.device_note} if vectors and vectors[0].facts.device_note else {}),
             **({"prompts_not_applied": prompts} if (prompts := dict(model.info.unused_prompts)) else {}),
-            **({"assumed": list(model.info.assumed)} if model.info.assumed else {}),
+            **({"assumed": list(assumed)} if (assumed := assumed_of(model)) else {}),
             **({"similarity": model.info.similarity} if model.info.similarity != "cosine" else {}),
             **({"encoded_by": by} if (by := encoded_by(model)) else {}),
         },

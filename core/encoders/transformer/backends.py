@@ -1,6 +1,8 @@
 """Back ends: a transformer's layers in ONNX Runtime or OpenVINO; tokens, batches, pooling and order stay ours.
 
-A graph is the folder's own (``onnx/model.onnx``, ``openvino/openvino_model.xml``), or exported once into the cache.
+A graph is the folder's own (``onnx/model.onnx``, ``openvino/openvino_model.xml``), or exported once into the cache: its
+vectors are torch's, or it is refused. A graph of another name (``model_qint8_avx512.onnx``, ``model_quantized.onnx``)
+is a model of its own, and how far its vectors are from float32 is said.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +21,7 @@ from uuid import uuid4
 import numpy as np
 
 from blindspot.encoders.base import library_versions
-from blindspot.encoders.references import Backend
+from blindspot.encoders.references import GRAPHS, Backend, ModelParams
 from blindspot.encoders.source_files import sha256_once
 from blindspot.errors import BlindspotError, InputError, install
 from blindspot.files.writing import cannot_write, exclusive, make_folder
@@ -33,6 +36,7 @@ TITLES = {Backend.ONNX: "ONNX Runtime", Backend.OPENVINO: "OpenVINO"}
 PACKAGES = {Backend.ONNX: "onnxruntime", Backend.OPENVINO: "openvino"}
 EXPORTERS = {Backend.ONNX: "onnx", Backend.OPENVINO: "openvino"}
 IN_FOLDER = {Backend.ONNX: Path("onnx", "model.onnx"), Backend.OPENVINO: Path("openvino", "openvino_model.xml")}
+NOT_OF_GRAPHS = (".safetensors", ".json", ".txt", ".md", ".jinja", ".model")  # suffixes of files beside graphs
 EXPORTS = "exports"  # in the cache
 INPUTS = ("input_ids", "attention_mask")
 OUTPUT = "last_hidden_state"
@@ -67,17 +71,88 @@ def libraries(backend: Backend) -> tuple[str, ...]:
     return () if backend is Backend.TORCH else library_versions(PACKAGES[backend])
 
 
-def own_graph(folder: Path, backend: Backend) -> Path | None:
-    """The graph that a model's folder has for a back end."""
-    graph = folder / IN_FOLDER.get(backend, "")
-    return graph if backend is not Backend.TORCH and graph.is_file() else None
+@dataclass(frozen=True)
+class OwnGraph:
+    """A graph in a model's folder.
+
+    Attributes:
+        name: its path in the folder.
+        is_model: whether it is a model of its own, which may differ from the float32 weights.
+        assumed: why it was taken, though nobody named it; "" where somebody did.
+    """
+
+    path: Path
+    name: str
+    backend: Backend
+    is_model: bool
+    assumed: str = ""
+
+
+def graphs_of(folder: Path, backends: Sequence[Backend] = tuple(IN_FOLDER)) -> list[Path]:
+    """The graphs in the folder of a transformer: in itself, and where exporters put those of a back end."""
+    places = [folder, *(folder / path.parent for path in IN_FOLDER.values())]
+    found = [file for place in places if place.is_dir() for file in sorted(place.iterdir())]
+    return [file for file in found if GRAPHS.get(file.suffix) in backends and file.is_file()]
+
+
+def own_graph(root: Path, folder: Path, params: ModelParams, reference: str, *, has_weights: bool) -> OwnGraph | None:
+    """The graph in a model's folder that computes its layers; None for torch, or to export one.
+
+    Args:
+        root: the model's folder, to which ``params.file`` is relative.
+        folder: of its transformer.
+        has_weights: whether torch's weights are there; without them a graph is the model, asked for or not.
+
+    Raises:
+        InputError: the file is not there, or several could be meant.
+    """
+    here = [file.relative_to(root).as_posix() for file in graphs_of(folder)]
+    if params.file:
+        if not (root / params.file).is_file():
+            raise InputError(
+                f"'{reference}': there is no file {root / params.file}",
+                expected=f"one of {', '.join(here)}" if here else "a folder that has a graph",
+            )
+        return OwnGraph(root / params.file, params.file, params.backend, is_model=True)
+    if params.backend is Backend.TORCH and has_weights:
+        return None
+    fitting = tuple(IN_FOLDER) if params.backend is Backend.TORCH else (params.backend,)
+    found = graphs_of(folder, fitting)
+    usual = [folder / IN_FOLDER[backend] for backend in fitting if (folder / IN_FOLDER[backend]).is_file()]
+    chosen = found if params.backend is Backend.TORCH else usual or found
+    if len(chosen) > 1:
+        names = [file.relative_to(root).as_posix() for file in found]
+        raise InputError(
+            f"'{reference}': the folder has {len(names)} graphs{'' if has_weights else ' and no model.safetensors'}: "
+            f"{', '.join(names)}",
+            expected="the one that is meant",
+            remedy=f"name it: ?file={names[0]}",
+        )
+    if not chosen:
+        if not has_weights:
+            raise InputError(
+                f"'{reference}': {folder} has no weights, and no graph for {TITLES[fitting[0]]}",
+                expected=f"model.safetensors, or one of {', '.join(here)}",
+            )
+        return None
+    (graph,) = chosen
+    name = graph.relative_to(root).as_posix()
+    why = "" if graph in usual and params.backend is not Backend.TORCH else f"the folder's only graph, {name}, is taken"
+    return OwnGraph(graph, name, GRAPHS[graph.suffix], is_model=graph not in usual or not has_weights, assumed=why)
 
 
 def described(graph: Path) -> str:
     """What identifies a folder's own graph, with the weights beside it."""
-    files = sorted(f for f in graph.parent.iterdir() if f.is_file() and (f == graph or f.suffix != graph.suffix))
+    files = sorted(f for f in graph.parent.iterdir() if f.is_file() and (f == graph or _may_belong_to(graph, f)))
     content = digest_of_strings([part for file in files for part in (file.name, sha256_once(file))])
     return f"layers of {graph.parent.name}/{graph.name} ({content[:16]})"
+
+
+def _may_belong_to(graph: Path, file: Path) -> bool:
+    """Whether a file beside a graph may have weights of it."""
+    is_of_a_graph = file.suffix in GRAPHS or (file.suffix == ".bin" and file.with_suffix(".xml").is_file())
+    is_its_own = file.suffix == ".bin" and file.stem == graph.stem
+    return is_its_own or not (is_of_a_graph or file.suffix in NOT_OF_GRAPHS)
 
 
 def exchange_layers(
@@ -104,7 +179,9 @@ def exchange_layers(
     except Exception as error:  # a library's own, of any kind
         what = f"'{reference}': {TITLES[backend]} cannot use {path}: {_line(error)}"
         if own:
-            raise InputError(what, remedy=f"delete {own.parent}, and Blindspot makes its own") from error
+            raise InputError(
+                what, expected="a graph of the model's layers", remedy="leave out backend and file"
+            ) from error
         raise BlindspotError(what, remedy=f"delete {path.parent}: it is made anew when it is needed") from error
 
     class Layers(torch.nn.Module):  # type: ignore[misc]
@@ -132,8 +209,10 @@ def exchange_layers(
     transformer.model = Layers()
 
 
-def check_same(expected: Sequence[Float32], found: Sequence[Float32], backend: Backend, reference: str) -> None:
-    """Compare vectors ``[n, d]`` of torch with those of a back end, per pooling.
+def check_same(
+    expected: Sequence[Float32], found: Sequence[Float32], backend: Backend, reference: str, own: str = ""
+) -> None:
+    """Compare vectors ``[n, d]`` of torch with those of a back end, per pooling; ``own`` is the folder's graph.
 
     Raises:
         InputError: a component differs by more than ``LARGEST_DIFFERENCE`` of the vector's length, or is not finite.
@@ -144,7 +223,8 @@ def check_same(expected: Sequence[Float32], found: Sequence[Float32], backend: B
         raise InputError(
             f"'{reference}': its vectors by {TITLES[backend]} {by}",
             expected=f"at most {LARGEST_DIFFERENCE:g}, on {len(PROBES)} probe texts",
-            remedy=f"leave out backend={backend}",
+            remedy=f"leave out backend={backend}"
+            + (f", or score it as a model of its own: ?file={own}" if own else ""),
         )
 
 

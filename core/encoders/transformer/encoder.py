@@ -31,7 +31,7 @@ from blindspot.errors import BlindspotError, DataCorrupt, InputError, reinstall
 from blindspot.files.writing import sha256_of
 from blindspot.numerics.devices import first_line, full_precision, is_of_device, is_out_of_memory, kind_of
 from blindspot.numerics.threads import in_threads
-from blindspot.types import Bool, CancelToken, Float32, Float64, Int64
+from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, digest_of_strings
 
 if TYPE_CHECKING:
     import torch
@@ -85,7 +85,7 @@ class SentenceTransformerEncoder:
         own: the pooling of this encoder.
         prompt: put before every text.
         backend: what computes the layers.
-        own_graph: the folder's file for the back end; None to export one.
+        own_graph: the graph in the folder that computes the layers; None for torch, or to export one.
         exports: folder of exported graphs.
         agreements: folder of outcomes of the comparison with the library.
         task: what the texts are, as the library names it: queries, documents, or neither.
@@ -108,7 +108,7 @@ class SentenceTransformerEncoder:
     prompt: str = ""
     dtype: Dtype = Dtype.FLOAT32
     backend: Backend = Backend.TORCH
-    own_graph: Path | None = None
+    own_graph: backends.OwnGraph | None = None
     exports: Path = Path()
     agreements: Path = Path()
     task: str = TEXT
@@ -126,7 +126,7 @@ class SentenceTransformerEncoder:
         return EncoderIdentity(
             reference=output.reference,
             revision=self._revision,
-            pooling=f"{pooling}; {backends.described(self.own_graph)}" if self.own_graph else pooling,
+            pooling=f"{pooling}; {backends.described(self.own_graph.path)}" if self.own_graph else pooling,
             prompt=self.prompt,
             max_length=self.max_length,
             libraries=(
@@ -139,7 +139,11 @@ class SentenceTransformerEncoder:
 
     @property
     def _revision(self) -> str:
-        return self.source.revision if self.source else self.weights_sha256[:16]
+        if self.source is None:
+            return self.weights_sha256[:16]
+        if self._key_of_graph and not self.source.commit:
+            return digest_of_strings([self.source.revision, self._key_of_graph[0]])[:16]
+        return self.source.revision
 
     @property
     def _output(self) -> Output:
@@ -220,6 +224,11 @@ class SentenceTransformerEncoder:
         kept = library.read(self.agreements, self._agreement_key)
         with collector_paused():  # torch is imported too
             model = self._from_files()
+        if self._is_graph:
+            kept = self._on_graph(model, kept)
+            if not kept.is_ours:
+                self._refuse_options()
+            return model, kept
         if kept is None:
             kept = self._compared(model)
             library.keep(self.agreements, self._agreement_key, kept)
@@ -231,12 +240,75 @@ class SentenceTransformerEncoder:
             if self.may_pack and pack(model[0].auto_model):
                 unpadded.enable(model[0].auto_model)
         else:
-            expected = self._probed(model)
-            backends.exchange_layers(
-                model[0], self.backend, self.own_graph, self.exports, self._revision, self.reference
+            expected, own = self._probed(model), self.own_graph
+            self._exchange_layers(model, own.path if own else None)
+            backends.check_same(
+                expected, self._probed(model), self.backend, self.reference, own.name if own and self.source else ""
             )
-            backends.check_same(expected, self._probed(model), self.backend, self.reference)
         return model, kept
+
+    @property
+    def _is_graph(self) -> bool:
+        """Whether a graph of the folder is the model, not another way to compute its layers."""
+        return bool(self.own_graph and self.own_graph.is_model)
+
+    def _on_graph(self, model: SentenceTransformer, kept: Agreement | None) -> Agreement:
+        """Give the model the layers of its graph; the outcome of comparing them with float32, and our way with the
+        library's on the same layers."""
+        graph = self.own_graph
+        if graph is None:
+            raise ValueError("the model has no graph")
+        expected = {} if kept else self._in_float32(model)
+        self._exchange_layers(model, graph.path)
+        if kept is None:
+            found = library.each(model, TEXT, self.prompt)
+            kept = self._compared(model)  # refuses one that encodes nothing
+            both = [text for text in expected if text in found]
+            if both:
+                vectors = [np.stack([one[text] for text in both]) for one in (expected, found)]
+                if vectors[0].shape != vectors[1].shape:
+                    raise InputError(
+                        f"'{self.reference}': {graph.name} gives vectors of {vectors[1].shape[1]:,} numbers",
+                        expected=f"{vectors[0].shape[1]:,}, as the folder's float32 weights",
+                    )
+                kept = replace(kept, from_float32=library.cosine_distance(*vectors))
+            library.keep(self.agreements, self._agreement_key, kept)
+        return kept
+
+    def _in_float32(self, model: SentenceTransformer) -> dict[str, Float32]:
+        """Vectors of probe texts by the folder's float32 weights, or by its unquantized graph; {} where it has none."""
+        if self.source and not self.source.has_weights:
+            if self._float32_graph is None:
+                return {}
+            self._exchange_layers(model, self._float32_graph)
+        return library.each(model, TEXT, self.prompt)
+
+    @property
+    def _float32_graph(self) -> Path | None:
+        """Of a folder without weights the unquantized graph, where this is another one."""
+        if self.own_graph is None or self.source is None or self.source.has_weights:
+            return None
+        usual = self.source.transformer / backends.IN_FOLDER[self.backend]
+        return usual if usual.is_file() and usual != self.own_graph.path else None
+
+    def _exchange_layers(self, model: SentenceTransformer, graph: Path | None) -> None:
+        backends.exchange_layers(model[0], self.backend, graph, self.exports, self._revision, self.reference)
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """Sentences about what decides scores and was found when the model was loaded (``EncoderInfo.assumed``)."""
+        graph, source = self.own_graph, self.source
+        if graph is None or source is None or not graph.is_model:
+            return ()
+        kept = library.read(self.agreements, self._agreement_key)
+        if kept is None:
+            return ()
+        if kept.from_float32 is None:
+            told = "the folder has no float32 weights that its vectors could be compared with"
+        else:
+            told = f"its vectors differ from float32's by a cosine distance of up to {kept.from_float32:.2g}"
+            told += f", on {len(library.PROBES)} texts"
+        return (f"its layers are those of {graph.name}: {told}",)
 
     def _from_files(self) -> SentenceTransformer:
         model = _load(self.folder, self.source, self.device, self.dtype, self.reference)
@@ -260,7 +332,15 @@ class SentenceTransformerEncoder:
             self._device_kind,
             str(self.may_pack),
             *library_versions("torch", "transformers", "tokenizers", "sentence-transformers"),
+            *self._key_of_graph,
         )
+
+    @cached_property
+    def _key_of_graph(self) -> tuple[str, ...]:
+        if self.own_graph is None or not self._is_graph:
+            return ()
+        graphs = [self.own_graph.path, *filter(None, [self._float32_graph])]
+        return (*map(backends.described, graphs), *backends.libraries(self.backend))
 
     def _compared(self, model: SentenceTransformer) -> Agreement:
         """The outcome of comparing our way with the library's, on the model as it was loaded."""
@@ -286,22 +366,28 @@ class SentenceTransformerEncoder:
         worst = None
         if alike:
             info = replace(self.info, dimension=self.source.dimension if self.source else self.info.dimension)
-            published = replace(self, own=Pooling.PUBLISHED, info=info, others=(), backend=Backend.TORCH)
-            worst = max(
-                published._difference(model, expected[task], prompt) for task, prompt, _ in tries if expected[task]
-            )
+            published = replace(self, own=Pooling.PUBLISHED, info=info, others=())
+            some = [(expected[task], prompt) for task, prompt, _ in tries if expected[task]]
+            worst = max(published._difference(model, *one) for one in some)
+            if worst <= most:
+                return Agreement(library.OURS, worst)
+            if self._is_graph:  # quantized ones scale by all that is in a batch
+                worst = max(published._difference(model, *one, alone=True) for one in some)
         if worst is not None and worst <= most:
-            return Agreement(library.OURS, worst)
+            return Agreement(library.OURS, worst, batch=1)
         batch = library.batch_of(model, expected[TEXT]) if expected[TEXT] else 1
         return Agreement(library.LIBRARY, worst, batch)
 
-    def _difference(self, model: SentenceTransformer, expected: Mapping[str, Float32], prompt: str) -> float:
+    def _difference(
+        self, model: SentenceTransformer, expected: Mapping[str, Float32], prompt: str, *, alone: bool = False
+    ) -> float:
         """Of our vectors of texts from the library's ``expected``; infinite where we cannot encode them."""
         import torch
 
         texts = replace(self, prompt=prompt)
         try:
-            found = texts._tokenized(model, (texts._output,), list(expected), CancelToken()).encode_all(CancelToken())
+            prepared = texts._tokenized(model, (texts._output,), list(expected), CancelToken(), alone=alone)
+            found = prepared.encode_all(CancelToken())
         except torch.OutOfMemoryError:
             raise
         except Exception:  # noqa: BLE001 - of a model whose layers take other inputs, of any kind
@@ -310,7 +396,8 @@ class SentenceTransformerEncoder:
 
     def _refuse_options(self) -> None:
         """Refuse what only our own way can do, of a model that the library encodes."""
-        if self.own is not Pooling.PUBLISHED or self.others or self.backend is not Backend.TORCH:
+        is_exchanged = self.backend is not Backend.TORCH and not self._is_graph  # the library has the graph's layers
+        if self.own is not Pooling.PUBLISHED or self.others or is_exchanged:
             raise InputError(
                 f"'{self.reference}': sentence-transformers encodes this model, since our own way gives other vectors",
                 expected="no pooling and no backend",
@@ -382,6 +469,11 @@ class SentenceTransformerEncoder:
         """This encoder on the weights that another one has loaded, and so on its device."""
         vars(self).update({name: vars(other)[name] for name in LOADED if name in vars(other)})
         return self
+
+    @property
+    def reads_layers(self) -> bool:
+        """See ``LayeredEncoder``."""
+        return self.backend is Backend.TORCH and not self.encoded_by
 
     def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
         """See ``LayeredEncoder``."""
@@ -455,11 +547,17 @@ class SentenceTransformerEncoder:
             _check_memory(len(texts), self.info.dimension, self.reference)
         model, kept = self._loaded
         if kept.is_ours:
-            return self._tokenized(model, outputs, texts, cancel)
+            return self._tokenized(model, outputs, texts, cancel, alone=kept.batch == 1)
         return LibraryTexts(model, texts, self.task, self.prompt, kept.batch, self.info.dimension, self.reference)
 
     def _tokenized(
-        self, model: SentenceTransformer, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken
+        self,
+        model: SentenceTransformer,
+        outputs: tuple[Output, ...],
+        texts: Sequence[str],
+        cancel: CancelToken,
+        *,
+        alone: bool = False,
     ) -> TokenizedTexts:
         poolings = tuple(o.pooling for o in outputs)
         prompted = [f"{self.prompt}{text}" for text in texts] if self.prompt else texts
@@ -467,7 +565,7 @@ class SentenceTransformerEncoder:
         _check_tokens(tokens, model, texts, self.reference)
         forward = Forward(model, poolings, self.prompt, self.device)
         dimensions = tuple(o.info.dimension for o in outputs)
-        prepared = TokenizedTexts(tokens, forward, dimensions, self._capacity_of(model), self.reference)
+        prepared = TokenizedTexts(tokens, forward, dimensions, self._capacity_of(model), self.reference, alone)
         return (
             replace(prepared, rescue=lambda why: self._rescued(prepared, poolings, why)) if self.rescues else prepared
         )
@@ -494,7 +592,8 @@ class SentenceTransformerEncoder:
 class TokenizedTexts:
     """``PreparedTexts``; texts with the same tokens go through the model once.
 
-    ``rescue``: the same for the CPU, from the reason why the device failed; None where an error is raised.
+    ``alone``: whether each text is a batch. ``rescue``: the same for the CPU, from the reason why the device failed;
+    None where an error is raised.
     """
 
     tokens: Tokens
@@ -502,6 +601,7 @@ class TokenizedTexts:
     dimensions: tuple[int, ...]
     capacity: Capacity
     reference: str
+    alone: bool = False
     rescue: Callable[[str], TokenizedTexts] | None = None
 
     @property
@@ -539,6 +639,8 @@ class TokenizedTexts:
 
     def _batches(self, lengths: Int64, threads: int) -> tuple[list[Int64], bool]:
         """Batches of texts of ``lengths`` tokens, and whether each is for one thread, else all threads share it."""
+        if self.alone:
+            return list(np.arange(len(lengths))[:, np.newaxis]), False
         budget = self.capacity.tokens(int(lengths.max(initial=0)))
         of_thread = max(1, budget // min(threads, 4))
         may_be_apart = self.forward.is_packed and side_by_side.is_possible()
@@ -636,6 +738,7 @@ def _load(folder: Path, source: ModelFolder | None, device: str, dtype: Dtype, r
             reference,
             needs_head=bool(source and source.is_sparse),
             needs_pooler=bool(source and source.reads_pooler),
+            has_weights=source is None or source.has_weights,
         ):
             model = kind(str(folder), device=device, local_files_only=True, model_kwargs=weights)
     except InputError:

@@ -17,6 +17,7 @@ from typing import Any
 
 from blindspot.encoders.references import Pooling
 from blindspot.encoders.source_files import sha256_once
+from blindspot.encoders.transformer.backends import graphs_of
 from blindspot.errors import InputError
 from blindspot.types import digest_of_strings
 
@@ -90,6 +91,7 @@ class ModelFolder:
         tells_roles: whether it encodes queries and documents in different ways, prompts aside.
         reads_pooler: whether the transformer's own vector of a text is read, not those of its tokens.
         similarity: that it declares, as sentence-transformers names it.
+        has_weights: whether torch can load it; otherwise its transformer's layers are a graph's (``backends``) alone.
         assumed: sentences about what the folder leaves open and decides scores.
     """
 
@@ -112,6 +114,7 @@ class ModelFolder:
     tells_roles: bool = False
     reads_pooler: bool = False
     similarity: str = "cosine"
+    has_weights: bool = True
     assumed: tuple[str, ...] = ()
 
     def dimension_of(self, pooling: Pooling) -> int:
@@ -190,7 +193,8 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     else:
         way = _way(path, modules, reference)
     weights = {file for module in modules if module.name in WITH_WEIGHTS for file in _weights(module.folder, reference)}
-    weights |= {file for folder in _transformers(path, modules) for file in _weights(folder, reference)}
+    of_layers = [_layers(folder, reference) for folder in _transformers(path, modules)]
+    weights |= {file for files in of_layers for file in files}
     parameters = sum(count_weights(file, reference) for file in sorted(weights))
     prompts = sentence.get("prompts") or {}
     if not isinstance(prompts, dict):
@@ -215,6 +219,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         is_transformer=not routes and (not modules or modules[0].name in LAYERS),
         tells_roles=bool(routes) or any(own.get(name) for name in ("query_length", "document_length")),
         reads_pooler=own.get("module_output_name") == "sentence_embedding",
+        has_weights=all(of_layers),
         similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or "cosine"),
         assumed=way.assumed,
     )
@@ -260,7 +265,7 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     if not modules:
         _refuse_other_task(path, config, reference)
     pooling, dimension, assumed = _published(modules, hidden, config, reference)
-    tensors = [tensor for file in _weights(folder, reference) for tensor in tensors_of(file, reference)]
+    tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
     longest = _longest(nested) if any(POSITION_TABLE.search(tensor.name) for tensor in tensors) else None
     wanted = _max_length(folder, config, reference)
     if longest and wanted > longest:
@@ -595,6 +600,12 @@ def _settings(value: Any) -> Iterator[tuple[str, Any]]:
             yield from _settings(inner)
 
 
+def _layers(folder: Path, reference: str) -> list[Path]:
+    """The weights of a transformer; none where it has graphs alone (``backends``)."""
+    has_weights = any((folder / name).exists() for name in ("model.safetensors", "model.safetensors.index.json"))
+    return [] if not has_weights and graphs_of(folder) else _weights(folder, reference)
+
+
 def _weights(folder: Path, reference: str) -> list[Path]:
     """The safetensors files of a folder, one or several shards."""
     if (folder / "model.safetensors").exists():
@@ -626,7 +637,9 @@ def _weights(folder: Path, reference: str) -> list[Path]:
             expected="model.safetensors",
             remedy="convert it: load it where you trust it and call save_pretrained",
         )
-    raise InputError(f"'{reference}': {folder} has no weights", expected="model.safetensors")
+    raise InputError(
+        f"'{reference}': {folder} has no weights", expected="model.safetensors, or a graph: onnx/model.onnx"
+    )
 
 
 @dataclass(frozen=True)

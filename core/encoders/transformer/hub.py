@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import Any
 
-from blindspot.encoders.base import EncoderIdentity, EncoderInfo, Encodings, PreparedTexts, Sibling
+from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.running import BYTES
-from blindspot.encoders.references import Backend, DirReference, HubReference, Pooling
+from blindspot.encoders.references import Backend, DirReference, HubReference, Pooling, check_backend
 from blindspot.encoders.roles import role_prompts, without_roles
-from blindspot.encoders.tokens import TokenParts
 from blindspot.encoders.transformer import backends, library
 from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
 from blindspot.encoders.transformer.folder import RELEVANT, ModelFolder, inspect_folder, refuse_outside
-from blindspot.encoders.transformer.layers import Reading
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
-from blindspot.types import CancelToken, Float32
 
 DOWNLOADED = [f"*{suffix}" for suffix in RELEVANT]
-NOT_DOWNLOADED = ["onnx/*", "openvino/*", "original/*"]
+OTHER_FORMATS = ("onnx", "openvino", "original")  # folders of the hub's repositories that are not downloaded
 
 
 def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransformerEncoder:
@@ -37,6 +34,11 @@ def dir_encoder(reference: DirReference, settings: Settings) -> SentenceTransfor
     return _encoder(reference, source, reference.path.name, reference.path.as_uri(), settings)
 
 
+def _of_the_model(name: str) -> Any:
+    """An attribute or method of a ``HubEncoder`` that is its model's."""
+    return property(lambda hub: getattr(hub.transformer, name))
+
+
 @dataclass(frozen=True)
 class HubEncoder:
     """A model of the hub, looked up and downloaded when first needed, so that naming it stays fast."""
@@ -44,13 +46,9 @@ class HubEncoder:
     reference: HubReference
     settings: Settings
 
-    @property
+    @cached_property
     def transformer(self) -> SentenceTransformerEncoder:
         """The model, downloaded; raises as ``snapshot``."""
-        return self._encoder
-
-    @cached_property
-    def _encoder(self) -> SentenceTransformerEncoder:
         folder = snapshot(self.reference, self.settings)
         source = inspect_folder(folder, str(self.reference))
         pinned = replace(source, commit=folder.name)  # no checksums needed
@@ -59,64 +57,25 @@ class HubEncoder:
         url = f"{constants.ENDPOINT}/{self.reference.repo}"
         return _encoder(self.reference, pinned, self.reference.repo, url, self.settings)
 
-    @property
-    def folder(self) -> Path:
-        return self._encoder.folder
-
-    @property
-    def identity(self) -> EncoderIdentity:
-        return self._encoder.identity
-
-    @property
-    def info(self) -> EncoderInfo:
-        return self._encoder.info
-
-    @property
-    def device(self) -> str:
-        return self._encoder.device
-
-    @property
-    def encodes_alone(self) -> bool:
-        return self._encoder.encodes_alone
-
-    @property
-    def family(self) -> tuple[Sibling, ...]:
-        return self._encoder.family
-
-    def for_work(self, characters: int) -> SentenceTransformerEncoder:
-        return self._encoder.for_work(characters)
-
-    def load(self) -> None:
-        self._encoder.load()
-
-    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
-        return self._encoder.encode(texts, cancel)
-
-    def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
-        return self._encoder.encode_family(texts, cancel)
-
-    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> PreparedTexts:
-        return self._encoder.prepare(texts, cancel)
-
-    def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
-        return self._encoder.sibling(identity)
-
-    def prompted(self, prompt: str, task: str = "") -> SentenceTransformerEncoder:
-        return self._encoder.prompted(prompt, task)
-
-    @property
-    def encoded_by(self) -> str:
-        return self._encoder.encoded_by
-
-    @property
-    def counts_truncated(self) -> bool:
-        return self._encoder.counts_truncated
-
-    def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
-        return self._encoder.readings(texts, cancel)
-
-    def token_parts(self, text: str) -> TokenParts | None:
-        return self._encoder.token_parts(text)
+    folder = _of_the_model("folder")
+    identity = _of_the_model("identity")
+    info = _of_the_model("info")
+    device = _of_the_model("device")
+    encodes_alone = _of_the_model("encodes_alone")
+    family = _of_the_model("family")
+    for_work = _of_the_model("for_work")
+    load = _of_the_model("load")
+    encode = _of_the_model("encode")
+    encode_family = _of_the_model("encode_family")
+    prepare = _of_the_model("prepare")
+    sibling = _of_the_model("sibling")
+    prompted = _of_the_model("prompted")
+    encoded_by = _of_the_model("encoded_by")
+    measured = _of_the_model("measured")
+    counts_truncated = _of_the_model("counts_truncated")
+    reads_layers = _of_the_model("reads_layers")
+    readings = _of_the_model("readings")
+    token_parts = _of_the_model("token_parts")
 
 
 def snapshot(reference: HubReference, settings: Settings) -> Path:
@@ -143,6 +102,11 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
     name, folder = str(reference), settings.cache / "hub"
     offline = (httpx2.TransportError, LocalEntryNotFoundError)
 
+    named = PurePosixPath(reference.params.file) if reference.params.file else None
+    # Its weights may be in a file beside it: model.onnx_data, model.onnx.data, model.bin.
+    graph = [str(named), str(named.with_suffix(".bin"))] if named else []
+    place = named.parts[:-1] if named else ()
+
     is_pinned = re.fullmatch("[0-9a-f]{40}", reference.revision) is not None
 
     def fetch(*, local: bool) -> Path:
@@ -154,8 +118,8 @@ def snapshot(reference: HubReference, settings: Settings) -> Path:
                 reference.repo,
                 revision=reference.revision or None,
                 cache_dir=folder,
-                allow_patterns=DOWNLOADED,
-                ignore_patterns=NOT_DOWNLOADED,
+                allow_patterns=[*DOWNLOADED, *(f"{one}*" for one in graph)],
+                ignore_patterns=[f"{folder}/*" for folder in OTHER_FORMATS if folder not in place],
                 local_files_only=local,
             )
         )
@@ -210,30 +174,41 @@ def _encoder(
     if roles and roles.given:
         unused = without_roles(unused)
 
-    is_changed = params.pooling is not Pooling.PUBLISHED or params.backend is not Backend.TORCH
+    own_graph = backends.own_graph(
+        source.path, source.transformer, params, str(reference), has_weights=source.has_weights
+    )
+    backend = own_graph.backend if own_graph else params.backend
+    is_changed = params.pooling is not Pooling.PUBLISHED or backend is not Backend.TORCH
     if is_changed and (source.is_sparse or not source.is_transformer):
         what = "a sparse model, whose vectors are its word pieces'" if source.is_sparse else "no transformer alone"
         raise InputError(f"'{reference}' is {what}", expected="no pooling and no backend")
-    backend = params.backend
     if backend is not Backend.TORCH:
+        check_backend(replace(params, backend=backend), str(reference))
         backends.require(backends.PACKAGES[backend], backend, str(reference))
-    own_graph = backends.own_graph(source.transformer, backend)
     if own_graph:
-        refuse_outside(own_graph.parent, source.path, str(reference), every_file=True)
+        refuse_outside(own_graph.path.parent, source.path, str(reference), every_file=True)
+    if params.pooling is Pooling.STATIC and not source.has_weights:
+        raise InputError(
+            f"'{reference}': a graph gives the last layer, not the input embeddings", expected="no pooling"
+        )
+    by = [backends.TITLES.get(backend), own_graph.name if own_graph and own_graph.is_model else None]
+    assumed = (own_graph.assumed,) if own_graph and own_graph.assumed else ()
 
     def output(pooling: Pooling) -> Output:
         how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value
         info = EncoderInfo(
-            title=f"{name} ({', '.join(filter(None, (how.partition(':')[0], backends.TITLES.get(backend))))})",
+            title=f"{name} ({', '.join(filter(None, (how.partition(':')[0], *by)))})",
             dimension=source.dimension_of(pooling),
-            parameters=source.parameters_of(pooling),
-            memory_bytes=source.parameters * BYTES[params.dtype],
+            parameters=source.parameters_of(pooling) if source.has_weights else 0,
+            memory_bytes=own_graph.path.stat().st_size
+            if own_graph and own_graph.is_model
+            else source.parameters * BYTES[params.dtype],
             licence="not known here: see the model's card",
             citation=f"the model's card in {url}",
             url=url,
             unused_prompts=unused,
             role_prompts=roles,
-            assumed=source.assumed if pooling is Pooling.PUBLISHED else (),
+            assumed=(*assumed, *(source.assumed if pooling is Pooling.PUBLISHED else ())),
             similarity=source.similarity,
         )
         return Output(str(replace(reference, params=replace(params, pooling=pooling))), info, pooling)
@@ -241,6 +216,7 @@ def _encoder(
     own = output(params.pooling)
     # Published vectors come alone; other poolings are asked for to be compared, so all come at once.
     left = {params.pooling} | ({Pooling.FIRST_LAST_AVG} if backend is not Backend.TORCH else set())
+    left |= set() if source.has_weights else {Pooling.STATIC}
     others = () if params.pooling is Pooling.PUBLISHED else tuple(output(p) for p in Pooling if p not in left)
     return SentenceTransformerEncoder(
         reference=own.reference,

@@ -36,6 +36,11 @@ STATIC = Reading(None, "mean of the input embeddings")
 class LayeredEncoder(Protocol):
     """A transformer whose layers can be read."""
 
+    @property
+    def reads_layers(self) -> bool:
+        """False where a graph computes them, or the library encodes, whose tokens are not ours."""
+        ...
+
     def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
         """``[n, d] float32`` by reading, of the texts with the encoder's prompt; raises as ``Encoder.encode``."""
         ...

@@ -19,6 +19,7 @@ import numpy as np
 from blindspot.encoders.base import Encodings
 from blindspot.errors import BlindspotError
 from blindspot.files.writing import write_atomically
+from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
 
 FOLDER = "agreements"  # in the cache
@@ -62,12 +63,15 @@ class Agreement:
         by: ``OURS`` or ``LIBRARY``.
         difference: of our vectors from the library's: the largest of a component, relative to the vector's length;
             None where our way cannot be tried.
-        batch: texts that the library encodes at once: 1 where others in a batch change a vector.
+        batch: texts that are encoded at once: 1 where others in a batch change a vector.
+        from_float32: of a graph that is a model of its own: the largest cosine distance of its vectors from those of
+            the folder's float32 weights; None where it has none.
     """
 
     by: str
     difference: float | None = None
     batch: int = BATCH
+    from_float32: float | None = None
 
     @property
     def is_ours(self) -> bool:
@@ -135,6 +139,13 @@ def difference(expected: Float32, found: Float32) -> float:
     lengths = np.linalg.norm(wide, axis=1, keepdims=True)
     worst = float((np.abs(wide - found) / np.where(lengths > 0, lengths, 1)).max(initial=0.0))
     return worst if np.isfinite(worst) else float("inf")
+
+
+def cosine_distance(expected: Float32, found: Float32) -> float:
+    """The largest of the rows of ``[n, d]`` from each other; 1 from a zero vector."""
+    rows = np.arange(len(expected))
+    both = np.concatenate([expected, found])
+    return 1.0 - float(similarity_of_pairs(both, rows, rows + len(expected), Similarity.COS).min())
 
 
 def batch_of(model: Any, expected: dict[str, Float32], task: str = TEXT, prompt: str | None = None) -> int:

@@ -20,12 +20,15 @@ _LOCK = threading.RLock()
 
 
 @contextmanager
-def missing_refused(reference: str, *, needs_head: bool, needs_pooler: bool) -> Iterator[None]:
+def missing_refused(
+    reference: str, *, needs_head: bool, needs_pooler: bool, has_weights: bool = True
+) -> Iterator[None]:
     """Refuse a model that is loaded in this context and lacks weights.
 
     Args:
         needs_head: of word pieces' logits (sparse models).
         needs_pooler: whether the model's own vector of a text is read.
+        has_weights: False for layers that are exchanged for a graph's, and so may have any weights.
 
     Raises:
         InputError: when the context ends.
@@ -39,6 +42,8 @@ def missing_refused(reference: str, *, needs_head: bool, needs_pooler: bool) -> 
         load = original.__get__(None, cls)
         if threading.get_ident() != here or options.get("output_loading_info"):
             return load(*args, **options)
+        if not has_weights:
+            return cls._from_config(options["config"])  # type: ignore[attr-defined]
         options.setdefault("ignore_mismatched_sizes", True)  # told by name below
         model, facts = load(*args, output_loading_info=True, **options)
         missing.update(facts["missing_keys"])

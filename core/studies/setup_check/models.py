@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from blindspot.encoders.base import Encoder, EncoderIdentity, FittedEncoder, VerifiedEncoder
-from blindspot.encoders.roles import PromptedEncoder, encoded_by
+from blindspot.encoders.roles import PromptedEncoder
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.transformer.layers import LayeredEncoder, Reading
 from blindspot.errors import BlindspotError, InputError
@@ -101,7 +101,7 @@ def reference_of(encoder: Encoder, cancel: CancelToken) -> Reference:
             return _batch_of(prompting.prompted(prompt), cancel)
 
         made.prompted = prompted
-    if isinstance(encoder, LayeredEncoder) and not encoded_by(encoder):  # else its tokens are not ours
+    if isinstance(encoder, LayeredEncoder) and encoder.reads_layers:
         layered: LayeredEncoder = encoder
         made.readings = lambda texts: layered.readings(texts, cancel)
     return made

@@ -10,7 +10,7 @@ import streamlit as st
 from blindspot import names
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
-from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, prompt_warning, prompts_in_words
+from blindspot.encoders.base import EncoderIdentity, RolePrompts, prompt_warning, prompts_in_words
 from blindspot.encoders.references import with_roles
 from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import facts_table
@@ -206,7 +206,7 @@ def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
     return {
         "reference": encoder.reference,
         "kind": KINDS.get(encoder.kind, encoder.kind),
-        **_about(encoder.info),
+        **_about(encoder),
         **_size(encoder),
         **({} if is_ranking(encoder.reference) else {"speed here": speeds or "not known yet: it was not run"}),
     }
@@ -214,7 +214,7 @@ def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
 
 def found_facts(encoder: EncoderSummary) -> dict[str, str]:
     """What a check found."""
-    facts = {"title": encoder.title, **_about(encoder.info)}
+    facts = {"title": encoder.title, **_about(encoder)}
     facts |= _size(encoder)
     if encoder.identity is None:
         return facts
@@ -243,16 +243,19 @@ def _in_words(titles: Sequence[str]) -> str:
     return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else "".join(titles)
 
 
-def _about(info: EncoderInfo | None) -> dict[str, str]:
+def _about(encoder: EncoderSummary) -> dict[str, str]:
+    info = encoder.info
+    decides = {
+        "assumed": "; ".join(encoder.assumed),
+        "declared similarity": "" if encoder.similarity == "cosine" else encoder.similarity,
+        "encoded by": encoder.encoded_by,
+    }
+    decides = {name: text for name, text in decides.items() if text}
     if info is None:
-        return {"license": "unknown"}
+        return {"license": "unknown", **decides}
     partial = {"coverage": "some texts may have no vector"} if info.is_partial else {}
-    if info.assumed:
-        partial["assumed"] = "; ".join(info.assumed)
-    if info.similarity != "cosine":
-        partial["declared similarity"] = info.similarity
     link = {"link": info.url} if info.url.startswith("https://") else {}  # a browser opens no file of the server's
-    return {"license": info.licence or "unknown", "citation": info.citation, **link, **partial}
+    return {"license": info.licence or "unknown", "citation": info.citation, **link, **partial, **decides}
 
 
 def _size(encoder: EncoderSummary) -> dict[str, str]:

