@@ -21,7 +21,8 @@ NO_RUNS = "This server shows stored results: nothing new can be run here"
 _FILE = "file:"
 _FOLDER = "dir:"
 _OWN = (_FILE, _FOLDER)
-_FOLDER_OPTIONS = re.compile(r"(split=[\w.%-]+)?&?(missing=skip)?")  # without a slash: it is no more of the path
+_FOLDER_OPTION = r"(split|missing|documents|queries|judgments)(\.\w+)?=[\w.%~-]+"  # no slash: no more of the path
+_FOLDER_OPTIONS = re.compile(rf"({_FOLDER_OPTION}(&{_FOLDER_OPTION})*)?")
 FOLDER_FORMATS = ("jsonl", "tsv", "csv", "txt", "trec", "xml", "qrels", "qrel", "topics")  # of files in a sent folder
 
 

@@ -205,7 +205,7 @@ echo nothing of ours
     "wrong",
     [
         "rum evalrank --encoder minilm --dataset demo-pairs",
-        "run evalrank --encoder minilm",
+        "run evalrank --dataset demo-pairs",
         "run evalrank --encoders minilm --dataset demo-pairs",
         "runs shows abc",
         "runs show",

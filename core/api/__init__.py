@@ -9,8 +9,8 @@
 
 A model is a reference such as ``minilm`` or ``dir:PATH``, a SentenceTransformer, a function from a list of texts to an
 array, or an array with a row for each of ``texts_of(data)``. Data are a dataset's id, a path, a data frame, a dict of
-columns, or a list of tuples. Without a ``store``, results end with the program; with one (a cache folder, as in
-``BLINDSPOT_CACHE``) they are kept, found again, and seen in the app.
+columns, a list of tuples, or a dict of ``queries``, ``documents`` and ``judgments``. Without a ``store``, results end
+with the program; with one (a cache folder, as in ``BLINDSPOT_CACHE``) they are kept, found again, and seen in the app.
 """
 
 from __future__ import annotations
@@ -138,7 +138,8 @@ def run(
         diagnostic: its id, such as ``evalrank``, ``heros``, ``similarity``, ``retrieval``, ``transfer``.
         transform: chain of transforms, such as ``center+whiten:128``.
         name: of a model that is no reference.
-        columns: of the data, by role, such as ``{"query": "question", "mate": "answer"}``.
+        columns: of the data, by role, such as ``{"query": "question", "mate": "answer"}``; of queries, documents and
+            judgments such as ``{"queries.id": "no", "queries.text": "question"}``.
         store: a cache folder; None for results that end with the program.
         device: ``auto`` (a GPU that passed its self-check, for large jobs), ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
         params: of the diagnostic, such as ``metric="l2"``.

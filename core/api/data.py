@@ -1,4 +1,5 @@
-"""Data as a program has it: a dataset's id, a path, a data frame, columns, or a list of tuples."""
+"""Data as a program has it: a dataset's id, a path, a data frame, columns, a list of tuples, or queries, documents and
+judgments by these names."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pyarrow as pa
 
@@ -14,12 +16,16 @@ from blindspot.datasets.catalog import dataset_for, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.named import dataset_named
 from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.reference import ROLES, NamedColumns, with_columns
+from blindspot.datasets.own.reference import ROLES, NamedColumns, reference_of_files, with_columns
+from blindspot.datasets.own.retrieval_folder.options import COLUMN_OPTIONS, FORMS
 from blindspot.errors import InputError, unknown
 from blindspot.files.writing import write_atomically
 from blindspot.settings import Settings
 
-EXPECTED = "a dataset id, a path, a data frame, a dict of columns, or a list of tuples"
+EXPECTED = (
+    "a dataset id, a path, a data frame, a dict of columns, a list of tuples, or a dict of queries, documents and "
+    "judgments"
+)
 FOLDER = "given"
 
 
@@ -28,11 +34,14 @@ def reference_of(data: Any, kind: DatasetKind | None, columns: Mapping[str, str]
 
     Args:
         kind: that the diagnostic needs; None for any.
-        columns: name of the column by role, such as ``{"query": "question"}``.
+        columns: name of the column by role, such as ``{"query": "question"}``; of three tables
+            ``{"queries.text": "question"}``.
 
     Raises:
         InputError: it is none of ``EXPECTED``, or cannot be read as such data.
     """
+    if isinstance(data, Mapping) and {*data} == {*FORMS}:
+        return find_dataset(_of_three(data, columns or {}, settings)).id
     named = _named(columns)
     if isinstance(data, str | os.PathLike):
         reference = dataset_named(os.fspath(data))
@@ -47,6 +56,22 @@ def reference_of(data: Any, kind: DatasetKind | None, columns: Mapping[str, str]
             return find_dataset(fitting).id
         named = _columns_of(table, kind)
     return find_dataset(f"{reference}?{named}" if named else reference).id
+
+
+def _of_three(data: Mapping[str, Any], columns: Mapping[str, str], settings: Settings) -> str:
+    """The reference of queries, documents and judgments, each a path or a table."""
+    for role in columns:
+        if role not in COLUMN_OPTIONS:
+            raise unknown("role of a column", str(role), COLUMN_OPTIONS)
+    given = {}
+    for part, one in data.items():
+        is_path = isinstance(one, str | os.PathLike)
+        path = os.fspath(one) if is_path else str(_written(_table(one, None), settings.home / FOLDER))
+        named = [(role.partition(".")[2], name) for role, name in columns.items() if role.startswith(f"{part}.")]
+        given[part] = path + "".join(
+            f"{'&' if n or '?' in path else '?'}{role}={quote(name, safe='')}" for n, (role, name) in enumerate(named)
+        )
+    return reference_of_files(given)
 
 
 def _named(columns: Mapping[str, str] | None) -> NamedColumns | None:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, names_columns, of_columns
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_dataset, find_datasets
@@ -16,7 +16,6 @@ from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostics.heros import lexical_overlap
 from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap
 from blindspot.diagnostics.retrieval import published
@@ -63,17 +62,17 @@ SHOWN_ROWS = 5
 
 
 @app.command()
-@names_columns
+@names_own_data
 def show(
-    dataset: Annotated[str, typer.Argument(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}")],
+    dataset: Annotated[str, typer.Argument(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}")] = "",
     rows: Annotated[int, typer.Option(min=0, max=1_000, help="number of rows to print")] = SHOWN_ROWS,
     as_json: AsJson = False,
     *,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """Show a dataset's first rows; for labeled texts also classes, splits, repeated and leaked texts."""
     settings = Settings.from_environment()
-    (reference,) = of_columns([dataset], columns)
+    reference = dataset_of(dataset, own, "DATASET")
     entry = find_dataset(reference)
     with output.progress(entry.id) as progress:
         data = downloads.load(entry, settings, progress)

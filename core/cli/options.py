@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from blindspot.datasets.own.reference import ROLES, NamedColumns, is_own, with_columns
+from blindspot.datasets.named import dataset_named
+from blindspot.datasets.own.reference import ROLES, NamedColumns, is_own, reference_of_files, with_columns
+from blindspot.datasets.own.retrieval_folder.options import FORMS
 from blindspot.diagnostic import parameters
 from blindspot.errors import InputError
 from blindspot.transforms.chain import STEPS
@@ -31,6 +34,7 @@ FIT_ON_HELP = (
 
 
 COLUMNS_PANEL = "Columns of your own file"
+FILES_PANEL = "Your own queries, documents and judgments, a file each"
 
 
 class Support(StrEnum):
@@ -62,26 +66,45 @@ def check_file(
         raise InputError(f"there is no folder {path.parent}", expected="an existing folder for the file")
 
 
-def names_columns(command: Command) -> Command:
-    """Add options to a command that name a user's columns, one per role, such as ``--query-column``.
+@dataclass(frozen=True)
+class OwnNames:
+    """What options say about a user's own data.
 
-    The command receives them as ``columns``: a ``NamedColumns``, or None.
+    Attributes:
+        columns: of a file; None where none are named.
+        files: reference of three files of queries, documents and judgments; "" where none are named.
+    """
+
+    columns: NamedColumns | None
+    files: str
+
+
+def names_own_data(command: Command) -> Command:
+    """Add options to a command that name a user's columns, one per role, such as ``--query-column``, and three files:
+    ``--queries``, ``--documents`` and ``--judgments``.
+
+    The command receives them as ``own``: ``OwnNames``.
     """
     options = {}
     for role in ROLES.values():
         option = typer.Option(help=role.meaning, metavar="NAME", rich_help_panel=COLUMNS_PANEL)
         options[f"{role.name}_column"] = Annotated[(list[str] if role.repeats else str) | None, option]
+    for part, form in FORMS.items():
+        named = "&".join(f"{role}=NAME" for role in form.needed)
+        option = typer.Option(help=f"file of {part}", metavar=f"PATH[?{named}]", rich_help_panel=FILES_PANEL)
+        options[part] = Annotated[str | None, option]
 
-    def columns(values: Mapping[str, Any]) -> NamedColumns | None:
+    def own(values: Mapping[str, Any]) -> OwnNames:
+        files = {part: values[part] for part in FORMS if values[part]}
         named = [
             (option.removesuffix("_column"), column)
             for option, value in values.items()
-            if value
+            if value and option not in FORMS
             for column in (value if isinstance(value, list) else [value])
         ]
-        return NamedColumns.of(named) if named else None
+        return OwnNames(NamedColumns.of(named) if named else None, reference_of_files(files) if files else "")
 
-    return _expanded(command, "columns", options, columns)
+    return _expanded(command, "own", options, own)
 
 
 def takes_parameters(*, several: bool) -> Callable[[Command], Command]:
@@ -123,14 +146,30 @@ def _expanded(
     return with_options
 
 
-def of_columns(datasets: Sequence[str], columns: NamedColumns | None) -> list[str]:
-    """References of datasets, with the named columns added to those that are users' files.
+def datasets_of(given: Sequence[str], own: OwnNames) -> list[str]:
+    """References of datasets: those that are users' files with the named columns, then that of the three files.
 
     Raises:
         InputError: columns are named but no dataset is a file; or as ``with_columns``.
     """
-    if columns is None:
-        return list(datasets)
-    if not any(map(is_own, datasets)):
-        raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset file:PATH")
-    return [with_columns(dataset, columns) if is_own(dataset) else dataset for dataset in datasets]
+    found = list(given)
+    if own.columns is not None:
+        if not any(map(is_own, given)):
+            raise InputError("columns are named, but no dataset is a file of your own", expected="--dataset file:PATH")
+        found = [with_columns(dataset, own.columns) if is_own(dataset) else dataset for dataset in given]
+    return [*found, own.files] if own.files else found
+
+
+def dataset_of(given: str, own: OwnNames, option: str = "--data") -> str:
+    """The reference of the one dataset of a command: an id, a reference, a path, or three files.
+
+    Args:
+        option: how the command calls it.
+
+    Raises:
+        InputError: there is none, or more than one; or as ``datasets_of``.
+    """
+    if bool(given) == bool(own.files):
+        what = f"'{given}' and three files are two datasets" if given else "there is no dataset"
+        raise InputError(what, expected=f"{option}, or --queries, --documents and --judgments")
+    return datasets_of([dataset_named(given)] if given else [], own)[0]

@@ -12,49 +12,54 @@ from blindspot.cli.options import (
     SUPPORT_HELP,
     TRANSFORM_HELP,
     AsJson,
+    OwnNames,
     Support,
-    names_columns,
-    of_columns,
+    datasets_of,
+    names_own_data,
     takes_parameters,
 )
 from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostic import FIT_ON, find_diagnostic
+from blindspot.errors import InputError
 from blindspot.runs import estimates, manifests, pipeline
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
 
-@names_columns
+@names_own_data
 @takes_parameters(several=False)
 def run(
     *,
     diagnostic: Annotated[str, typer.Argument(help="for example evalrank or heros; see: list diagnostics")],
     encoder: Annotated[list[str], typer.Option(help="encoder reference; repeat for several")],
-    dataset: Annotated[list[str], typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")],
+    dataset: Annotated[
+        list[str] | None, typer.Option(help=f"dataset id, {OWN_FILE} or {OWN_FOLDER}; repeat for several")
+    ] = None,
     transform: Annotated[list[str] | None, typer.Option(help=TRANSFORM_HELP)] = None,
     params: dict[str, str],
     support: Annotated[Support, typer.Option(help=SUPPORT_HELP)] = Support.COMMON,
     fit_on: Annotated[str, typer.Option(help=FIT_ON_HELP)] = "",
     as_json: AsJson = False,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """Run a diagnostic and print its scores; results already in the store are reused."""
     settings = Settings.from_environment()
-    dataset = of_columns(dataset, columns)
+    datasets = datasets_of(dataset or [], own)
+    if not datasets:
+        raise InputError("there is no dataset", expected="--dataset, or --queries, --documents and --judgments")
     compared = encoder if support is Support.COMMON else []
     requests = [
         pipeline.request(diagnostic, e, t, d, params, settings, compared, fit_on)
-        for d in dataset
+        for d in datasets
         for e in encoder
         for t in transform or ["none"]
     ]
-    own = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := find_dataset(asked).own)]
-    output.warn(one.assumptions for one in own if one.assumptions)
-    output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in own if one.doubt)
+    files = [found for asked in dict.fromkeys(r.dataset for r in requests) if (found := find_dataset(asked).own)]
+    output.warn(one.assumptions for one in files if one.assumptions)
+    output.warn(f"{one.path.name}: {one.doubt} {one.instead(DatasetKind.RETRIEVAL)}" for one in files if one.doubt)
     repository = Repository.at(settings.store)
     outcomes = []
     stored = estimates.stored_requests(requests, repository)
@@ -91,7 +96,7 @@ def run(
         stored_as = outcome.record.plan.dataset  # a copy of a file has the same content, and so the same run
         same = "" if stored_as == asked.dataset else f" as a run on {stored_as}, which has the same pairs"
         print(f"run {outcome.record.run_id}: {how}{same}{output.covered(outcome.record)}")
-    for one in own:
+    for one in files:
         print(f"read {one.summary}")
 
 

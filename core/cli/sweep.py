@@ -17,14 +17,14 @@ from blindspot.cli.options import (
     SUPPORT_HELP,
     TRANSFORM_HELP,
     AsJson,
+    OwnNames,
     Support,
-    names_columns,
-    of_columns,
+    datasets_of,
+    names_own_data,
     takes_parameters,
 )
 from blindspot.cli.shards import OUT_HELP, SHARD_HELP, Shard, duration
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
-from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
 from blindspot.errors import BlindspotError, DataMissing, InputError
 from blindspot.runs import estimates, manifests, pipeline, sweeps
@@ -86,7 +86,7 @@ class Done:
         return self.outcome.record
 
 
-@names_columns
+@names_own_data
 @takes_parameters(several=True)
 def sweep(
     *,
@@ -109,11 +109,11 @@ def sweep(
     workers: Annotated[int | None, typer.Option(help=cluster.WORKERS_HELP)] = None,
     gpus_per_task: Annotated[float | None, typer.Option(help=cluster.GPUS_HELP)] = None,
     as_json: AsJson = False,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """See ``HELP``."""
     cluster.check(on, workers, gpus_per_task, shard)
-    dataset = of_columns(dataset or [], columns)
+    dataset = datasets_of(dataset or [], own)
     lists = {"encoder": encoder, "transform": transform, "dataset": dataset, "diagnostic": diagnostic}
     options = {**lists, **params, "support": [support] if support else [], "fit-on": fit_on}
     settings = Settings.from_environment()

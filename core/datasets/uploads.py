@@ -26,7 +26,8 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own import files as own
 from blindspot.datasets.own import retrieval_folder
 from blindspot.datasets.own.columns import OwnFile
-from blindspot.datasets.own.retrieval_folder import FolderFiles, FolderOptions, OwnRetrievalFolder
+from blindspot.datasets.own.retrieval_folder import FolderFiles, OwnRetrievalFolder
+from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.tables import Texts
 from blindspot.files.writing import cannot_write, make_folder, sha256_of
@@ -71,7 +72,7 @@ class SentFolder:
                 )
             return read(path)
 
-        return FolderFiles(self.folder, tuple(sorted(self.contents)), data, "tick the box that leaves them out")
+        return FolderFiles(self.folder, tuple(sorted(self.contents)), data, is_sent=True)
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,21 @@ def folder_of(sent: Sequence[tuple[str, bytes]], settings: Settings) -> SentFold
     inside = {parts[1:]: data for parts, data in paths if len(parts) == 2 or (len(parts) == 3 and parts[1] == "qrels")}
     here = {folder.joinpath(*parts): data for parts, data in inside.items() if not parts[-1].startswith(".")}
     return SentFolder(folder, here)
+
+
+def folder_of_files(sent: Sequence[tuple[str, bytes]], settings: Settings) -> SentFolder:
+    """Single files that somebody wants to upload as one dataset, as a folder named after them.
+
+    Raises:
+        InputError: two have the same name, or they are larger than uploads may be here.
+    """
+    limits = policy.of(settings).uploads
+    limits.check_folder(sum(len(data) for _, data in sent), 0, 0)
+    names = [safe_name(name) for name, _ in sent]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise InputError(f"two files are called {twice}", expected="files of different names")
+    folder = Path(safe_name(f"{'-'.join(Path(name).stem for name in names)}."))
+    return SentFolder(folder, {folder / name: data for name, (_, data) in zip(names, sent, strict=True)})
 
 
 def read_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> OwnRetrievalFolder:

@@ -9,12 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, check_file, names_columns, of_columns, takes_parameters
+from blindspot.cli.options import AsJson, OwnNames, check_file, dataset_of, names_own_data, takes_parameters
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.named import dataset_named
-from blindspot.datasets.own.reference import NamedColumns
 from blindspot.diagnostics.retrieval.definition import BM25
 from blindspot.errors import InputError
 from blindspot.runs import pipeline
@@ -33,12 +31,12 @@ TRAIN_HELP = "file that a model was trained on; repeat for several"
 DROP_HELP = "largest drop of the score that is accepted"
 
 
-@names_columns
+@names_own_data
 @takes_parameters(several=False)
 def gate(
     *,
     encoder: Annotated[str, typer.Option(help="new model: encoder, or ENCODER~TRANSFORM such as minilm~center")],
-    data: Annotated[str, typer.Option(help=DATA_HELP)],
+    data: Annotated[str, typer.Option(help=DATA_HELP)] = "",
     baseline: Annotated[str, typer.Option(help="old model, or a file that --record wrote")] = "",
     score: Annotated[str, typer.Option(help="score to decide by; the headline of the diagnostic if left out")] = "",
     max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
@@ -49,7 +47,7 @@ def gate(
     markdown: Annotated[Path | None, typer.Option(help="append the verdict to a Markdown file")] = None,
     params: dict[str, str],
     as_json: AsJson = False,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """Fail if a new model's score drops by more than a tolerance on a golden set, beyond chance.
 
@@ -64,7 +62,7 @@ def gate(
         raise InputError(f"there is no folder {markdown.parent}", expected="an existing folder for the file")
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
-    dataset = _dataset(data, columns)
+    dataset = dataset_of(data, own)
     is_recorded = baseline.endswith(".json")
     recorded = sides.read(Path(baseline)) if is_recorded else None
     new = _run(encoder, dataset, params, settings, repository)
@@ -88,11 +86,6 @@ def gate(
     else:
         _print(found)
     raise typer.Exit(CODES[found.outcome])
-
-
-def _dataset(data: str, columns: NamedColumns | None) -> str:
-    """The reference of a golden set, given as an id, a reference, or a path."""
-    return of_columns([dataset_named(data)], columns)[0]
 
 
 def _run(name: str, dataset: str, params: dict[str, str], settings: Settings, repository: Repository) -> RunRecord:
@@ -138,23 +131,23 @@ def _fields(found: Verdict) -> dict[str, Any]:
     }
 
 
-@names_columns
+@names_own_data
 def audit_set(
     *,
-    data: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP)],
+    data: Annotated[str, typer.Argument(metavar="[DATA]", help=DATA_HELP)] = "",
     train: Annotated[
         list[str] | None, typer.Option(help="file that a model was trained on; repeat for several")
     ] = None,
     max_drop: Annotated[float, typer.Option(help=DROP_HELP, min=0.0, max=MOST_TOLERATED)] = 0.02,
     alpha: Annotated[float, typer.Option(help=ALPHA_HELP, min=LEAST_ALPHA, max=MOST_ALPHA)] = 0.05,
     as_json: AsJson = False,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """Tell whether a golden set is worth gating on: repeats, training data, easy questions, the drop it can see."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
     training = [training_overlap.read_file(Path(name).expanduser()) for name in train or []]
-    reference = _dataset(data, columns)
+    reference = dataset_of(data, own, "DATA")
     kind = find_dataset(reference).kind
     entry = sides.diagnostic_of(kind)
     runs = [_run(name, reference, {}, settings, repository) for name in NO_MODEL]

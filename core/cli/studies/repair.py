@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, names_columns, of_columns
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets.catalog import title_of
 from blindspot.datasets.named import dataset_named
-from blindspot.datasets.own.reference import NamedColumns
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -23,13 +22,13 @@ from blindspot.texts import p_in_words
 from blindspot.types import CancelToken
 
 
-@names_columns
+@names_own_data
 def repair(
     *,
     encoder: Annotated[str, typer.Option(help="model, such as minilm")],
     data: Annotated[
         str, typer.Option(help="minimal pairs, pairs or retrieval: a dataset id, or your own file or folder")
-    ],
+    ] = "",
     method: Annotated[
         Method,
         typer.Option(help="weights: of dimensions; low-rank: a change of all vectors; queries: a map of queries alone"),
@@ -54,7 +53,7 @@ def repair(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="train again, even if this repair is there")] = False,
     as_json: AsJson = False,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """Train a linear map on a model's vectors that orders triplets rightly, and show its gain and its damage.
 
@@ -63,7 +62,7 @@ def repair(
     """
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
-    (dataset,) = of_columns([dataset_named(data)], columns)
+    dataset = dataset_of(data, own)
     tests = [dataset_named(one) for one in test_on or ()]
     asked = RepairTask.of(
         encoder,

@@ -7,9 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from blindspot.cli import output
-from blindspot.cli.options import AsJson, names_columns, of_columns, takes_parameters
-from blindspot.datasets.named import dataset_named
-from blindspot.datasets.own.reference import NamedColumns
+from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.errors import InputError
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
@@ -28,12 +26,12 @@ RESCORE_HELP = (
 PRECISIONS_HELP = f"precisions, separated by commas, of {', '.join(PRECISIONS)}"
 
 
-@names_columns
+@names_own_data
 @takes_parameters(several=False)
 def size(
     *,
     encoder: Annotated[str, typer.Option(help="model, such as minilm")],
-    data: Annotated[str, typer.Option(help="a dataset id, or a file or folder of your own")],
+    data: Annotated[str, typer.Option(help="a dataset id, or a file or folder of your own")] = "",
     dims: Annotated[str, typer.Option(help=DIMENSIONS_HELP)] = ",".join(map(str, USUAL_DIMENSIONS)),
     precisions: Annotated[str, typer.Option(help=PRECISIONS_HELP)] = ",".join(USUAL_PRECISIONS),
     rescore: Annotated[str, typer.Option(help=RESCORE_HELP)] = "",
@@ -43,7 +41,7 @@ def size(
     times: Annotated[bool, typer.Option("--time", help="also measure search time on this machine")] = False,
     params: dict[str, str],
     as_json: AsJson = False,
-    columns: NamedColumns | None,
+    own: OwnNames,
 ) -> None:
     """Find the smallest size of a model: a grid of dimensions by precisions, each against full size.
 
@@ -51,7 +49,7 @@ def size(
     """
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
-    (dataset,) = of_columns([dataset_named(data)], columns)
+    dataset = dataset_of(data, own)
     grid = grid_of(
         encoder,
         dataset,

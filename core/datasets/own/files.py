@@ -179,7 +179,7 @@ def find(reference: str) -> OwnSource:
     found = OwnReference.parse(reference)
     if found.options is not None:
         try:
-            return _read_folder_once(found, retrieval_folder.state_of(found.path))
+            return _read_folder_once(found, retrieval_folder.state_of(found.path, found.options))
         except OSError as error:
             raise InputError(f"cannot read {found.path}: {error.strerror or error}", remedy=_PERMISSIONS) from error
     try:

@@ -124,7 +124,7 @@ def are_marked(table: FileTable, column: int) -> list[bool]:
                 remedy="fill it in or remove the row",
             )
     if (positive := positive_of(cells)) is not None:
-        return [_key(cell) == _key(positive) for cell in cells]
+        return [is_marked(cell, positive) for cell in cells]
     values = [_number(cell) for cell in cells]
     if all(value is not None and value.is_integer() for value in values):
         return [value is not None and value > 0 for value in values]
@@ -146,13 +146,19 @@ def with_numbers(table: FileTable, column: int) -> FileTable:
     """A table in which a column's marks are 0 and 1; numbers stay as they are."""
     cells = table.cells[column]
     positive = positive_of(cells)
-    if positive is None or all(_is_numeral(cell) for cell in cells if not is_blank(cell)):
+    if positive is None or all(is_numeral(cell) for cell in cells if not is_blank(cell)):
         return table
-    numbers = [cell if is_blank(cell) else int(_key(cell) == _key(positive)) for cell in cells]
+    numbers = [cell if is_blank(cell) else int(is_marked(cell, positive)) for cell in cells]
     return replace(table, cells=(*table.cells[:column], numbers, *table.cells[column + 1 :]))
 
 
-def _is_numeral(cell: object) -> bool:
+def is_marked(cell: object, positive: str) -> bool:
+    """Whether a cell says what the marked cells say, as ``positive_of`` has it."""
+    return _key(cell) == _key(positive)
+
+
+def is_numeral(cell: object) -> bool:
+    """Whether a cell is a whole number, perhaps written as 1.0."""
     return not isinstance(cell, bool) and re.fullmatch(r"-?\d+(\.0+)?", _key(cell)) is not None
 
 

@@ -3,8 +3,9 @@ folder, ``dir:PATH``."""
 
 from __future__ import annotations
 
+import errno
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
@@ -12,7 +13,7 @@ from urllib.parse import quote, unquote
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.columns import Role
 from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.retrieval_folder import FOLDER_OPTIONS, FolderOptions
+from blindspot.datasets.own.retrieval_folder.options import FOLDER_OPTIONS, FolderOptions, of_files
 from blindspot.errors import InputError, unknown
 from blindspot.files.writing import require_name
 
@@ -117,6 +118,12 @@ class OwnReference:
         return f"{PREFIX}{self.path}" + (f"?{self.columns}" if self.columns else "")
 
 
+def reference_of_files(given: Mapping[str, str]) -> str:
+    """The reference of three files, by part: see ``of_files``."""
+    path, options = of_files(given)
+    return str(OwnReference(path, options=options))
+
+
 def is_own(reference: str) -> bool:
     """Whether a dataset reference names a user's file or folder."""
     return reference.startswith((PREFIX, FOLDER_PREFIX))
@@ -139,12 +146,20 @@ def with_columns(reference: str, columns: NamedColumns) -> str:
 
 def _split(target: str, is_folder: bool) -> tuple[str, str]:
     """The path and the columns (or options) of ``PATH?COLUMNS``; a mark may be part of the path."""
-    exists = Path.is_dir if is_folder else Path.is_file
-    if "?" not in target or exists(Path(target).expanduser()):
+
+    def exists(path: str) -> bool:
+        try:
+            return Path(path).expanduser().is_dir() if is_folder else Path(path).expanduser().is_file()
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:  # columns make it longer than a name may be
+                return False
+            raise
+
+    if "?" not in target or exists(target):
         return target, ""
     marks = [match.start() for match in re.finditer(r"\?", target)]
     for mark in marks:
-        if exists(Path(target[:mark]).expanduser()):
+        if exists(target[:mark]):
             return target[:mark], target[mark + 1 :]
     for mark in marks:  # it is gone: the first after which a column is named
         if target[mark + 1 :].partition("=")[0] in (FOLDER_OPTIONS if is_folder else ROLES):

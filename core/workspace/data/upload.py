@@ -15,7 +15,7 @@ from blindspot.datasets.own.columns import QUERY, ColumnReading, OwnFile, Unclea
 from blindspot.datasets.own.files import OwnTable, path_of
 from blindspot.datasets.own.kinds import OWN_KINDS
 from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
-from blindspot.datasets.own.retrieval_folder import FolderOptions
+from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder, Upload
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.errors import BlindspotError, InputError
@@ -25,7 +25,7 @@ from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
 from blindspot.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
 from blindspot.workspace import own_datasets
-from blindspot.workspace.data import labelled, upload_folder, upload_minimal
+from blindspot.workspace.data import labelled, upload_folder, upload_minimal, upload_three
 
 EXAMPLE_ROWS = 5
 NOT_CHOSEN = "–"
@@ -55,10 +55,19 @@ def upload() -> None:
             max_upload_size=most_megabytes(),
             key=f"upload_folder_{number}",
         )
+        three = st.file_uploader(
+            "Or three files: queries, documents and judgments, with columns of any names",
+            type=list(formats),
+            accept_multiple_files=True,
+            max_upload_size=most_megabytes(),
+            key=f"upload_three_{number}",
+        )
         if file is not None:
             _confirm(file)
         elif sent:
             upload_folder.confirm(sent, _keep_folder)
+        elif three:
+            upload_three.confirm(three, _keep_folder)
 
 
 def _limits() -> str:

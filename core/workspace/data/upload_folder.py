@@ -9,7 +9,8 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.retrieval_folder import PREFERRED, FolderOptions, OwnRetrievalFolder, splits_of
+from blindspot.datasets.own.retrieval_folder import PREFERRED, OwnRetrievalFolder, splits_of
+from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder
 from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
@@ -40,11 +41,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
     st.markdown("**How the files are read**")
     rows = [{"file": name, "read as": what} for what, name in contents.places.items()]
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="upload_files")
-    n = min(EXAMPLE_ROWS, contents.rows)
-    st.markdown(f"**The first {n} of {contents.rows:,} queries**")
-    first = contents.first_rows(n)
-    st.dataframe(pd.DataFrame(first.cells, columns=list(first.headings)), hide_index=True, key="upload_rows")
-    st.caption(" · ".join(contents.notes))
+    show(contents)
     st.button(
         "Add dataset",
         key="upload_keep",
@@ -53,6 +50,15 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
         on_click=keep,
         args=(sent, options),
     )
+
+
+def show(contents: OwnRetrievalFolder) -> None:
+    """Draw the first queries, and counts."""
+    n = min(EXAMPLE_ROWS, contents.rows)
+    st.markdown(f"**The first {n} of {contents.rows:,} queries**")
+    first = contents.first_rows(n)
+    st.dataframe(pd.DataFrame(first.cells, columns=list(first.headings)), hide_index=True, key="upload_rows")
+    st.caption(as_text(" · ".join((*contents.notes, *contents.remarks))))
 
 
 def _options(sent: SentFolder) -> FolderOptions:

@@ -16,7 +16,8 @@ from blindspot.datasets import fetch, uploads
 from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.own.reference import NamedColumns, OwnReference, with_columns
-from blindspot.datasets.own.retrieval_folder import FolderOptions, OwnRetrievalFolder
+from blindspot.datasets.own.retrieval_folder import OwnRetrievalFolder
+from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.errors import InputError
 from blindspot.names import in_address, name_of_dataset
 from blindspot.runs import manifests
@@ -222,7 +223,10 @@ WRONG: dict[str, tuple[Files, tuple[str, ...]]] = {
         ("queries.jsonl, line 1: nothing there",),
     ),
     "no member text": ({"corpus.jsonl": f'{CORPUS}{{"_id": "d4"}}\n'}, ("corpus.jsonl, line 5: no 'text'",)),
-    "no member id": ({"queries.jsonl": '{"id": "q1", "text": "x"}\n'}, ("queries.jsonl, line 1: no '_id'",)),
+    "no member id": (
+        {"queries.jsonl": '{"number": "q1", "text": "x"}\n'},
+        ("queries.jsonl, line 1: the header of the queries has no column of the id",),
+    ),
     "numbers as ids": (
         {"corpus.jsonl": CORPUS.replace('"d2"', "2"), "qrels/test.tsv": QRELS.replace("d2", "2")},
         ("corpus.jsonl, line 2: the _id 2 is a number",),

@@ -11,6 +11,7 @@ from blindspot.datasets.catalog import DATASETS, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from tests.conftest import make_settings
+from tests.datasets.own.test_three_files import COLUMNS, DOCUMENTS, GRADES, JUDGMENTS, QUERIES, judged
 from tests.support.data_page import keep, rows, upload
 from tests.support.pages import OpenApp, written
 from tests.support.retrieval_folders import BEIR, Files
@@ -88,3 +89,29 @@ def test_a_folder_that_is_wrong_is_said_in_one_line_and_leaves_nothing(open_app:
     assert "mine/qrels/test.tsv, line 1" in error.value
     assert not any(button.key == "upload_keep" for button in app.button)
     assert not uploads.found(make_settings(tmp_path))
+
+
+@pytest.mark.matrix
+def test_three_files_are_uploaded_with_their_columns(open_app: OpenApp, tmp_path: Path) -> None:
+    app = open_app(tmp_path, "data")
+    files = [("rated.csv", JUDGMENTS), ("one.csv", DOCUMENTS), ("two.csv", QUERIES)]
+    sent = [(name, content.encode(), "text/csv") for name, content in files]
+    app.file_uploader[2].set_value(sent[:2]).run()
+    assert "2 files of 3" in app.info[0].value
+    app.file_uploader[2].set_value(sent).run()
+    assert not app.error
+
+    def box(start: str):
+        return next(one for one in app.selectbox if (one.key or "").startswith(f"upload_{start}_"))
+
+    assert [box(part).value for part in ("documents", "queries", "judgments")] == ["one.csv", "two.csv", "rated.csv"]
+    for option, name in COLUMNS.items():
+        if option != "documents.title":
+            assert box(option.replace(".", "_")).value == name
+    why = dict(zip(rows(app, "column"), rows(app, "because"), strict=True))
+    assert (why["Key"], why["Body"], why["Name"]) == ("by its values", "by its name", "–")
+    box("documents_title").set_value("Name").run()
+    assert rows(app, "relevant") == [1, 1]
+    keep(app)
+    (stored,) = uploads.found(make_settings(tmp_path))
+    assert judged(stored.reference) == GRADES

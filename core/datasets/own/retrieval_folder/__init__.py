@@ -1,30 +1,33 @@
-"""A folder of queries, documents and judgments (``dir:PATH``), in the format of BEIR or of TREC.
+"""A folder of queries, documents and judgments (``dir:PATH``), in the format of BEIR or of TREC, or of any names.
 
 BEIR has ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/*.tsv``; TREC has documents in ``<DOC>``, topics in ``<top>``
-and judgments ``topic 0 document grade``. Each of the three may be in either format.
+and judgments ``topic 0 document grade``. Each of the three may be in either format, or a table with a header; files and
+columns of other names are named (see ``options``).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
-from urllib.parse import quote, unquote
+from typing import Any
 
 from blindspot.datasets.kinds.base import DatasetKind, Rows
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
 from blindspot.datasets.own import attributes
+from blindspot.datasets.own import judged as marks
 from blindspot.datasets.own.columns import OwnSource, check_text, is_blank, shortened
 from blindspot.datasets.own.retrieval import counts_in_words, first_queries, grade_of
-from blindspot.datasets.own.retrieval_folder import headers, trec
+from blindspot.datasets.own.retrieval_folder import guess, headers, trec
+from blindspot.datasets.own.retrieval_folder.options import DOCUMENTS, FORMS, JUDGMENTS, QUERIES, SKIP, FolderOptions
+from blindspot.datasets.own.retrieval_folder.source import JSON_NAMES, Source, id_of, numbered
 from blindspot.datasets.own.retrieval_folder.trec import Found
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
-from blindspot.errors import InputError, unknown
+from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.writing import read_limited
 from blindspot.texts import counted
@@ -34,52 +37,20 @@ CORPUS = (
     *("collection.tsv", "collection.csv"),
 )
 CORPUS_PATTERNS = ("corpus.*", "documents.*", "docs.*")
-QUERIES = ("queries.jsonl", "queries.tsv", "queries.csv")
-QUERIES_PATTERNS = ("topics*",)
+ASKED = ("queries.jsonl", "queries.tsv", "queries.csv")
+ASKED_PATTERNS = ("topics*",)
 QRELS_PATTERNS = (
     *("qrels/*.tsv", "qrels/*.jsonl", "qrels/*.txt", "qrels/*.csv"),
     *("qrels.tsv", "qrels.jsonl", "qrels.csv", "qrels*.txt", "*.qrels"),
 )
 _IN_QRELS = 4  # of these
+LONGEST_NAME = 3  # words of a column's name
 QRELS_LAST = ("qrels*",)
 PREFERRED = "test"  # of several splits
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
-SKIP = "skip"
 MAX_JUDGEMENTS = 5_000_000
-FOLDER_OPTIONS = _SPLIT, _MISSING = "split", "missing"
-T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class FolderOptions:
-    """Options of a ``dir:`` reference: ``?split=dev&missing=skip``.
-
-    Attributes:
-        split: name of a file of judgments, without its ending; "" for the only one, or ``test``.
-        skips: whether queries without judgments, and judgments of documents that are not there, are left out instead
-            of being errors.
-    """
-
-    split: str = ""
-    skips: bool = False
-
-    @classmethod
-    def parse(cls, query: str, reference: str) -> FolderOptions:
-        given: dict[str, str] = {}
-        for part in filter(None, query.split("&")):
-            name, _, value = part.partition("=")
-            if name not in FOLDER_OPTIONS:
-                raise unknown("option of a folder", name, FOLDER_OPTIONS)
-            if name in given or not value or (name == _MISSING and value != SKIP):
-                raise InputError(
-                    f"'{part}' in '{reference}'", expected=f"{_SPLIT}=NAME or {_MISSING}={SKIP}, each at most once"
-                )
-            given[name] = unquote(value)
-        return cls(given.get(_SPLIT, ""), _MISSING in given)
-
-    def __str__(self) -> str:
-        parts = [f"{_SPLIT}={quote(self.split, safe='')}"] if self.split else []
-        return "&".join(parts + [f"{_MISSING}={SKIP}"] * self.skips)
+ALL_RELEVANT = object()  # the grade in a file without any
+JudgedRow = tuple[int, str, str, int]  # line, query, document, grade
 
 
 @dataclass(frozen=True)
@@ -90,6 +61,8 @@ class OwnRetrievalFolder(OwnSource):
         read: the files that were read, in the order documents, queries, judgments, with their checksums.
         left_out: queries and judgments that were left out, as asked.
         empty: documents without a text that were left out, as asked.
+        columns: (part, role, name of the column), of those that somebody named.
+        remarks: what was assumed and decides the scores, a phrase each.
     """
 
     read: tuple[tuple[Path, str], ...]
@@ -99,6 +72,8 @@ class OwnRetrievalFolder(OwnSource):
     own_columns: tuple[OwnColumn, ...]
     left_out: tuple[int, int]
     empty: int
+    columns: tuple[tuple[str, str, str], ...] = ()
+    remarks: tuple[str, ...] = ()
 
     kind = DatasetKind.RETRIEVAL
     title = "retrieval"
@@ -127,7 +102,13 @@ class OwnRetrievalFolder(OwnSource):
 
     @property
     def summary(self) -> str:
-        places = ", ".join(f"{what} from {name}" for what, name in self.places.items())
+        named = {
+            what: ", ".join(f"{role} is '{name}'" for part, role, name in self.columns if part == what)
+            for what in self.places
+        }
+        places = ", ".join(
+            f"{what} from {name}" + (f" ({named[what]})" if named[what] else "") for what, name in self.places.items()
+        )
         counts = counts_in_words(self.loaded(self.path.name))
         queries, judgements = self.left_out
         out = "; left out as asked: " + ", ".join(
@@ -146,12 +127,12 @@ class OwnRetrievalFolder(OwnSource):
 
     @property
     def assumptions(self) -> str:
-        if not self.empty:
-            return ""
-        return (
-            f"{self.path.name}: {counted(self.empty, 'document')} without a text left out as asked; "
+        empty = (
+            f"{counted(self.empty, 'document')} without a text left out as asked; "
             f"{len(self.documents):,} of {len(self.documents) + self.empty:,} are ranked"
         )
+        said = [*self.remarks, *([empty] if self.empty else [])]
+        return f"{self.path.name}: {'; '.join(said)}" if said else ""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -169,7 +150,7 @@ class OwnRetrievalFolder(OwnSource):
             "judgements": len(self.judgements),
             "left_out": {"queries": queries, "judgements": judgements}
             | ({"empty_documents": self.empty} if self.empty else {}),
-        }
+        } | ({"columns": {f"{part}.{role}": name for part, role, name in self.columns}} if self.columns else {})
 
     def loaded(self, dataset_id: str) -> RetrievalDataset:
         return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements, self.own_columns)
@@ -183,20 +164,41 @@ class FolderFiles:
         folder: its path, or its name alone.
         paths: of its files and those in its ``qrels``, hidden ones left out.
         data: a file's bytes; raises ``InputError``.
-        skipping: how to leave out what is not judged or not there.
+        is_sent: whether a browser sent them: then there is a form instead of a reference.
     """
 
     folder: Path
     paths: tuple[Path, ...]
     data: Callable[[Path], bytes]
-    skipping: str
+    is_sent: bool = False
 
     @classmethod
-    def on_disk(cls, folder: Path) -> FolderFiles:
-        every = (path for pattern in ("*", "qrels/*") for path in folder.glob(pattern))
-        paths = (path for path in every if path.is_file() and not path.name.startswith("."))
-        skipping = f"dir:{folder}?{_MISSING}={SKIP}"
-        return cls(folder, tuple(sorted(paths)), lambda path: read_limited(path, tables.MAX_BYTES), skipping)
+    def on_disk(cls, folder: Path, options: FolderOptions) -> FolderFiles:
+        named = [folder / name for _, name in options.files]
+        every = named
+        if len(named) < len(FORMS):
+            every += [path for pattern in ("*", "qrels/*") for path in folder.glob(pattern)]
+        paths = {path for path in every if path.is_file() and (not path.name.startswith(".") or path in named)}
+        return cls(folder, tuple(sorted(paths)), lambda path: read_limited(path, tables.MAX_BYTES))
+
+    def skipping(self, options: FolderOptions) -> str:
+        """How to leave out what is not judged or not there."""
+        if self.is_sent:
+            return "tick the box that leaves them out"
+        return f"dir:{self.folder}?{replace(options, skips=True)}"
+
+    def named(self, options: FolderOptions, part: str) -> Path | None:
+        """The file that was named for a part; None if none was.
+
+        Raises:
+            InputError: it is not there.
+        """
+        name = dict(options.files).get(part)
+        if name is None:
+            return None
+        if (path := self.folder / name) not in self.paths:
+            raise InputError(f"{self.folder} has no file {name}", expected=f"the file of {part}")
+        return path
 
     def inside(self, pattern: str) -> list[Path]:
         """The files whose path below the folder fits a pattern, where ``*`` is no slash."""
@@ -208,10 +210,10 @@ def _fit(parts: Sequence[str], patterns: Sequence[str]) -> bool:
     return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
 
 
-def state_of(folder: Path) -> tuple[tuple[str, int, int, int], ...]:
+def state_of(folder: Path, options: FolderOptions) -> tuple[tuple[str, int, int, int], ...]:
     """What changes whenever a file of a folder does."""
     found = []
-    for path in FolderFiles.on_disk(folder).paths:
+    for path in FolderFiles.on_disk(folder, options).paths:
         stat = path.stat()
         found.append((str(path), stat.st_ino, stat.st_size, stat.st_mtime_ns))
     return tuple(found)
@@ -226,50 +228,72 @@ def read(folder: Path, options: FolderOptions | None = None) -> OwnRetrievalFold
     if not folder.is_dir():
         what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
         raise InputError(what, expected="a folder with corpus.jsonl, queries.jsonl and qrels/*.tsv")
-    return read_files(FolderFiles.on_disk(folder), options)
+    options = options or FolderOptions()
+    return read_files(FolderFiles.on_disk(folder, options), options)
 
 
-def read_files(files: FolderFiles, options: FolderOptions | None = None) -> OwnRetrievalFolder:
+def read_files(files: FolderFiles, options: FolderOptions) -> OwnRetrievalFolder:
     """``read``, of files wherever they are."""
-    options, folder = options or FolderOptions(), files.folder
-    corpus = _one(files, CORPUS, CORPUS_PATTERNS, "documents", "corpus.jsonl")
-    asked = _one(files, QUERIES, QUERIES_PATTERNS, "queries", "queries.jsonl")
-    splits = splits_of(files)
-    qrels = _split(folder, splits, options.split)
-    were_read: list[tuple[Path, str]] = []
+    sources = sources_of(files, options)
+    try:
+        return _read(files, options, *sources)
+    except headers.UnknownHeader as error:
+        remedy = "name the columns"
+        if named := guess.named(sources):
+            asked = {(part, role): name for part, role, name in options.columns}
+            wanted = asked | {(part, role): name for part, role, name in named}
+            better = replace(options, columns=tuple((*key, name) for key, name in wanted.items()))
+            remedy += ", by their values: " + ", ".join(f"{part}.{role} is '{name}'" for part, role, name in named)
+            remedy += "" if files.is_sent else f'; if that is right: "dir:{files.folder}?{better}"'
+        raise InputError(error.what, expected=error.expected, remedy=remedy) from error
 
-    def text_of(path: Path) -> str:
-        data = _bytes(files, path)
-        were_read.append((path, hashlib.sha256(data).hexdigest()))
-        return tables.whole_text(path, data)
 
-    things = list(_things(corpus, text_of(corpus), "document", options.skips))
+def sources_of(files: FolderFiles, options: FolderOptions) -> tuple[Source, Source, Source]:
+    """Documents, queries and judgments: the files, by their names, with their bytes."""
+    corpus = files.named(options, DOCUMENTS) or _one(files, CORPUS, CORPUS_PATTERNS, "documents", "corpus.jsonl")
+    asked = files.named(options, QUERIES) or _one(files, ASKED, ASKED_PATTERNS, "queries", "queries.jsonl")
+    qrels = files.named(options, JUDGMENTS) or _split(files.folder, splits_of(files), options.split)
+    paths = ((DOCUMENTS, corpus), (QUERIES, asked), (JUDGMENTS, qrels))
+    documents, queries, judgments = (
+        Source(part, path, _bytes(files, path), options.named(part)) for part, path in paths
+    )
+    return documents, queries, judgments
+
+
+def _read(
+    files: FolderFiles, options: FolderOptions, corpus: Source, asked: Source, qrels: Source
+) -> OwnRetrievalFolder:
+    were_read = tuple((one.path, hashlib.sha256(one.data).hexdigest()) for one in (corpus, asked, qrels))
+    things = list(_things(corpus, "document", options.skips))
     documents = [Document(one.id, one.title, one.text) for one in things if not _is_empty(one)]
-    published = len(things)
-    found = [one for one in _things(asked, text_of(asked), "query", options.skips) if not _is_empty(one)]
+    found = [one for one in _things(asked, "query", options.skips) if not _is_empty(one)]
     if len(documents) < 2:
-        raise InputError(f"{corpus} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
+        raise InputError(f"{corpus.path} has {counted(len(documents), 'document')}", expected="at least 2 to rank")
     of_query = {one.id: number for number, one in enumerate(found)}
     of_document = {one.id: number for number, one in enumerate(documents)}
-    judgement_text = text_of(qrels)
-    _check_sides(qrels, judgement_text, of_query, of_document)
-    judged = list(_judged(qrels, judgement_text, of_query, of_document, options, files.skipping))
-    _require_judgements(files, asked, found, judged, qrels, splits, options)
+    rows, remarks = _qrels_rows(qrels)
+    _check_sides(qrels.path, rows, of_query, of_document)
+    judged = list(_judged(qrels.path, rows, of_query, of_document, options, files.skipping(options)))
+    _require_judgements(files, asked.path, found, judged, qrels.path, options)
     kept = sorted({one.query for one in judged})
     place = {query: number for number, query in enumerate(kept)}
     judgements = [Judgement(place[q], d, grade) for q, d, grade in judged if d >= 0]
     if not any(grade >= RELEVANT for *_, grade in judgements):
-        raise InputError(f"{qrels} has no judgment of a relevant document", expected=f"grades of {RELEVANT} or more")
+        raise InputError(
+            f"{qrels.path} has no judgment of a relevant document", expected=f"grades of {RELEVANT} or more"
+        )
     return OwnRetrievalFolder(
-        path=folder,
+        path=files.folder,
         sha256=hashlib.sha256("".join(checksum for _, checksum in were_read).encode()).hexdigest(),
-        read=tuple(were_read),
+        read=were_read,
         queries=tuple(Query(found[n].id, found[n].text) for n in kept),
         documents=tuple(documents),
         judgements=tuple(judgements),
         own_columns=_own_columns([found[n].metadata for n in kept]),
         left_out=(len(found) - len(kept), len(judged) - len(judgements)) if options.skips else (0, 0),
-        empty=published - len(documents),
+        empty=len(things) - len(documents),
+        columns=options.columns,
+        remarks=remarks,
     )
 
 
@@ -289,7 +313,12 @@ def _only(files: FolderFiles, usable: Sequence[Path], found: Sequence[Path], wha
     if not usable and packed:
         raise InputError(f"{packed[0]} is packed", expected=f"{folder / best}", remedy="unpack it")
     if not usable:
-        raise InputError(f"{folder} has no {what}: no {best}", expected="corpus.jsonl, queries.jsonl and qrels/*.tsv")
+        remedy = "" if files.is_sent else f'files of other names: "dir:{folder}?{"&".join(f"{p}=NAME" for p in FORMS)}"'
+        raise InputError(
+            f"{folder} has no {what}: no {best}",
+            expected="corpus.jsonl, queries.jsonl and qrels/*.tsv",
+            remedy=remedy if len(files.paths) >= len(FORMS) else "",
+        )
     if len(usable) > 1:
         names = ", ".join(path.name for path in usable)
         raise InputError(f"{folder} has several files of {what}: {names}", expected=f"one, best {best}")
@@ -337,14 +366,17 @@ def _is_empty(one: Found) -> bool:
     return is_blank(one.text) and not one.title
 
 
-def _things(path: Path, text: str, what: str, may_be_empty: bool) -> Iterator[Found]:
+def _things(source: Source, what: str, may_be_empty: bool) -> Iterator[Found]:
     """Documents or queries with distinct ids, in the file's order; those without a text only where they may be."""
-    if path.suffix == ".jsonl":
-        every = _of_json(path, text, what)
-    elif text.lstrip().startswith("<"):
-        every = trec.documents(path, text) if what == "document" else trec.topics(path, text)
+    path = source.path
+    if source.is_typed:
+        every = _of_typed(source, what)
+    elif path.suffix == ".jsonl":
+        every = _of_json(path, source.text, what)
+    elif source.is_marked_up:
+        every = (trec.documents if what == "document" else trec.topics)(path, source.text)
     else:
-        every = _of_lines(path, text, what)
+        every = _of_lines(source, what)
     lines: dict[str, int] = {}
     for count, found in enumerate(every, 1):
         if count > tables.MAX_ROWS:
@@ -362,7 +394,7 @@ def _things(path: Path, text: str, what: str, may_be_empty: bool) -> Iterator[Fo
         check_text(
             found.title if is_blank(found.text) else found.text,
             place,
-            remedy=f"give the {what} a text, remove it with its judgments, or leave such out: ?{_MISSING}={SKIP}",
+            remedy=f"give the {what} a text, remove it with its judgments, or leave such out: ?missing={SKIP}",
         )
         if found.title:
             check_text(found.title, f"{place}, title")
@@ -371,7 +403,7 @@ def _things(path: Path, text: str, what: str, may_be_empty: bool) -> Iterator[Fo
 
 def _of_json(path: Path, text: str, what: str) -> Iterator[Found]:
     example = '{"_id": "d1", "title": "...", "text": "..."}' if what == "document" else '{"_id": "q1", "text": "..."}'
-    for number, line in _numbered(text):
+    for number, line in numbered(text):
         place = f"{path}, line {number}"
         if len(line) > tables.MAX_LINE:
             raise InputError(f"{place}: {len(line):,} characters", expected=f"at most {tables.MAX_LINE:,}")
@@ -405,16 +437,28 @@ def _id(row: Mapping[str, Any], name: str, place: str, example: str) -> str:
     return check_text(found, f"{place}, '{name}'")
 
 
-def _of_lines(path: Path, text: str, what: str) -> Iterator[Found]:
+def _of_typed(source: Source, what: str) -> Iterator[Found]:
+    for number, (place, cells) in enumerate(source.typed_rows()):
+        title, text = (_typed_text(cells.get(role), f"{place}, the {role}") for role in (headers.TITLE, headers.TEXT))
+        yield Found(source.table.places[number], id_of(cells[headers.ID], place, what), title.strip(), text, {})
+
+
+def _typed_text(cell: object, place: str) -> str:
+    if cell is not None and not isinstance(cell, str):
+        raise InputError(f"{place}: {shortened(str(cell))} is not text", expected="a text")
+    return cell or ""
+
+
+def _of_lines(source: Source, what: str) -> Iterator[Found]:
     """A table with a header; else ``id TAB text``, or of documents ``id TAB title TAB text``."""
-    table = tables.separated(path.with_suffix(path.suffix if path.suffix == ".csv" else ".tsv"), text, is_even=False)
-    if not table.cells:
+    path, lines = source.path, list(source.lines())
+    if not lines:
         return
-    form = headers.DOCUMENTS if what == "document" else headers.QUERIES
-    columns = form.columns(path, table.cells[0], table.places[0])
-    width = len(table.cells[0])
+    first, header = lines[0]
+    width = len(header)
+    columns = source.form.columns(path, header, first, source.named, is_header=_is_header(lines))
     expected = "id and text with a tab between" + ("; or id, title and text" * (what == "document"))
-    for number, cells in zip(table.places[columns is not None :], table.cells[columns is not None :], strict=True):
+    for number, cells in lines[columns is not None :]:
         place = f"{path}, line {number}"
         if columns is None and len(cells) not in ((2, 3) if what == "document" else (2,)):
             raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=expected)
@@ -429,8 +473,13 @@ def _of_lines(path: Path, text: str, what: str) -> Iterator[Found]:
         yield Found(number, found[headers.ID].strip(), found.get(headers.TITLE, "").strip(), found[headers.TEXT], {})
 
 
-def _numbered(text: str) -> Iterator[tuple[int, str]]:
-    return ((n, line.removesuffix("\r")) for n, line in enumerate(text.split("\n"), 1) if line.strip())
+def _is_header(lines: Sequence[tuple[int, Sequence[str]]]) -> bool:
+    """Whether the first row is a header though no name is known: short cells, without the digits of the others' ids."""
+    (_, first), *rows = lines
+    ids = [cells[0] for _, cells in rows if cells]
+    has_digits = bool(ids) and all(any(map(str.isdigit, one)) for one in ids)
+    is_short = all(len(cell.split()) <= LONGEST_NAME and not cell.rstrip().endswith((".", "?", "!")) for cell in first)
+    return has_digits and is_short and not any(map(str.isdigit, "".join(first)))
 
 
 def _own_columns(metadata: Sequence[Mapping[str, Any]]) -> tuple[OwnColumn, ...]:
@@ -449,7 +498,7 @@ def _plain(cell: object) -> object:
 
 def _judged(
     path: Path,
-    text: str,
+    rows: Sequence[JudgedRow],
     of_query: Mapping[str, int],
     of_document: Mapping[str, int],
     options: FolderOptions,
@@ -458,7 +507,7 @@ def _judged(
     """Judgments by numbers; those of a document that is not there, where that is asked for, have the number -1."""
     graded: dict[tuple[int, int], tuple[int, int]] = {}
     unseen: set[tuple[int, str]] = set()
-    for count, (line, query, document, grade) in enumerate(_qrels_rows(path, text), 1):
+    for count, (line, query, document, grade) in enumerate(rows, 1):
         if count > MAX_JUDGEMENTS:
             raise InputError(f"{path} has more than {MAX_JUDGEMENTS:,} judgments", expected="at most so many")
         place = f"{path}, line {line}"
@@ -502,23 +551,52 @@ def _unknown_id(place: str, what: str, found: str, known: Iterable[str], skippin
     )
 
 
-def _qrels_rows(path: Path, text: str) -> Iterator[tuple[int, str, str, int]]:
-    """Line, query, document and grade: of JSON, of a table with a header, of three cells, or of TREC's four."""
-    example = '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
+def _qrels_rows(source: Source) -> tuple[list[JudgedRow], tuple[str, ...]]:
+    """Line, query, document and grade of every judgment, and what was assumed about the grades."""
+    rows = list(_judgment_cells(source))
+    path, grades = source.path, [grade for *_, grade in rows]
+    remarks: tuple[str, ...] = ()
+    if rows and all(grade is ALL_RELEVANT for grade in grades):
+        grades, remarks = [1] * len(rows), (f"{path.name} has no grades: every judgment is of a relevant document",)
+    elif (positive := marks.positive_of(grades)) is not None and not any(map(marks.is_numeral, grades)):
+        grades = [int(marks.is_marked(grade, positive)) for grade in grades]
+        remarks = (f"{path.name}: '{positive}' is a relevant document",)
+    out = []
+    for (line, query, document, _), cell in zip(rows, grades, strict=True):
+        grade = grade_of(cell, f"{path}, line {line}, the grade")
+        if not query or not document:
+            raise InputError(f"{path}, line {line}: no id of a {'document' if query else 'query'}", expected="both ids")
+        out.append((line, query, document, grade))
+    return out, remarks
+
+
+def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
+    """As ``_qrels_rows``, grades as they are: of JSON, of a table with a header, of three cells, or of TREC's four."""
+    path, example = source.path, '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
+    if source.is_typed:
+        for number, (place, typed) in enumerate(source.typed_rows()):
+            query, document = (
+                id_of(typed[role], f"{place}, the {role}", role) for role in (headers.QUERY, headers.DOCUMENT)
+            )
+            yield source.table.places[number], query, document, typed.get(headers.GRADE, ALL_RELEVANT)
+        return
     if path.suffix == ".jsonl":
-        for number, line in _numbered(text):
+        for number, line in numbered(source.text):
             place = f"{path}, line {number}"
             row = tables.json_object(place, line, example)
-            query, document = (_id(row, name, place, example) for name in ("query-id", "corpus-id"))
-            yield number, query, document, grade_of(row.get("score"), f"{place}, 'score'")
+            query, document = (_id(row, name, place, example) for name in JSON_NAMES[JUDGMENTS][:2])
+            yield number, query, document, row.get(JSON_NAMES[JUDGMENTS][2])
         return
     columns: Mapping[str, int] | None = None
     width = 0
-    for count, (number, cells) in enumerate(_cells(path, text)):
+    for count, (number, cells) in enumerate(source.lines()):
         place = f"{path}, line {number}"
-        if count == 0 and (columns := headers.JUDGEMENTS.columns(path, cells, number)) is not None:
-            width = len(cells)
-            continue
+        if count == 0:
+            is_header = path.suffix in (".csv", ".tsv") and not any(map(str.isdigit, cells[-1]))
+            columns = source.form.columns(path, cells, number, source.named, is_header=is_header)
+            if columns is not None:
+                width = len(cells)
+                continue
         if columns is None and len(cells) not in (3, 4):
             raise InputError(
                 f"{place}: {counted(len(cells), 'cell')}",
@@ -527,35 +605,16 @@ def _qrels_rows(path: Path, text: str) -> Iterator[tuple[int, str, str, int]]:
         if columns is not None and len(cells) != width:
             raise InputError(f"{place}: {counted(len(cells), 'cell')}", expected=f"{width}, as in the header")
         places = columns or {headers.QUERY: 0, headers.DOCUMENT: len(cells) - 2, headers.GRADE: len(cells) - 1}
-        query, document = cells[places[headers.QUERY]], cells[places[headers.DOCUMENT]]
-        grade = grade_of(cells[places[headers.GRADE]], f"{place}, the grade")
-        if not query or not document:
-            raise InputError(f"{place}: no id of a {'document' if query else 'query'}", expected="both ids")
-        yield number, query, document, grade
+        grade = cells[places[headers.GRADE]] if headers.GRADE in places else ALL_RELEVANT
+        yield number, cells[places[headers.QUERY]], cells[places[headers.DOCUMENT]], grade
 
 
-def _cells(path: Path, text: str) -> Iterator[tuple[int, list[str]]]:
-    """Line and cells of a table of ids: with tabs, in a .csv with commas or semicolons, else with white space between.
-
-    Comments before the first row are left out.
-    """
-    if path.suffix == ".csv":
-        rows = tables.separated(path, text, is_even=False)
-        yield from zip(rows.places, ([cell.strip() for cell in cells] for cells in rows.cells), strict=True)
-        return
-    begun = False
-    for number, line in _numbered(text):
-        if not begun and line.startswith("# "):
-            continue
-        begun = True
-        cells = [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
-        yield number, [cell[1:-1] if len(cell) > 1 and cell[0] == cell[-1] == '"' else cell for cell in cells]
-
-
-def _check_sides(path: Path, text: str, of_query: Mapping[str, int], of_document: Mapping[str, int]) -> None:
+def _check_sides(
+    path: Path, rows: Sequence[JudgedRow], of_query: Mapping[str, int], of_document: Mapping[str, int]
+) -> None:
     """Ask where judgments match more ids when queries and documents change places."""
     as_it_is = other_way = 0
-    for _, query, document, _ in _qrels_rows(path, text):
+    for _, query, document, _ in rows:
         as_it_is += (query in of_query) + (document in of_document)
         other_way += (document in of_query) + (query in of_document)
     if other_way > as_it_is:
@@ -573,7 +632,6 @@ def _require_judgements(
     found: Sequence[Found],
     judged: Sequence[Judgement],
     qrels: Path,
-    splits: Sequence[Path],
     options: FolderOptions,
 ) -> None:
     """Refuse queries that no file of judgments names."""
@@ -584,14 +642,15 @@ def _require_judgements(
     named = {found[one.query].id for one in judged}
     if len(named) == len(found):
         return
-    for other in splits:
+    for other in () if files.named(options, JUDGMENTS) else splits_of(files):
         if other != qrels:
-            named |= {query for _, query, *_ in _qrels_rows(other, tables.whole_text(other, _bytes(files, other)))}
+            source = Source(JUDGMENTS, other, _bytes(files, other), options.named(JUDGMENTS))
+            named |= {query for _, query, *_ in _qrels_rows(source)[0]}
     lacking = [one for one in found if one.id not in named]
     if lacking:
         more = f" (and {len(lacking) - 1:,} more)" if len(lacking) > 1 else ""
         raise InputError(
             f"{asked}, line {lacking[0].line}: no judgment of the query '{shortened(lacking[0].id)}'{more}",
             expected=f"judgments of every query in {qrels.relative_to(files.folder)}",
-            remedy=f"judge or remove it, or leave such queries out: {files.skipping}",
+            remedy=f"judge or remove it, or leave such queries out: {files.skipping(options)}",
         )
