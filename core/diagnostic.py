@@ -397,6 +397,8 @@ class DiagnosticEntry:
         triplets: dotted path of the function that finds triplets which a run orders wrongly, to train with
             (``blindspot.runs.training_data.examples.TripletsOf``), or "".
         findings: dotted path of the function that makes its findings (``blindspot.runs.findings.FindingsOf``).
+        warning: dotted path of the function that says what bends a finished run's score, in a sentence or "" (from the
+            run, the settings and the repository), or "".
     """
 
     id: str
@@ -434,6 +436,7 @@ class DiagnosticEntry:
     tested: str = ""
     triplets: str = ""
     findings: str = ""
+    warning: str = ""
 
     @property
     def explained(self) -> str:

@@ -379,7 +379,8 @@ all texts are encoded alike.
 """,
     limits="""
 - The only right answer is the dataset's match. A text that means the same but is not labeled counts as a
-  mistake; filtered ranks remove only near-duplicates.
+  mistake; filtered ranks remove only near-duplicates. Where your pairs have a column of intents or topics, *trust* has
+  the score without other texts of the same one.
 - Every text of the dataset competes, other queries included. Where queries and matches are different kinds of
   text (questions and passages), a low score may only mean that questions resemble questions: *trust* has the score
   among matches only.
@@ -442,6 +443,7 @@ all texts are encoded alike.
     item_scores="blindspot.diagnostics.evalrank.versus.item_scores",
     triplets="blindspot.diagnostics.evalrank.training.triplets",
     findings="blindspot.diagnostics.evalrank.findings.findings",
+    warning="blindspot.diagnostics.evalrank.further.warning",
     tested="blindspot.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
     preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},

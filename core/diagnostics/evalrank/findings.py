@@ -18,18 +18,26 @@ from itertools import combinations
 import numpy as np
 
 from blindspot.datasets import fetch, training_overlap
-from blindspot.datasets.catalog import DATASETS, SOURCES
+from blindspot.datasets.catalog import DATASETS, SOURCES, catalogued
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.word_frequency import zipf_of
 from blindspot.diagnostic import Picker
-from blindspot.diagnostics.evalrank import trust
+from blindspot.diagnostics.evalrank import further, trust
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.kinds import Kind, choices_of, grouping, grouping_of
-from blindspot.diagnostics.evalrank.outranking import Families, FirstRanked, Pairs, families_of, first_ranked
+from blindspot.diagnostics.evalrank.outranking import (
+    Families,
+    FirstRanked,
+    Pairs,
+    families_of,
+    first_ranked,
+    pairs_of_run,
+)
 from blindspot.diagnostics.evalrank.pairs import RunRows, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
+from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.groups import FEW, Group
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, hypergeometric_cdf, p_of_more
@@ -39,7 +47,6 @@ from blindspot.runs.findings.baselines import against_baselines, findings_of
 from blindspot.runs.findings.parts import ci, coverage, finding, kebab
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.store.repository import Repository
 from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
 from blindspot.transforms.toolkit import DEFINITION
 from blindspot.types import Float64, Int64
@@ -119,7 +126,7 @@ def read(material: Material) -> list[Ranked]:
         runs, compared = ([run for run in some if run.run_id in known] for some in (wanted, baselines[what]))
         if not runs:
             continue
-        pairs = _pairs(runs[0], material.repository)
+        pairs = pairs_of_run(runs[0], material.repository)
         alike = {run_id for run_id, one in known.items() if np.array_equal(one.item_no, pairs.numbers)}
         ranked = [[run for run in some if run.run_id in alike] for some in (runs, compared)]
         if ranked[0]:
@@ -132,12 +139,6 @@ def read(material: Material) -> list[Ranked]:
 def _what(run: RunRecord) -> tuple[str, ...]:
     plan = run.plan
     return plan.dataset_digest, plan.support_digest, *(f"{k}={v}" for k, v in sorted(plan.params.items()))
-
-
-def _pairs(run: RunRecord, repository: Repository) -> Pairs:
-    rows = repository.items(ENTRY, [run.run_id], texts=True)
-    numbers, query_no, mate_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "mate_no"))
-    return Pairs(numbers, query_no, mate_no, rows["query"].tolist(), rows["mate"].tolist())
 
 
 def first_of(run: RunRecord, ranked: Ranked, material: Material) -> FirstRanked | None:
@@ -629,6 +630,8 @@ def facts(ranked: Ranked, material: Material) -> list[Finding]:
     out = [*coverage(ENTRY, runs), *(one for run in runs if (one := _tied(run)))]
     out += [one for one in (_unfair_raw_ranks(runs),) if one]
     plan = runs[0].plan
+    if not catalogued(plan.dataset):
+        out += [one for run in runs for one in _further_answers(run, ranked, material)]
     if plan.params["protocol"] == DEFINITION:
         stored = material.repository.finished(ENTRY, dataset=plan.dataset, params=trust.other_params(runs[0]))
         out += [one for run in runs if (other := trust.counterpart(run, stored)) if (one := _toolkit(run, other))]
@@ -680,6 +683,53 @@ def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Finding | None:
         severity=min(1.0, kept - raw),
         address={"view": "trust"},
     )
+
+
+def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> list[Finding]:
+    """Misses on a user's own pairs that may be right answers: near-duplicates, and texts of the same group."""
+    out = []
+    found = further.close_misses(run, material.settings, material.repository)
+    if found is not None and found.are_many:
+        value = found.close / found.missed
+        out.append(
+            finding(
+                ENTRY,
+                [run],
+                kind="near-duplicates-missed",
+                level=Level.CAUTION,
+                sentence=f"In {percent(value)} of the {found.missed:,} pairs that {{A}} misses, the text ranked first "
+                "is a near-duplicate of the query or the match: it may be as right an answer.",
+                value=value,
+                test=f"counted over {found.missed:,} missed pairs, raw ranks",
+                n=found.missed,
+                severity=min(1.0, _missed_share(ranked, run) * value),
+                address={"show": "worst for A", "a": str(run.plan.variant)},
+            )
+        )
+    kept = run.metrics["mrr_filtered"]
+    try:
+        scores = further.scores_by_group(run, ENTRY, material.settings, material.repository)
+    except BlindspotError:  # nothing can be ranked again
+        return out
+    for number, (name, score) in enumerate(scores.items(), 1):
+        if score.mrr - kept >= NOTICEABLE:
+            column = name.translate({ord("{"): "(", ord("}"): ")"})  # a name in braces is that of a model
+            out.append(
+                finding(
+                    ENTRY,
+                    [run],
+                    kind=f"same-own-column-{number}",
+                    level=Level.CAUTION,
+                    sentence=f"Texts of the same {column} count as mistakes of {{A}}: without them the MRR is "
+                    f"{score.mrr:.3f} instead of {kept:.3f}, filtered ranks.",
+                    value=score.mrr - kept,
+                    test=f"counted over {score.pairs:,} pairs",
+                    n=score.pairs,
+                    severity=min(1.0, score.mrr - kept),
+                    address={"view": "trust", **FILTERED},
+                )
+            )
+    return out
 
 
 def _toolkit(run: RunRecord, other: RunRecord) -> Finding | None:

@@ -9,12 +9,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
+from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import candidates_of
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.ranks import Exclusions, rank_pairs, without
@@ -46,6 +48,13 @@ class Pairs:
     mate_no: Int64
     query: Sequence[str]
     mate: Sequence[str]
+
+
+def pairs_of_run(run: RunRecord, repository: Repository) -> Pairs:
+    """The pairs that a run ranked."""
+    rows = repository.items(ENTRY, [run.run_id], texts=True)
+    numbers, query_no, mate_no = (rows[name].to_numpy(np.int64) for name in ("item_no", "query_no", "mate_no"))
+    return Pairs(numbers, query_no, mate_no, rows["query"].tolist(), rows["mate"].tolist())
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,23 +108,44 @@ class _Asked:
 
 @lru_cache(maxsize=128)
 def _first_ranked(_run_id: str, asked: _Asked) -> FirstRanked:
-    pairs, missed = asked.pairs, asked.missed
-    ranked = vectors_of(asked.run, asked.settings, asked.repository)
+    above = above_matches(asked.run, asked.pairs, asked.missed, asked.settings, asked.repository)
+    first = _first_mistake(asked.pairs, above.places, above.numbers, above.texts)
+    return FirstRanked(above.places, first, above.texts, above.background)
+
+
+class Above(NamedTuple):
+    """The texts above the matches of some pairs.
+
+    Attributes:
+        places: ``[l]``, the pairs that were looked at.
+        numbers: ``[l, DEPTH]``, the nearest texts above the match of each, the nearest first, then -1.
+        texts: by number.
+        background: how many items the matches were ranked among.
+    """
+
+    places: Int64
+    numbers: Int64
+    texts: Mapping[int, str]
+    background: int
+
+
+def above_matches(run: RunRecord, pairs: Pairs, missed: Int64, settings: Settings, repository: Repository) -> Above:
+    """What is above the matches of ``missed`` pairs (places), or of evenly spaced ones where they are many.
+
+    Raises:
+        EmbeddingsGone, ComparedTwice: as ``vectors_of``.
+    """
+    ranked = vectors_of(run, settings, repository)
     items = ranked.items
     affordable = max(FEWEST, PRODUCTS // ranked.of_items.size)
     if len(missed) > affordable:
         missed = missed[np.linspace(0, len(missed) - 1, affordable).astype(np.int64)]
-    candidates = candidates_of(asked.run, items, asked.repository)
-    nearest = _nearest_above(
-        ranked,
-        pairs.query_no[missed],
-        pairs.mate_no[missed],
-        Similarity(asked.run.plan.params["metric"]),
-        np.isin(items, candidates),
-    )
+    candidates = candidates_of(run, items, repository)
+    metric, among = Similarity(run.plan.params["metric"]), np.isin(items, candidates)
+    nearest = _nearest_above(ranked, pairs.query_no[missed], pairs.mate_no[missed], metric, among)
     numbers = np.where(nearest >= 0, items[np.maximum(nearest, 0)], -1)
-    texts = asked.repository.texts(asked.run.plan.dataset_digest, np.unique(numbers[numbers >= 0]).tolist())
-    return FirstRanked(missed, _first_mistake(pairs, missed, numbers, texts), texts, len(candidates))
+    texts = repository.texts(run.plan.dataset_digest, np.unique(numbers[numbers >= 0]).tolist())
+    return Above(missed, numbers, texts, len(candidates))
 
 
 def _nearest_above(ranked: RunVectors, query_no: Int64, mate_no: Int64, metric: Similarity, candidates: Bool) -> Int64:

@@ -23,6 +23,7 @@ from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
 from blindspot.types import Bool, CancelToken, Int64, no_progress
 
 CENTER = "center"
+BY_GROUP = "Filtered ranks without other texts of the same {name}: where these are right answers too."
 
 
 @dataclass(frozen=True)

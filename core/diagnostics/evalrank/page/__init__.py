@@ -68,6 +68,7 @@ def show() -> None:
         shown = EvalRankView(entry, picks, runs, table, filtered, styles, scheme, CANDIDATES.name in params)
         uncertainty.show_headline(shown, samples)
         other_queries.note(shown)
+        other_queries.near_duplicates(shown)
         bars, curve = st.columns(2)
         with bars:
             _scores(shown, samples)

@@ -1,10 +1,11 @@
-"""Note below EvalRank's headline: where queries and matches are different texts, other queries are candidates too."""
+"""Notes below EvalRank's headline: other queries that are candidates too, and misses that may be right answers."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
+from blindspot.diagnostics.evalrank import further
 from blindspot.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
@@ -29,6 +30,18 @@ def note(shown: EvalRankView) -> None:
         model = as_text(run.plan.variant.label)
         said += f": in {percent(found.above / found.pairs, 1)} of {pairs}, {model} ranks another query above the match"
     st.caption(f"{said}. *Trust*, below, shows the score among matches only.")
+
+
+def near_duplicates(shown: EvalRankView) -> None:
+    """Say where more than a tenth of the misses of the headline's model on own pairs are near-duplicates."""
+    run = headline.baseline_first(shown.runs, shown.picks.baseline)[0]
+    if said := _warning(run):
+        st.caption(f":material/content_copy: {as_text(said)}")
+
+
+@cached(32, "Looking for near-duplicates …")
+def _warning(run: RunRecord) -> str:
+    return further.warning(run, settings(), repository())
 
 
 @cached(16, keys=BY_RUNS)

@@ -17,11 +17,13 @@ from blindspot.datasets.training_overlap import Overlap, TrainingSet, overlap
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.choices import choices_table
+from blindspot.diagnostics.evalrank.further import scores_by_group
 from blindspot.diagnostics.evalrank.page import comparability
 from blindspot.diagnostics.evalrank.page.pairs import encode_again
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import MeanScore, PairTable, rows_of_runs
 from blindspot.diagnostics.evalrank.trust import (
+    BY_GROUP,
     Choice,
     as_toolkit,
     choices,
@@ -60,6 +62,7 @@ def show(shown: EvalRankView) -> None:
     protocol = other_protocol(run, shown.entry, repository())
     candidates = other_candidates(run, shown.entry, repository())
     found += _by_protocol(shown, run, protocol) + _by_support(shown, run) + _by_candidates(shown, candidates)
+    found += _by_groups(shown, run)
     st.html(choices_table(found, scheme(), "What each choice does to the score"))
     st.caption("Δ: difference from the first row, the score shown above.")
     _both_candidates(shown, found)
@@ -110,6 +113,23 @@ def _among_fewer(shown: EvalRankView, run: RunRecord) -> list[Choice]:
 @cached(64, "Ranking among fewer words …")
 def _without_frequent_words(entry: DiagnosticEntry, run: RunRecord, filtered: bool, first: int) -> MeanScore:
     return with_first_items(run, first, settings(), repository(), entry).score(filtered)
+
+
+def _by_groups(shown: EvalRankView, run: RunRecord) -> list[Choice]:
+    """The score without texts of the same group, per own column of the pairs' file."""
+    try:
+        scores = _scores_by_group(shown.entry, run)
+    except EmbeddingsGone as gone:
+        encode_again(gone, run, key="trust_groups_again")
+        return []
+    except ComparedTwice:
+        return []
+    return [Choice("groups", name, score, BY_GROUP.format(name=name)) for name, score in scores.items()]
+
+
+@cached(64, "Ranking by groups …")
+def _scores_by_group(entry: DiagnosticEntry, run: RunRecord) -> Mapping[str, MeanScore]:
+    return scores_by_group(run, entry, settings(), repository())
 
 
 def _by_protocol(shown: EvalRankView, run: RunRecord, other: RunRecord | None) -> list[Choice]:
