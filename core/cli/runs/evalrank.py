@@ -18,7 +18,7 @@ from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, in_words
 from blindspot.diagnostics.evalrank import uncertainty
-from blindspot.diagnostics.evalrank.further import scores_by_group
+from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
 from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
@@ -132,7 +132,7 @@ def trust(
             way = ways[about]
             score = score_of_run(other, entry, repository, filtered=filtered)
             found.append(Choice(about, way, score, f"Run {other.run_id}, {other.plan.variant.label}."))
-    for name, by_group in scores_by_group(run, entry, settings, repository).items():
+    for name, by_group in scores_by_group(run, *ranked_pairs(run, repository), settings, repository).items():
         found.append(Choice("groups", name, by_group, BY_GROUP.format(name=name)))
     shown = found[0].score
     if as_json:

@@ -687,8 +687,8 @@ def _unfair_raw_ranks(runs: Sequence[RunRecord]) -> Finding | None:
 
 def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> list[Finding]:
     """Misses on a user's own pairs that may be right answers: near-duplicates, and texts of the same group."""
-    out = []
-    found = further.close_misses(run, material.settings, material.repository)
+    out, rows = [], ranked.rows[run.run_id]
+    found = further.close_misses(run, ranked.pairs, rows, material.settings, material.repository)
     if found is not None and found.are_many:
         value = found.close / found.missed
         out.append(
@@ -708,7 +708,7 @@ def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> list
         )
     kept = run.metrics["mrr_filtered"]
     try:
-        scores = further.scores_by_group(run, ENTRY, material.settings, material.repository)
+        scores = further.scores_by_group(run, ranked.pairs, rows, material.settings, material.repository)
     except BlindspotError:  # nothing can be ranked again
         return out
     for number, (name, score) in enumerate(scores.items(), 1):

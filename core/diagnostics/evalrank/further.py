@@ -16,7 +16,6 @@ import numpy as np
 
 from blindspot.datasets.catalog import catalogued
 from blindspot.datasets.kinds.own_columns import EMPTY, OwnColumn, choices_of
-from blindspot.diagnostic import DiagnosticEntry
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.outranking import Pairs, above_matches, pairs_of_run
 from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, candidates_of, rows_of_runs
@@ -36,15 +35,23 @@ MOST_SHARE = 0.1  # of the missed pairs, beyond which the reader is warned
 SCORES_AT_ONCE = 4_000_000
 
 
+def ranked_pairs(run: RunRecord, repository: Repository) -> tuple[Pairs, RunRows]:
+    """The pairs that a run ranked, and their stored counts."""
+    return pairs_of_run(run, repository), rows_of_runs(ENTRY, [run.run_id], repository)[run.run_id]
+
+
 # --- ranks by group
 
 
 def scores_by_group(
-    run: RunRecord, entry: DiagnosticEntry, settings: Settings, repository: Repository
+    run: RunRecord, pairs: Pairs, rows: RunRows, settings: Settings, repository: Repository
 ) -> Mapping[str, MeanScore]:
     """The score by filtered ranks without texts of the same group, per own column of the pairs' file.
 
     Nothing under the toolkit's protocol, which prepares embeddings its own way.
+
+    Args:
+        pairs, rows: of ``ranked_pairs``.
 
     Raises:
         EmbeddingsGone: the cache no longer has the run's embeddings.
@@ -54,8 +61,7 @@ def scores_by_group(
     if run.plan.params["protocol"] != DEFINITION or not columns:
         return {}
     prepare_runtime(settings)
-    ranked, pairs = vectors_of(run, settings, repository), pairs_of_run(run, repository)
-    rows = rows_of_runs(entry, [run.run_id], repository)[run.run_id]
+    ranked = vectors_of(run, settings, repository)
     is_candidate = np.isin(ranked.items, candidates_of(run, ranked.items, repository))
     metric = Similarity(run.plan.params["metric"])
     return {
@@ -152,14 +158,15 @@ def are_close(one: str, other: str) -> bool:
     return longer > 0 and Levenshtein.distance(first, second, score_cutoff=most) <= most
 
 
-def close_misses(run: RunRecord, settings: Settings, repository: Repository) -> CloseMisses | None:
+def close_misses(
+    run: RunRecord, pairs: Pairs, rows: RunRows, settings: Settings, repository: Repository
+) -> CloseMisses | None:
     """The missed pairs by raw ranks whose first-ranked text differs from query or match by few letters.
 
     None where it cannot be known: the embeddings are gone, or are prepared by the toolkit's protocol.
     """
     if run.plan.params["protocol"] != DEFINITION:
         return None
-    pairs, rows = pairs_of_run(run, repository), rows_of_runs(ENTRY, [run.run_id], repository)[run.run_id]
     missed = np.flatnonzero(rows.raw.greater > 0)
     if not len(missed):
         return CloseMisses(0, 0)
@@ -181,11 +188,12 @@ def warning(run: RunRecord, settings: Settings, repository: Repository) -> str:
     """A sentence where more than a tenth of the misses on a user's own pairs are near-duplicates; else ""."""
     if run.plan.diagnostic != ENTRY.id or catalogued(run.plan.dataset):
         return ""
-    found = close_misses(run, settings, repository)
+    pairs, rows = ranked_pairs(run, repository)
+    found = close_misses(run, pairs, rows, settings, repository)
     if found is None or not found.are_many:
         return ""
     try:
-        scores = scores_by_group(run, ENTRY, settings, repository)
+        scores = scores_by_group(run, pairs, rows, settings, repository)
     except BlindspotError:  # nothing can be ranked again: the misses were counted from what is kept
         scores = {}
     said = (

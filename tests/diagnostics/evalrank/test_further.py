@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +14,13 @@ from blindspot.cli import main
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostics.evalrank import further
-from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.findings import facts, read
+from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.runs.findings import Material
+from blindspot.store.records import RunRecord
 from blindspot.texts import near_duplicate_key
 from tests.support.pages import OpenApp, written
 from tests.support.small_world import GramEncoder
@@ -61,7 +62,17 @@ def asked(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return module_world, write(tmp_path_factory.mktemp("own") / "bank.csv", rows_of_pairs())
 
 
-def by_a_loop(world: World, run: object, rows: Sequence[Row], metric: str, among: str) -> tuple[float, float]:
+def by_group(world: World, run: RunRecord) -> Mapping[str, MeanScore]:
+    pairs, rows = further.ranked_pairs(run, world.repository)
+    return further.scores_by_group(run, pairs, rows, world.settings, world.repository)
+
+
+def close(world: World, run: RunRecord) -> further.CloseMisses | None:
+    pairs, rows = further.ranked_pairs(run, world.repository)
+    return further.close_misses(run, pairs, rows, world.settings, world.repository)
+
+
+def by_a_loop(world: World, run: RunRecord, rows: Sequence[Row], metric: str, among: str) -> tuple[float, float]:
     """MRR and Hits@1 by filtered ranks without texts of the same topic."""
     entry = find_dataset(run.plan.dataset)
     dataset = entry.load(entry.id, ())
@@ -104,7 +115,7 @@ def test_ranks_without_texts_of_the_same_group_are_those_of_a_loop(
     world, dataset = asked
     params = {"metric": metric} | ({"candidates": candidates} if candidates != "all" else {})
     run = world.run("evalrank", "trigrams", dataset, **params)
-    found = further.scores_by_group(run, ENTRY, world.settings, world.repository)
+    found = by_group(world, run)
     expected = by_a_loop(world, run, rows_of_pairs(), metric, candidates)
     assert list(found) == ["topic"]
     assert (found["topic"].mrr, found["topic"].hits_at_1) == pytest.approx(expected)
@@ -114,8 +125,8 @@ def test_ranks_without_texts_of_the_same_group_are_those_of_a_loop(
 def test_the_toolkit_s_protocol_is_not_ranked_again(asked: tuple[World, str]) -> None:
     world, dataset = asked
     run = world.run("evalrank", "trigrams", dataset, protocol="toolkit")
-    assert further.scores_by_group(run, ENTRY, world.settings, world.repository) == {}
-    assert further.close_misses(run, world.settings, world.repository) is None
+    assert by_group(world, run) == {}
+    assert close(world, run) is None
 
 
 def test_near_duplicates_among_the_misses_are_counted_and_said(
@@ -123,7 +134,7 @@ def test_near_duplicates_among_the_misses_are_counted_and_said(
 ) -> None:
     world, dataset = asked
     run = world.run("evalrank", "trigrams", dataset)
-    found = further.close_misses(run, world.settings, world.repository)
+    found = close(world, run)
     assert found is not None
     assert found.missed > 10
     assert found.are_many
@@ -167,8 +178,8 @@ def test_findings_and_the_page_say_it(asked: tuple[World, str], open_app: OpenAp
     material = Material((run,), (), world.repository, world.settings)
     (ranked,) = read(material)
     kinds = {found.kind: found for found in facts(ranked, material)}
-    by_group = further.scores_by_group(run, ENTRY, world.settings, world.repository)["topic"]
-    assert f"{by_group.mrr:.3f} instead of" in kinds["same-own-column-1"].sentence
+    score = by_group(world, run)["topic"]
+    assert f"{score.mrr:.3f} instead of" in kinds["same-own-column-1"].sentence
     assert "near-duplicates-missed" in kinds
     app = open_app(world.cache, "evalrank", data=dataset, view="trust")
     assert "is a near-duplicate of the query or the match" in written(app)

@@ -17,7 +17,7 @@ from blindspot.datasets.training_overlap import Overlap, TrainingSet, overlap
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.choices import choices_table
-from blindspot.diagnostics.evalrank.further import scores_by_group
+from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
 from blindspot.diagnostics.evalrank.page import comparability
 from blindspot.diagnostics.evalrank.page.pairs import encode_again
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
@@ -62,7 +62,7 @@ def show(shown: EvalRankView) -> None:
     protocol = other_protocol(run, shown.entry, repository())
     candidates = other_candidates(run, shown.entry, repository())
     found += _by_protocol(shown, run, protocol) + _by_support(shown, run) + _by_candidates(shown, candidates)
-    found += _by_groups(shown, run)
+    found += _by_groups(run)
     st.html(choices_table(found, scheme(), "What each choice does to the score"))
     st.caption("Δ: difference from the first row, the score shown above.")
     _both_candidates(shown, found)
@@ -115,10 +115,10 @@ def _without_frequent_words(entry: DiagnosticEntry, run: RunRecord, filtered: bo
     return with_first_items(run, first, settings(), repository(), entry).score(filtered)
 
 
-def _by_groups(shown: EvalRankView, run: RunRecord) -> list[Choice]:
+def _by_groups(run: RunRecord) -> list[Choice]:
     """The score without texts of the same group, per own column of the pairs' file."""
     try:
-        scores = _scores_by_group(shown.entry, run)
+        scores = _scores_by_group(run)
     except EmbeddingsGone as gone:
         encode_again(gone, run, key="trust_groups_again")
         return []
@@ -128,8 +128,8 @@ def _by_groups(shown: EvalRankView, run: RunRecord) -> list[Choice]:
 
 
 @cached(64, "Ranking by groups …")
-def _scores_by_group(entry: DiagnosticEntry, run: RunRecord) -> Mapping[str, MeanScore]:
-    return scores_by_group(run, entry, settings(), repository())
+def _scores_by_group(run: RunRecord) -> Mapping[str, MeanScore]:
+    return scores_by_group(run, *ranked_pairs(run, repository()), settings(), repository())
 
 
 def _by_protocol(shown: EvalRankView, run: RunRecord, other: RunRecord | None) -> list[Choice]:
