@@ -315,7 +315,8 @@ class SentenceTransformerEncoder:
         source = self.source
         if source is None or self.max_length != source.max_length:
             _limit(model, self.max_length)
-        elif self.max_length == source.longest:  # beyond which the library fails
+        elif self.max_length == source.longest and model.max_seq_length != self.max_length:
+            self._check_positions(model)
             model.max_seq_length = self.max_length
         return model
 
@@ -377,6 +378,17 @@ class SentenceTransformerEncoder:
             return Agreement(library.OURS, worst, batch=1)
         batch = library.batch_of(model, expected[TEXT]) if expected[TEXT] else 1
         return Agreement(library.LIBRARY, worst, batch)
+
+    def _check_positions(self, model: SentenceTransformer) -> None:
+        """Refuse a model that reads more than what was taken for its positions; the library's own limit is another."""
+        if self.device != "cpu":
+            return  # a GPU does not survive a position that is not there
+        if library.each(model, TEXT, self.prompt, ("and " * (self.max_length + 2),)):
+            raise InputError(
+                f"'{self.reference}': the library reads more than the {self.max_length:,} positions that it has",
+                expected="a model that has no position beyond",
+                remedy=f"name a limit: ?max_length={self.max_length - 1}",
+            )
 
     def _difference(
         self, model: SentenceTransformer, expected: Mapping[str, Float32], prompt: str, *, alone: bool = False

@@ -39,6 +39,7 @@ OFFSET_POSITIONS = (
 )
 # Names of learned tables with a row per position: there is nothing to read beyond. Others count distances or turn.
 POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
+OTHER_SIDE = re.compile(r"(?:^|\.)(?:vision|visual|image|audio)\w*\.")  # of a model of texts and pictures
 NO_LIMIT = 1_000_000  # tokenizers without a limit write far larger numbers
 TEMPLATES = "additional_chat_templates"  # a folder beside the tokenizer
 WORDS_WITHOUT_FILES = ("ByT5", "Canine", "Perceiver")  # tokenizers of bytes or characters
@@ -266,10 +267,12 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         _refuse_other_task(path, config, reference)
     pooling, dimension, assumed = _published(modules, hidden, config, reference)
     tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
-    longest = _longest(nested) if any(POSITION_TABLE.search(tensor.name) for tensor in tensors) else None
+    tables = [one for one in tensors if POSITION_TABLE.search(one.name) and not OTHER_SIDE.search(one.name)]
+    longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)
-    if longest and wanted > longest:
-        cut = f"texts are cut after {longest:,} tokens: it has no positions beyond, though its limit is {wanted:,}"
+    if longest and not 0 < wanted <= longest:
+        said = f"though its limit is {wanted:,}" if wanted else "and names no limit"
+        cut = f"texts are cut after {longest:,} tokens: it has no positions beyond, {said}"
         assumed = (*assumed, cut)
     input_dimension = first_number(nested, "embedding_size") or hidden
     return ModelFolder(

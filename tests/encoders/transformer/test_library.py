@@ -20,6 +20,7 @@ from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
+from tests.support.tables import each
 from tests.support.tiny_models import ARCHITECTURES, edit, plain, saved, tokenizer
 
 TEXTS = (
@@ -57,7 +58,7 @@ def differs(folder: Path, settings: Settings) -> str:
     return ", ".join(wrong)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@each("architecture", ARCHITECTURES)
 def test_an_architecture_gives_what_the_library_gives(architecture: str, tmp_path: Path, settings: Settings) -> None:
     assert not differs(plain(tmp_path / "model", architecture), settings)
 
@@ -127,6 +128,33 @@ def _static_dense(path: Path, **then: Any) -> Path:
     return path
 
 
+def _asym(path: Path) -> Path:
+    """A router by its older name."""
+    rows = json.loads((_router(path) / "modules.json").read_text("utf-8"))
+    rows[0]["type"] = "sentence_transformers.models.Asym"
+    (path / "modules.json").write_text(json.dumps(rows), "utf-8")
+    return path
+
+
+def _of_the_pooler(path: Path) -> Path:
+    """The model's own vector of a text, without a pooling of tokens."""
+    rows = json.loads((saved(path) / "modules.json").read_text("utf-8"))
+    (path / "modules.json").write_text(json.dumps(rows[:1]), "utf-8")
+    of_text = {"text": {"method": "forward", "method_output_name": "pooler_output"}}
+    return _own(path, modality_config=of_text, module_output_name="sentence_embedding")
+
+
+def _with_pictures(path: Path) -> Path:
+    """A model of texts and pictures with its processor."""
+    from transformers import Gemma3ImageProcessorPil
+
+    Gemma3ImageProcessorPil(size={"height": 28, "width": 28}).save_pretrained(_nested(path))
+    pieces = {"image_token": "[unused1]", "boi_token": "[unused2]", "eoi_token": "[unused3]"}
+    tokenizer(path, **pieces, extra_special_tokens=pieces)
+    edit(path / "processor_config.json", processor_class="Gemma3Processor", image_seq_length=4)
+    return path
+
+
 def _nested(path: Path) -> Path:
     """A model of texts and pictures: what is of texts is named one level below."""
     import torch
@@ -180,7 +208,75 @@ LAYOUTS: dict[str, Callable[[Path], Path]] = {
     "a causal language model": lambda p: plain(p, "Qwen2Config", kind="AutoModelForCausalLM"),
     "a masked language model": lambda p: plain(p, kind="AutoModelForMaskedLM"),
     "router": _router,
+    "router by its older name": _asym,
+    "the pooler's vector": _of_the_pooler,
+    "layer norm": lambda p: saved(p, _pooled("mean"), lambda width: _module("LayerNorm", width)),
+    "dropout": lambda p: saved(p, _pooled("mean"), lambda _: _module("Dropout", 0.5)),
+    "dense without bias": lambda p: saved(
+        p, _pooled("mean"), _dense(8, bias=False), _normalized_8, of=plain(p.with_name("of"), "T5Config")
+    ),
+    "texts and pictures": _with_pictures,
 }
+
+
+def _module(name: str, *options: Any, **named: Any) -> Any:
+    from sentence_transformers.sentence_transformer import modules
+
+    return getattr(modules, name)(*options, **named)
+
+
+def _of_modules(path: Path, *modules: Any) -> Path:
+    from sentence_transformers import SentenceTransformer
+
+    SentenceTransformer(modules=list(modules), device="cpu").save(str(path))
+    return path
+
+
+def _word_vectors(path: Path, *later: Any) -> Path:
+    from sentence_transformers.sentence_transformer.modules import WordEmbeddings
+    from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
+
+    words = WordEmbeddings(WhitespaceTokenizer(["a", "dog", "rain"]), np.eye(3, 4, dtype=np.float32))
+    return _of_modules(path, words, *later, _pooled("mean")(later[-1].get_embedding_dimension() if later else 4))
+
+
+# Functions of a folder's path that make one of sentence-transformers that Blindspot does not read, and what it names.
+OTHERS: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "words alone": (lambda p: _of_modules(p, _module("BoW", ["a", "dog"])), "'BoW'"),
+    "word vectors": (_word_vectors, "'WordEmbeddings'"),
+    "recurrent": (lambda p: _word_vectors(p, _module("LSTM", 4, 8)), "'WordEmbeddings'"),
+    "convolution": (lambda p: saved(p, lambda w: _module("CNN", w, 8), lambda _: _pooled("mean")(24)), "'CNN'"),
+    "all layers": (
+        lambda p: saved(p, lambda w: _module("WeightedLayerPooling", w, num_hidden_layers=2), _pooled("mean")),
+        "'WeightedLayerPooling'",
+    ),
+}
+
+
+@each("other", OTHERS)
+def test_a_layout_of_other_modules_is_refused(other: str, tmp_path: Path, settings: Settings) -> None:
+    make, said = OTHERS[other]
+    folder = make(tmp_path / "model")
+    with pytest.raises(InputError, match=said) as caught:
+        resolve_encoder(f"dir:{folder}", settings)
+    assert "\n" not in str(caught.value)
+
+
+def test_positions_that_are_none_are_found(tmp_path: Path, settings: Settings) -> None:
+    """A file with a table that is named as positions are, of a model that turns instead."""
+    import torch
+
+    of = plain(tmp_path / "of", "Qwen2Config", max_position_embeddings=24)
+    folder = saved(tmp_path / "model", of=of, max_seq_length=400)
+    _tensors(folder, lambda tensors: tensors | {"position_embeddings.weight": torch.zeros(24, 8)})
+    encoder = resolve_encoder(f"dir:{folder}", settings)
+    with pytest.raises(InputError, match="reads more than the 24 positions that it has"):
+        encoder.load()
+    cut = resolve_encoder(f"dir:{folder}?max_length=23", settings)
+    assert isinstance(cut, SentenceTransformerEncoder)
+    assert cut.encode_family(TEXTS, CancelToken()).truncated == 2
+    _tensors(folder, _without("position_embeddings"))
+    assert not differs(folder, settings)
 
 
 def _pooled_8(_: int) -> Any:
@@ -200,7 +296,7 @@ def _own(path: Path, **changes: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@each("layout", LAYOUTS)
 def test_a_layout_gives_what_the_library_gives(layout: str, tmp_path: Path, settings: Settings) -> None:
     assert not differs(LAYOUTS[layout](tmp_path / "model"), settings)
 
