@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,12 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.object_identity import digest_of_object
 from blindspot.encoders.roles import by_role
 from blindspot.errors import BlindspotError, InputError
-from blindspot.settings import Settings
+from blindspot.settings import ROOT, Settings
 from blindspot.types import CancelToken
 from tests.support.tiny_models import saved
 
 pytestmark = pytest.mark.heavy
+pytest_plugins = "pytester"
 
 PROMPTS = {"query": "what is asked is this: ", "document": "it is said that ", "other": "x: "}
 TEXTS = ("A dog runs.", "rain", "Three cats were seen below a table.", "none of them slept", "It rained all night.")
@@ -32,7 +33,14 @@ PAIRS = [
 ]
 
 # Of no vector: files' names, and how a training or a card is made.
-UNIMPORTANT = {"trust_remote_code", "is_hpu_graph_enabled", "gradient_checkpointing", "name_or_path"}
+UNIMPORTANT = {
+    "transformers_version",
+    "model_type",
+    "trust_remote_code",
+    "is_hpu_graph_enabled",
+    "gradient_checkpointing",
+    "name_or_path",
+}
 NOUNS = ("dogs", "cats", "rivers", "words", "houses", "songs", "doors", "letters", "ships", "trees", "roads", "stars")
 
 
@@ -72,9 +80,9 @@ def test_an_object_is_encoded_as_its_folder_and_as_the_library_does(
 
 
 QUESTIONS = {
-    "corpus": {f"d{i}": text for i, text in enumerate(TEXTS)},
-    "queries": {"q0": "which animal runs?", "q1": "how was the weather?", "q2": "how many cats?"},
-    "relevant_docs": {"q0": {"d0"}, "q1": {"d1", "d4"}, "q2": {"d2"}},
+    "corpus": {f"d{i}": f"there are {i} {noun} below a table" for i, noun in enumerate(NOUNS)},
+    "queries": {f"q{i}": f"where are the {noun}?" for i, noun in enumerate(NOUNS)},
+    "relevant_docs": {f"q{i}": {f"d{i}"} for i in range(len(NOUNS))},
 }
 
 
@@ -93,16 +101,55 @@ def written(path: Path) -> str:
     return str(path)
 
 
-def test_folder_and_object_have_one_score_in_retrieval_and_in_the_gate(
-    folder: Path, model: Any, tmp_path: Path
+GATED = """
+from pathlib import Path
+from sentence_transformers import SentenceTransformer
+
+def test_gated(blindspot_gate):
+    found = blindspot_gate(
+        SentenceTransformer({folder!r}, device="cpu"), data={data!r}, baseline={baseline!r}, score={score!r},
+        undecided="pass", max_drop=0.5,
+    )
+    Path("scores").write_text(f"{{found.new}} {{found.old}}")
+"""
+
+
+def test_a_model_has_one_score_whatever_way_it_is_given(
+    folder: Path, model: Any, tmp_path: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = written(tmp_path / "questions")
-    of_folder = bs.retrieval(f"dir:{folder}", data).metrics
-    of_object = bs.retrieval(model, data).metrics
-    assert of_folder == pytest.approx(of_object, abs=1e-6)
-    pairs = [(f"{number} {noun}", f"the {noun} of number {number}") for number, noun in enumerate(NOUNS)]
-    verdict = bs.gate(model, pairs, f"dir:{folder}")
-    assert verdict.new == pytest.approx(verdict.old, abs=1e-6)
+    """As a folder, an object and a function, in the evaluator, the gate and the fixture of pytest."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    questions, pairs = written(tmp_path / "questions"), tmp_path / "pairs.csv"
+    rows = [f"{number} {noun},the {noun} of number {number}" for number, noun in enumerate(NOUNS)]
+    pairs.write_text("\n".join(["query,mate", *rows]) + "\n", "utf-8")
+    reference = f"dir:{folder}"
+    as_asked = f"{reference}?query_prompt=&document_prompt="
+
+    def function(texts: list[str]) -> Any:
+        return model.encode(texts, batch_size=2)
+
+    def scores(diagnostic: Callable[..., Any], of: Any, data: Any, name: str) -> float:
+        return float(diagnostic(of, data).metrics[name])
+
+    expected = scores(bs.evalrank, reference, pairs, "mrr")
+    found = {
+        "object": scores(bs.evalrank, model, pairs, "mrr"),
+        "function": scores(bs.evalrank, function, pairs, "mrr"),
+        "evaluator": bs.Evaluator(pairs)(model, steps=1)["evalrank_mrr"],
+        "evaluator of a function": bs.Evaluator(pairs)(function, steps=1)["evalrank_mrr"],
+    }
+    assert found == pytest.approx(dict.fromkeys(found, expected), abs=1e-6)
+    ndcg = scores(bs.retrieval, reference, questions, "ndcg@10")
+    without = scores(bs.retrieval, as_asked, questions, "ndcg@10")
+    assert scores(bs.retrieval, model, questions, "ndcg@10") == pytest.approx(ndcg, abs=1e-6)
+    assert scores(bs.retrieval, function, questions, "ndcg@10") == pytest.approx(without, abs=1e-6)
+    assert abs(ndcg - without) > 1e-3, "prompts of roles decide"
+    for data, score, value in ((str(pairs), "mrr", expected), (f"dir:{questions}", "ndcg@10", ndcg)):
+        verdict = bs.gate(model, data, reference, score=score, max_drop=0.5)
+        pytester.makepyfile(GATED.format(folder=str(folder), data=data, baseline=reference, score=score))
+        pytester.runpytest_inprocess("-p", "no:blindspot", "-p", "blindspot.testing.plugin").assert_outcomes(passed=1)
+        gated = [float(one) for one in (pytester.path / "scores").read_text("utf-8").split()]
+        assert [verdict.new, verdict.old, *gated] == pytest.approx([value] * 4, abs=1e-6)
 
 
 def _other_activation(model: Any) -> None:
@@ -170,23 +217,24 @@ def test_what_decides_vectors_is_in_the_identity(folder: Path) -> None:
 
 
 def test_every_setting_of_every_module_is_in_the_identity(model: Any) -> None:
-    """Each number, flag and text that a module has as an attribute is changed and changed back."""
+    """Each number, flag, text, list and mapping that a module has as an attribute, or its model's configuration, is
+    changed and changed back."""
     before, wrong, tried = digest_of_object(model), [], 0
     seen: set[tuple[type, str]] = set()
-    for name, module in model.named_modules():
-        for key, value in list(vars(module).items()):
-            if key.startswith("_") or key == "training" or (type(module), key) in seen:
+    for name, of in [*model.named_modules(), ("config", model[0].auto_model.config)]:
+        for key, value in list(vars(of).items()):
+            if key.startswith("_") or key == "training" or (type(of), key) in seen:
                 continue
             changed = other_than(value)
             if changed is None or key in UNIMPORTANT:
                 continue
-            seen.add((type(module), key))
+            seen.add((type(of), key))
             tried += 1
-            vars(module)[key] = changed
+            vars(of)[key] = changed
             if digest_of_object(model) == before:
                 wrong.append(f"{name}.{key}")
-            vars(module)[key] = value
-    assert tried > 20
+            vars(of)[key] = value
+    assert tried > 40
     assert not wrong
     assert digest_of_object(model) == before
 
@@ -196,6 +244,10 @@ def other_than(value: Any) -> Any:
         return not value
     if isinstance(value, int | float):
         return value + 1
+    if isinstance(value, dict):
+        return {**value, "new": "a"}
+    if isinstance(value, list | tuple):
+        return type(value)([*value, "a"])
     return f"{value}x" if isinstance(value, str) else None
 
 
@@ -274,7 +326,14 @@ def test_what_gives_none_is_told_in_a_line() -> None:
         growing.width = getattr(growing, "width", 2) + 1  # type: ignore[attr-defined]
         return np.ones((len(texts), growing.width))  # type: ignore[attr-defined]
 
-    for given in (later, growing, lambda texts: {"dense": texts}, lambda texts: "vectors"):
+    async def rows(texts: list[str]) -> AsyncIterator[Any]:
+        for text in texts:
+            yield Wrapped().encode([text])[0]
+
+    class Late:
+        encode = staticmethod(later)
+
+    for given in (later, rows, Late(), growing, lambda texts: {"dense": texts}, lambda texts: "vectors"):
         with pytest.raises(BlindspotError) as caught:
             encoder_of(given, "given").encode(TEXTS, CancelToken())
         assert "\n" not in str(caught.value)
