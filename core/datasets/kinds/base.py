@@ -153,7 +153,23 @@ class Dataset(ABC):
         """As ``content_digest``, whatever ends the lines of texts and whichever form of Unicode they are in: digest of
         what a golden set is known by."""
         texts = digest_of_strings(_one_form(text) for text in self.items)
-        return digest_of_strings([texts if part == self.texts_digest else part for part in self.content_parts])
+        return digest_of_strings([texts if part == self.texts_digest else part for part in self.form_parts])
+
+    @property
+    def form_parts(self) -> list[str]:
+        """``content_parts`` less the name of the file."""
+        return self.content_parts
+
+    def rows_in_any_order(self) -> Iterable[Sequence[object]]:
+        """What there is, whatever its order and numbers: rows as texts, and texts that are in none. Nothing where this
+        does not tell what decides the scores."""
+        return ()
+
+    @cached_property
+    def rows_digest(self) -> str:
+        """As ``form_digest``, whatever the order of rows; "" of kinds that have no ``rows_in_any_order``."""
+        rows = sorted(digest_of_strings(_one_form(str(cell)) for cell in row) for row in self.rows_in_any_order())
+        return digest_of_strings([self.kind, *rows]) if rows else ""
 
     def _parts(self, arrays: Iterable[Numbers], *names: str) -> list[str]:
         """The kind, the texts and their order, names, and arrays."""

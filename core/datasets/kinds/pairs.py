@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -58,6 +58,11 @@ class PairSet(Dataset):
     @property
     def content_parts(self) -> list[str]:
         return self._parts([self.queries, self.mates])
+
+    def rows_in_any_order(self) -> Iterable[Sequence[object]]:
+        pairs = zip(self.queries.tolist(), self.mates.tolist(), strict=True)
+        yield from ((self.items[query], self.items[mate]) for query, mate in pairs)
+        yield from ((self.items[number],) for number in self._background.tolist())
 
     @cached_property
     def asking(self) -> Int64:

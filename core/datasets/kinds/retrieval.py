@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,17 @@ class RetrievalDataset(Dataset):
     def content_parts(self) -> list[str]:
         arrays = [self.queries, self.documents, self.offsets, self.judged, self.grades]
         return self._parts(arrays, *self.query_ids, *self.document_ids)
+
+    def rows_in_any_order(self) -> Iterable[Sequence[object]]:
+        """Without ids, which a single file's rows have by their order; but with what is a query's own document."""
+        titled = [(title, text) for title, text in zip(self.titles, self.document_texts, strict=True)]
+        yield from (("document", *each) for each in titled)
+        of_id = {name: number for number, name in enumerate(self.document_ids)}
+        for query, (name, text) in enumerate(zip(self.query_ids, self.query_texts, strict=True)):
+            judged, grades = self.judgements_of(query)
+            rows = sorted((*titled[d], int(g)) for d, g in zip(judged.tolist(), grades.tolist(), strict=True))
+            own = of_id.get(name)
+            yield "query", text, own is not None and self.document_texts[own] == text, *chain.from_iterable(rows)
 
     def in_passages(self, cutter: Cutter) -> RetrievalDataset:
         """The same dataset for a model that reads passages."""

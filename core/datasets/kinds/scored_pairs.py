@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,6 +41,17 @@ class ScoredPairs(Dataset):
     @property
     def content_parts(self) -> list[str]:
         return self._parts([self.set_numbers, self.firsts, self.seconds, self.scores], *self.sets)
+
+    @property
+    def form_parts(self) -> list[str]:
+        """The one set of a user's file is called as the file."""
+        names = self.sets if len(self.sets) > 1 else ()
+        return self._parts([self.set_numbers, self.firsts, self.seconds, self.scores], *names)
+
+    def rows_in_any_order(self) -> Iterable[Sequence[object]]:
+        ends = zip(self.set_numbers.tolist(), self.firsts.tolist(), self.seconds.tolist(), strict=True)
+        for (of, first, second), score in zip(ends, self.scores.tolist(), strict=True):
+            yield self.sets[of] if len(self.sets) > 1 else "", self.items[first], self.items[second], repr(score)
 
     def nothing_left(self, covered: int, whose: str) -> InputError:
         return no_pair(self, covered, whose, "compared")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -15,6 +16,7 @@ import numpy as np
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostics.retrieval.definition import TREC_EVAL
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited, write_atomically
 from blindspot.runs.comparison import ItemScores, declared
@@ -23,6 +25,7 @@ from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64, digest_of_strings
 
 FORMAT = "blindspot-gate-1"
+SAME = 1e-9  # values of items that are alike
 MOST_BYTES = 1 << 28  # of a recorded file
 
 
@@ -34,6 +37,7 @@ class Recorded:
         name: of the model.
         dataset_digest: of the set's content; ``numbers [m]`` of the items that were evaluated.
         form: the same, whatever ends lines and whichever form of Unicode texts have; "" where it is not known.
+        rows: likewise, and whatever the order of rows; "" where it is not known, or the order decides the scores.
         texts: ``[m]`` digests of the items, likewise; empty where they are not known.
         values: by score its value; ``parts``: by score ``[m]``, see ``ItemScores``.
     """
@@ -48,6 +52,22 @@ class Recorded:
     parts: Mapping[str, Float64]
     form: str = ""
     texts: tuple[str, ...] = ()
+    rows: str = ""
+
+    def in_order_of(self, other: Recorded) -> Recorded | None:
+        """The same with its items in another side's order; None where they are others, or items that are alike but for
+        their values cannot be told apart."""
+        places: dict[str, list[int]] = defaultdict(list)
+        for place, digest in enumerate(self.texts):
+            places[digest].append(place)
+        if Counter(self.texts) != Counter(other.texts):
+            return None
+        for alike in places.values():
+            if any(np.ptp(values[alike]) > SAME for values in self.parts.values()):
+                return None
+        order = np.array([places[digest].pop() for digest in other.texts], dtype=np.int64)
+        parts = {name: values[order] for name, values in self.parts.items()}
+        return replace(self, numbers=other.numbers, parts=parts, texts=other.texts)
 
 
 def diagnostic_of(kind: DatasetKind) -> DiagnosticEntry:
@@ -74,7 +94,15 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
     if not entry.item_scores:
         raise InputError(f"the scores of {entry.id} are not made of items", expected="a run of another diagnostic")
     found: Mapping[str, ItemScores] = named_function(entry.item_scores)(run, repository)
-    return {name: one for name, one in found.items() if declared(entry, name).higher_is_better}
+    usable = {name: one for name, one in found.items() if declared(entry, name).higher_is_better}
+    if not usable:
+        raise InputError(
+            f"{entry.title} has no score to gate on for this golden set: none is higher for better models",
+            expected="minimal pairs of which one rewrite should be closer than another, such as synonym and antonym"
+            if entry.dataset_kind is DatasetKind.MINIMAL_PAIR_SET
+            else "another golden set",
+        )
+    return usable
 
 
 def score_named(name: str, entry: DiagnosticEntry, metrics: Mapping[str, float], known: Mapping[str, Any]) -> str:
@@ -87,6 +115,7 @@ def score_named(name: str, entry: DiagnosticEntry, metrics: Mapping[str, float],
 
 def recorded(run: RunRecord, scores: Mapping[str, ItemScores]) -> Recorded:
     plan = run.plan
+    form, rows = _forms(run)
     return Recorded(
         plan.variant.label,
         plan.diagnostic,
@@ -96,8 +125,9 @@ def recorded(run: RunRecord, scores: Mapping[str, ItemScores]) -> Recorded:
         next(iter(scores.values())).numbers,
         {name: one.value for name, one in scores.items()},
         {name: one.parts for name, one in scores.items()},
-        _form(run),
+        form,
         tuple(map(digest_of_item, next(iter(scores.values())).texts)),
+        rows,
     )
 
 
@@ -106,14 +136,17 @@ def digest_of_item(text: str) -> str:
     return digest_of_strings([" ".join(normalize("NFC", text).split())])[:16]
 
 
-def _form(run: RunRecord) -> str:
-    """``Dataset.form_digest`` of a user's file; files of the catalog have one form."""
+def _forms(run: RunRecord) -> tuple[str, str]:
+    """``Dataset.form_digest`` and ``rows_digest`` of a user's file; files of the catalog have one form."""
     try:
         own = find_dataset(run.plan.dataset).own
     except BlindspotError:  # the file of a stored run may be gone
-        return ""
+        return "", ""
     dataset = own.loaded(run.plan.dataset) if own else None
-    return dataset.form_digest if dataset and dataset.content_digest == run.plan.dataset_digest else ""
+    if dataset is None or dataset.content_digest != run.plan.dataset_digest:
+        return "", ""
+    ignores_order = find_diagnostic(run.plan.diagnostic).ignores_order and run.plan.params.get("ties") != TREC_EVAL
+    return dataset.form_digest, dataset.rows_digest if ignores_order else ""
 
 
 # --- the file
@@ -137,6 +170,7 @@ def write(path: Path, run: RunRecord, scores: Mapping[str, ItemScores], *, texts
         "dataset_digest": side.dataset_digest,
         "scores": dict(side.values),
         **({"form_digest": side.form} if side.form else {}),
+        **({"rows_digest": side.rows} if side.rows else {}),
         "items": side.numbers.tolist(),
         "item_digests": list(side.texts),
         "parts": {name: values.tolist() for name, values in side.parts.items()},
@@ -196,4 +230,7 @@ def _checked(content: Mapping[str, Any]) -> Recorded:
     params = {str(name): str(value) for name, value in content["params"].items()}
     model, diagnostic, digest = strings
     form, texts = str(content.get("form_digest", "")), tuple(map(str, content.get("item_digests", ())))
-    return Recorded(model, diagnostic, content["version"], params, digest, numbers, values, parts, form, texts)
+    rows = str(content.get("rows_digest", ""))
+    if texts and len(texts) != len(numbers):
+        raise ValueError(f"it has {len(texts):,} digests of {len(numbers):,} items")
+    return Recorded(model, diagnostic, content["version"], params, digest, numbers, values, parts, form, texts, rows)

@@ -17,6 +17,7 @@ from blindspot.runs.comparison import ItemScores, declared
 from blindspot.studies.gate.sides import Recorded
 from blindspot.texts import counted
 
+ROUNDING = 1e-12  # of a sum in another order
 SHOWN = 20  # items that got worse
 MOST_TOLERATED = 1.0
 LEAST_ALPHA, MOST_ALPHA = 0.0001, 0.4
@@ -51,6 +52,7 @@ class Verdict:
     Attributes:
         items: how many; ``independent``: in words, what is independent among them.
         worse: items that got worse, the largest loss first, at most ``SHOWN``; ``losses`` and ``gains`` count all.
+        form: how the golden set differs from the baseline's in what changes no score, a sentence; "" for nothing.
     """
 
     score: str
@@ -64,6 +66,7 @@ class Verdict:
     losses: int
     gains: int
     worse: tuple[Worse, ...]
+    form: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -94,7 +97,7 @@ class Verdict:
         out = [measured, f"{bounds} {said}"]
         if self.outcome is Outcome.UNDECIDED:
             out.append(self._what_would_decide)
-        return (*out, f"From {self.independent}.")
+        return (*out, f"From {self.independent}.", *([self.form] if self.form else []))
 
     @property
     def _what_would_decide(self) -> str:
@@ -139,7 +142,7 @@ def judge(
     Raises:
         InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
     """
-    _check_alike(old, new, score, next(iter(scores.values())).texts)
+    old, form = _alike(old, new, score, next(iter(scores.values())).texts)
     found = scores[score]
     if found.known.refusal:
         raise InputError(
@@ -148,6 +151,7 @@ def judge(
             remedy="add items; audit says how many are worth having",
         )
     lost = old.parts[score] - found.parts
+    lost[np.abs(lost) < ROUNDING] = 0.0
     low, high = declared(find_diagnostic(new.diagnostic), score).range
     value = old.values[score] - found.value
     dropped = drop(value, lost, found.known, tolerance, alpha, high - low, found.is_mean)
@@ -165,17 +169,26 @@ def judge(
         int(np.count_nonzero(lost > 0)),
         int(np.count_nonzero(lost < 0)),
         tuple(worse),
+        form,
     )
 
 
-def _check_alike(old: Recorded, new: Recorded, score: str, texts: Sequence[str]) -> None:
+def _alike(old: Recorded, new: Recorded, score: str, texts: Sequence[str]) -> tuple[Recorded, str]:
+    """The baseline with its items in the golden set's order, and how the two differ in what changes no score."""
+    form = ""
     if (old.diagnostic, old.version) != (new.diagnostic, new.version):
         raise InputError(
             f"the baseline is of {old.diagnostic}, version {old.version}",
             expected=f"{new.diagnostic}, version {new.version}",
             remedy="record the baseline again",
         )
-    if old.dataset_digest != new.dataset_digest and not (old.form and old.form == new.form):
+    if old.dataset_digest == new.dataset_digest:
+        pass
+    elif old.form and old.form == new.form:
+        form = "Line ends, the Unicode form or the file's name differ from the baseline's, which changes nothing."
+    elif old.rows and old.rows == new.rows and (in_order := old.in_order_of(new)):
+        old, form = in_order, "The rows are in another order than the baseline's, which changes nothing."
+    else:
         raise InputError(
             _what_differs(old, new, texts),
             expected="the same golden set",
@@ -194,6 +207,7 @@ def _check_alike(old: Recorded, new: Recorded, score: str, texts: Sequence[str])
         )
     if score not in old.parts:
         raise InputError(f"the baseline has no {score}", expected=f"one of {', '.join(sorted(old.parts))}")
+    return old, form
 
 
 def _what_differs(old: Recorded, new: Recorded, texts: Sequence[str]) -> str:
@@ -212,7 +226,10 @@ def _what_differs(old: Recorded, new: Recorded, texts: Sequence[str]) -> str:
     if len(new.texts) < len(old.texts):
         return f"the golden set has {len(new.texts):,} of the baseline's {len(old.texts):,} items"
     if old.texts != new.texts:
-        return "the golden set has the items that the baseline was recorded on in another order"
+        return (
+            "the golden set has the items that the baseline was recorded on in another order, which decides this score "
+            "or is not known of the baseline"
+        )
     return "the golden set has the same items as the baseline, and other texts or judgments beside them"
 
 
