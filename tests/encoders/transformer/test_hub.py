@@ -21,6 +21,7 @@ from blindspot.encoders.base import RolePrompts
 from blindspot.encoders.catalog import ENCODERS, SCHEMES, canonical_encoder, resolve_encoder
 from blindspot.encoders.references import DirReference, HubReference, ModelParams
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
+from blindspot.encoders.transformer.hub import HubEncoder
 from blindspot.errors import InputError
 from blindspot.runs import encoders_here as encoder_library
 from blindspot.runs import pipeline
@@ -28,8 +29,10 @@ from blindspot.settings import ROOT, Settings
 from blindspot.store.repository import Repository
 from blindspot.types import CancelToken, Variant
 from tests.support.commands import Command
+from tests.support.hub import COMMIT, REPOSITORY, serving
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 from tests.support.tables import each
+from tests.support.tiny_models import plain
 
 TEXTS = ("A dog runs.", "The cat did not sleep on the sofa, but under it.", "rain", "", "Sentence about rain. " * 90)
 SECRET = "__import__('os').system('touch owned')"
@@ -409,6 +412,46 @@ def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings, revis
     assert f"'hf:org/name{revision}' is not in {settings.cache / 'hub'}" in done.stderr
     assert f"the hub at {endpoint} cannot be reached" in done.stderr
     assert "dir:PATH" in done.stderr
+
+
+@pytest.mark.heavy
+@pytest.mark.server
+def test_a_hub_model_is_downloaded_with_all_that_decides_its_vectors(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vocabularies and templates of any kind, too; no pickle, no code, no other format unless it is named."""
+    repository = plain(tmp_path / "repository")
+    wanted = ["spiece.model", "chat_template.jinja", "additional_chat_templates/q.jinja", "merges.txt", "a.tiktoken"]
+    graphs = ["onnx/model_int8.onnx", "onnx/model_int8.onnx_data"]
+    left = ["pytorch_model.bin", "modeling_own.py", "README.md", "onnx/model.onnx", "original/model.safetensors"]
+    for name in (*wanted, *graphs, *left):
+        (repository / name).parent.mkdir(exist_ok=True)
+        template = "{% for m in messages %}[{{ m.role }}] {{ m.content }} {% endfor %}{# " + name + " #}"
+        (repository / name).write_text(template, "utf-8")
+    expected = {file.name for file in repository.iterdir() if file.suffix in {".json", ".safetensors"}} | set(wanted)
+    with serving(repository, monkeypatch) as hub:
+        model = resolve_encoder(f"hf:{REPOSITORY}", settings)
+        assert isinstance(model, HubEncoder)
+        vectors = model.encode(TEXTS, CancelToken())
+        assert set(hub.fetched) == expected
+        assert model.identity.revision == COMMIT
+        assert model.encoded_by == "sentence-transformers", "which applies the template"
+        here = resolve_encoder(f"dir:{repository}", settings).encode(TEXTS, CancelToken())
+        np.testing.assert_array_equal(vectors, here)
+        named = resolve_encoder(f"hf:{REPOSITORY}?file={graphs[0]}", settings)
+        assert graphs[0] in named.info.title
+        assert set(hub.fetched) == expected | set(graphs)
+        assert f"there is no file {settings.cache}" in told(f"hf:{REPOSITORY}?file=onnx/x.onnx", settings)
+    pinned = resolve_encoder(f"hf:{REPOSITORY}@{COMMIT}", settings)
+    np.testing.assert_array_equal(pinned.encode(TEXTS, CancelToken()), vectors, "from the cache alone")
+
+
+def told(reference: str, settings: Settings) -> str:
+    """What is said about a hub model when it is looked at."""
+    with pytest.raises(InputError) as caught:
+        _ = resolve_encoder(reference, settings).identity
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
 
 
 def test_scheme_entries_say_what_they_are() -> None:
