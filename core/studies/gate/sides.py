@@ -17,12 +17,14 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
 from blindspot.diagnostics.retrieval.definition import TREC_EVAL
+from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited, write_atomically
 from blindspot.runs.comparison import ItemScores, declared
+from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Float64, Int64, digest_of_strings
+from blindspot.types import Bool, Float32, Float64, Int64, digest_of_strings
 
 FORMAT = "blindspot-gate-1"
 SAME = 1e-9  # values of items that are alike
@@ -39,6 +41,8 @@ class Recorded:
         form: the same, whatever ends lines and whichever form of Unicode texts have; "" where it is not known.
         rows: likewise, and whatever the order of rows; "" where it is not known, or the order decides the scores.
         texts: ``[m]`` digests of the items, likewise; empty where they are not known.
+        vectors: what ``sketch_of`` keeps of the model's vectors before its ``transform``; empty where they are not
+            known, or there are none.
         values: by score its value; ``parts``: by score ``[m]``, see ``ItemScores``.
     """
 
@@ -53,6 +57,8 @@ class Recorded:
     form: str = ""
     texts: tuple[str, ...] = ()
     rows: str = ""
+    vectors: tuple[float, ...] = ()
+    transform: str = ""
 
     def in_order_of(self, other: Recorded) -> Recorded | None:
         """The same with its items in another side's order; None where they are others, or items that are alike but for
@@ -113,7 +119,8 @@ def score_named(name: str, entry: DiagnosticEntry, metrics: Mapping[str, float],
     return asked
 
 
-def recorded(run: RunRecord, scores: Mapping[str, ItemScores]) -> Recorded:
+def recorded(run: RunRecord, scores: Mapping[str, ItemScores], settings: Settings) -> Recorded:
+    """A run's scores, and a sketch of its vectors where the cache has them."""
     plan = run.plan
     form, rows = _forms(run)
     return Recorded(
@@ -128,6 +135,8 @@ def recorded(run: RunRecord, scores: Mapping[str, ItemScores]) -> Recorded:
         form,
         tuple(map(digest_of_item, next(iter(scores.values())).texts)),
         rows,
+        _sketch_of_run(run, settings),
+        plan.variant.transform,
     )
 
 
@@ -149,16 +158,56 @@ def _forms(run: RunRecord) -> tuple[str, str]:
     return dataset.form_digest, dataset.rows_digest if ignores_order else ""
 
 
+# --- vectors
+
+SKETCH = 4_096  # numbers
+ROWS_AT_ONCE = 16_384
+SAME_VECTORS = 1e-5  # of a number's usual size: another machine or batch adds up in another order, 1e-7
+
+
+def sketch_of(matrix: Float32, covered: Bool) -> Float64:
+    """At most ``SKETCH`` numbers, the same to ``SAME_VECTORS`` only if all covered rows of ``matrix [n, d]`` are.
+
+    Each vector is projected on one random direction; of more than ``SKETCH`` vectors, some are added up with random
+    signs.
+    """
+    random = np.random.default_rng(matrix.shape[1])
+    direction = random.standard_normal(matrix.shape[1])
+    rows = np.flatnonzero(covered)
+    parts = (rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE))
+    projected = np.concatenate([matrix[part].astype(np.float64) @ direction for part in parts])
+    signs = random.choice([-1.0, 1.0], len(projected))
+    return np.asarray(np.bincount(np.arange(len(projected)) % SKETCH, signs * projected), dtype=np.float64)
+
+
+def have_same_vectors(old: Recorded, new: Recorded) -> bool:
+    """Whether both models gave the same vectors for the same texts, but for the order of sums."""
+    if not old.vectors or len(old.vectors) != len(new.vectors) or old.transform != new.transform:
+        return False
+    a, b = np.array(old.vectors), np.array(new.vectors)
+    return bool(np.abs(a - b).max() <= SAME_VECTORS * np.sqrt((a**2).mean()))
+
+
+def _sketch_of_run(run: RunRecord, settings: Settings) -> tuple[float, ...]:
+    """Empty for a ranking, and where the cache has no vectors."""
+    embedded = EmbeddingCache(settings.embeddings).read(run.plan.embedding_digest)
+    if embedded is None or not embedded.covered.any():
+        return ()
+    return tuple(sketch_of(embedded.matrix, embedded.covered).tolist())
+
+
 # --- the file
 
 
-def write(path: Path, run: RunRecord, scores: Mapping[str, ItemScores], *, texts: bool) -> None:
+def write(
+    path: Path, run: RunRecord, scores: Mapping[str, ItemScores], settings: Settings, *, texts: bool = False
+) -> None:
     """Record a baseline: scores per item and the manifest, and no texts unless asked for.
 
     Raises:
         BlindspotError: the file cannot be written.
     """
-    side = recorded(run, scores)
+    side = recorded(run, scores, settings)
     first = next(iter(scores.values()))
     content = {
         "format": FORMAT,
@@ -174,6 +223,7 @@ def write(path: Path, run: RunRecord, scores: Mapping[str, ItemScores], *, texts
         "items": side.numbers.tolist(),
         "item_digests": list(side.texts),
         "parts": {name: values.tolist() for name, values in side.parts.items()},
+        **({"vectors": list(side.vectors), "transform": side.transform} if side.vectors else {}),
         "manifest": _without_paths(dict(run.manifest)),
         **({"texts": list(first.texts)} if texts else {}),
     }
@@ -233,4 +283,21 @@ def _checked(content: Mapping[str, Any]) -> Recorded:
     rows = str(content.get("rows_digest", ""))
     if texts and len(texts) != len(numbers):
         raise ValueError(f"it has {len(texts):,} digests of {len(numbers):,} items")
-    return Recorded(model, diagnostic, content["version"], params, digest, numbers, values, parts, form, texts, rows)
+    vectors = tuple(float(number) for number in content.get("vectors", ()))
+    if not np.isfinite(vectors).all():
+        raise ValueError("a number about its vectors is not finite")
+    return Recorded(
+        model,
+        diagnostic,
+        content["version"],
+        params,
+        digest,
+        numbers,
+        values,
+        parts,
+        form,
+        texts,
+        rows,
+        vectors,
+        str(content.get("transform", "")),
+    )

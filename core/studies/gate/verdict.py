@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -14,11 +14,12 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
 from blindspot.runs.comparison import ItemScores, declared
-from blindspot.studies.gate.sides import Recorded
+from blindspot.studies.gate.sides import Recorded, have_same_vectors
 from blindspot.texts import counted
 
-ROUNDING = 1e-12  # of a sum in another order
 SHOWN = 20  # items that got worse
+ROUNDING = 1e-9  # of an item's score: the same vectors in another batch or order of rows differ by no more
+EASY_REMEDY = "Add harder items, choose a stricter score, or accept it (--allow-easy, allow_easy=True)."
 MOST_TOLERATED = 1.0
 LEAST_ALPHA, MOST_ALPHA = 0.0001, 0.4
 
@@ -50,6 +51,8 @@ class Verdict:
     """The new model against the old one, in one score.
 
     Attributes:
+        is_same: both models gave the same vectors.
+        easy: why a pass says little (``audit.why_easy``); "" if it does not, or need not.
         items: how many; ``independent``: in words, what is independent among them.
         worse: items that got worse, the largest loss first, at most ``SHOWN``; ``losses`` and ``gains`` count all.
         form: how the golden set differs from the baseline's in what changes no score, a sentence; "" for nothing.
@@ -67,10 +70,25 @@ class Verdict:
     gains: int
     worse: tuple[Worse, ...]
     form: str = ""
+    is_same: bool = False
+    easy: str = ""
 
     @property
     def outcome(self) -> Outcome:
-        return _OUTCOMES[self.drop.decision]
+        """The first that holds: a drop beyond the tolerance fails, the same vectors pass, an easy set is undecided,
+        scores that are equal item by item pass, and otherwise the bounds of the drop decide."""
+        if self.drop.decision is Decision.BEYOND:
+            return Outcome.FAILED
+        if self.is_same:
+            return Outcome.PASSED
+        if self.easy:
+            return Outcome.UNDECIDED
+        return Outcome.PASSED if self.is_equal else _OUTCOMES[self.drop.decision]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no item got worse or better."""
+        return not self.losses and not self.gains
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -88,15 +106,22 @@ class Verdict:
             )
             if part
         )
+        if self.is_same:
+            return (measured, "Both models give the same vectors.", *([self.form] if self.form else []))
         bounds = f"With {least:.0%} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
+        is_undecided = self.outcome is Outcome.UNDECIDED
         said = {
-            Outcome.FAILED: f"It is beyond the tolerance of {d.tolerance:g}.",
-            Outcome.PASSED: f"It is within the tolerance of {d.tolerance:g}.",
-            Outcome.UNDECIDED: f"That does not decide about a tolerance of {d.tolerance:g}.",
-        }[self.outcome]
-        out = [measured, f"{bounds} {said}"]
-        if self.outcome is Outcome.UNDECIDED:
+            Decision.BEYOND: f"It is beyond the tolerance of {d.tolerance:g}.",
+            Decision.WITHIN: f"It is within the tolerance of {d.tolerance:g}.",
+            Decision.UNDECIDED: "" if self.is_equal else f"That does not decide about a tolerance of {d.tolerance:g}.",
+        }[d.decision]
+        out = [measured, f"{bounds} {said}".strip()]
+        if is_undecided and d.decision is Decision.UNDECIDED and not self.is_equal:
             out.append(self._what_would_decide)
+        if is_undecided and self.easy:
+            out.append(f"The golden set is too easy to say that the new model is no worse: {self.easy}. {EASY_REMEDY}")
+        elif not is_undecided and d.decision is Decision.UNDECIDED:
+            out.append("Every item has the same score with both, which passes, whatever the size of the set.")
         return (*out, f"From {self.independent}.", *([self.form] if self.form else []))
 
     @property
@@ -129,7 +154,13 @@ def check_limits(tolerance: Any, alpha: Any) -> None:
 
 
 def judge(
-    old: Recorded, new: Recorded, scores: Mapping[str, ItemScores], score: str, tolerance: float, alpha: float
+    old: Recorded,
+    new: Recorded,
+    scores: Mapping[str, ItemScores],
+    score: str,
+    tolerance: float,
+    alpha: float,
+    easy: Callable[[float], str] = lambda _: "",
 ) -> Verdict:
     """The new model against the old one.
 
@@ -138,26 +169,32 @@ def judge(
         score: one of ``scores``.
         tolerance: the largest drop that is accepted, 0 or more.
         alpha: probability of a false alarm, over 0 and under 0.5.
+        easy: says of the old model's score why a pass would say little; "" if it does not. Asked only where that can
+            matter.
 
     Raises:
         InputError: the sides are of different data, diagnostics, parameters or items, or too few to say anything.
     """
     old, form = _alike(old, new, score, next(iter(scores.values())).texts)
     found = scores[score]
-    if found.known.refusal:
+    lost = old.parts[score] - found.parts
+    value = old.values[score] - found.value
+    is_same = have_same_vectors(old, new)
+    if found.known.refusal and not is_same:
         raise InputError(
             f"the golden set is too small to gate on: {found.known.refusal}",
             expected="at least eight independent items",
             remedy="add items; audit says how many are worth having",
         )
-    lost = old.parts[score] - found.parts
-    lost[np.abs(lost) < ROUNDING] = 0.0
     low, high = declared(find_diagnostic(new.diagnostic), score).range
-    value = old.values[score] - found.value
-    dropped = drop(value, lost, found.known, tolerance, alpha, high - low, found.is_mean)
+    lost = np.where(np.abs(lost) <= ROUNDING * (high - low), 0.0, lost)
+    if found.known.refusal:
+        dropped = Drop(value, tolerance, alpha, None, None, None, None)
+    else:
+        dropped = drop(value, lost, found.known, tolerance, alpha, high - low, found.is_mean)
     order = np.argsort(-lost, kind="stable")[: min(SHOWN, int(np.count_nonzero(lost > 0)))]
     worse = [Worse(str(found.texts[i]), float(old.parts[score][i]), float(found.parts[i])) for i in order.tolist()]
-    return Verdict(
+    verdict = Verdict(
         score,
         old.name,
         new.name,
@@ -170,7 +207,11 @@ def judge(
         int(np.count_nonzero(lost < 0)),
         tuple(worse),
         form,
+        is_same,
     )
+    if is_same or verdict.outcome is Outcome.FAILED:
+        return verdict
+    return replace(verdict, easy=easy(old.values[score]))
 
 
 def _alike(old: Recorded, new: Recorded, score: str, texts: Sequence[str]) -> tuple[Recorded, str]:

@@ -44,24 +44,33 @@ def as_text(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def as_junit(verdict: Verdict) -> bytes:
-    """One test, which fails where the gate does and is skipped where it is undecided."""
-    counts = {
-        "tests": "1",
-        "failures": str(int(verdict.outcome is Outcome.FAILED)),
-        "skipped": str(int(verdict.outcome is Outcome.UNDECIDED)),
-        "errors": "0",
-    }
+def as_junit(verdict: Verdict, *, undecided_fails: bool = True) -> bytes:
+    """One test, which fails where the gate does.
+
+    Args:
+        undecided_fails: an undecided gate fails the job, and so is a failure here; otherwise its test is skipped.
+    """
+    message = " ".join(verdict.sentences)
+    if verdict.outcome is Outcome.PASSED:
+        return _junit(verdict.score, "system-out", "", message)
+    if verdict.outcome is Outcome.UNDECIDED and not undecided_fails:
+        return _junit(verdict.score, "skipped", f"{verdict.outcome}: {message}")
+    return _junit(verdict.score, "failure", f"{verdict.outcome}: {message}", _list(verdict), verdict.outcome)
+
+
+def error_as_junit(score: str, message: str) -> bytes:
+    """One test that could not run."""
+    return _junit(score or "gate", "error", message, "", "error")
+
+
+def _junit(name: str, tag: str, message: str, text: str = "", kind: str = "") -> bytes:
+    of_tags = {"failures": "failure", "skipped": "skipped", "errors": "error"}
+    counts = {"tests": "1"} | {count: str(int(tag == of)) for count, of in of_tags.items()}
     root = ElementTree.Element("testsuites", counts)
     suite = ElementTree.SubElement(root, "testsuite", {"name": SUITE} | counts)
-    case = ElementTree.SubElement(suite, "testcase", {"classname": SUITE, "name": _xml(verdict.score)})
-    message = " ".join(verdict.sentences)
-    if verdict.outcome is Outcome.FAILED:
-        ElementTree.SubElement(case, "failure", {"message": _xml(message)}).text = _xml(_list(verdict))
-    elif verdict.outcome is Outcome.UNDECIDED:
-        ElementTree.SubElement(case, "skipped", {"message": _xml(message)})
-    else:
-        ElementTree.SubElement(case, "system-out").text = _xml(message)
+    case = ElementTree.SubElement(suite, "testcase", {"classname": SUITE, "name": _xml(name)})
+    attributes = {"message": _xml(message), "type": kind}
+    ElementTree.SubElement(case, tag, {name: value for name, value in attributes.items() if value}).text = _xml(text)
     return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True))
 
 

@@ -14,12 +14,16 @@ import numpy as np
 from scipy.stats import norm
 
 from blindspot.numerics.statistics.correlations import correlations, influences
+from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
+from blindspot.numerics.statistics.tolerance import Decision, drop
 from blindspot.types import Float64, Int64
 from tests.support.pair_graphs import random_graph, stars
 
 COVERAGE, FALSE, POWER = "coverage", "false verdicts", "power"
-BOUNDS = {COVERAGE: (0.92, 0.98), FALSE: (0.0, 0.065), POWER: (0.72, 0.88)}
+PASSES, FAILS = "passes", "fails"  # of a gate, at a true drop of just the tolerance
+# 0.05, and of the gate what chance adds to that in a table of ``REPETITIONS``.
+BOUNDS = {COVERAGE: (0.92, 0.98), FALSE: (0.0, 0.065), POWER: (0.72, 0.88), PASSES: (0.0, 0.056), FAILS: (0.0, 0.056)}
 REFUSED = "refused"
 REPETITIONS = 2_000
 Rng = np.random.Generator
@@ -174,6 +178,58 @@ def power(pairs: int, differing: float, tests: int = 1) -> Callable[[Rng, int], 
     return measure
 
 
+# --- gates. Each draws what items lose where the true drop is just the tolerance
+
+
+def only_lost(rng: Rng, n: int, tolerance: float) -> Float64:
+    """Right answers turn wrong, and none the other way."""
+    return (rng.random(n) < tolerance).astype(np.float64)
+
+
+def lost_and_found(rng: Rng, n: int, tolerance: float) -> Float64:
+    """A tenth of the answers change as well, as many for the better as for the worse."""
+    u = rng.random(n)
+    return np.where(u < 0.05, -1.0, np.where(u < 0.1 + tolerance, 1.0, 0.0))
+
+
+def fallen(rng: Rng, n: int, tolerance: float) -> Float64:
+    """Matches fall from the first rank to the second, third or tenth."""
+    steps = np.array([1 - 1 / 2, 1 - 1 / 3, 1 - 1 / 10])
+    return np.where(rng.random(n) < tolerance / steps.mean(), rng.choice(steps, n), 0.0)
+
+
+def small_and_whole(rng: Rng, n: int, tolerance: float) -> Float64:
+    """Half of the drop is small losses of a fifth of the items, half is a few that lose everything."""
+    u = rng.random(n)
+    return np.where(u < tolerance / 2, 1.0, np.where(u < tolerance / 2 + 0.2, tolerance / 2 / 0.2, 0.0))
+
+
+def small_and_gained(rng: Rng, n: int, tolerance: float) -> Float64:
+    """Few items gain everything, all others lose a little."""
+    gain = 0.05
+    return np.where(rng.random(n) < gain, -1.0, (tolerance + gain) / (1 - gain))
+
+
+def gated(
+    draw: Callable[[Rng, int, float], Float64], n: int, tolerance: float, decision: Decision
+) -> Callable[[Rng, int], float | None]:
+    """The share of re-trainings of which a gate says this."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known, found = Dependence.of_groups(np.arange(n), Unit.QUERIES), 0
+        for _ in range(repetitions):
+            lost = draw(rng, n, tolerance)
+            said = drop(float(lost.mean()), lost, known, tolerance, 0.05, 1.0, is_mean=True).decision
+            found += said is decision
+        return found / repetitions
+
+    return measure
+
+
+def passes(draw: Callable[[Rng, int, float], Float64], n: int, tolerance: float) -> Callable[[Rng, int], float | None]:
+    return gated(draw, n, tolerance, Decision.WITHIN)
+
+
 CELLS = (
     Cell.of("MRR, 10 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(10))),
     Cell.of("MRR, 15 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(15))),
@@ -212,6 +268,20 @@ CELLS = (
     Cell.of("smallest detectable, 2% of 200 differ", "0.39", POWER, power(200, 0.02)),
     Cell.of("smallest detectable, 10% of 200 differ", "0.72 to 0.81", POWER, power(200, 0.1)),
     Cell.of("smallest detectable, 30% of 400 differ, 5 tests", "0.72 to 0.81", POWER, power(400, 0.3, 5)),
+    Cell.of("Gate on Hits@1, 300 items, only lost, tolerance 0.05", "0.063", PASSES, passes(only_lost, 300, 0.05)),
+    Cell.of("Gate on Hits@1, 300 items, only lost, tolerance 0.1", "0.077", PASSES, passes(only_lost, 300, 0.1)),
+    Cell.of("Gate on Hits@1, 1,000 items, only lost, tolerance 0.02", "0.059", PASSES, passes(only_lost, 1_000, 0.02)),
+    Cell.of("Gate on Hits@1, 300 items, lost and found", "0.057", PASSES, passes(lost_and_found, 300, 0.1)),
+    Cell.of("Gate on MRR, 300 items, only lost, tolerance 0.05", "0.070", PASSES, passes(fallen, 300, 0.05)),
+    Cell.of("Gate on MRR, 1,000 items, only lost, tolerance 0.02", "0.072", PASSES, passes(fallen, 1_000, 0.02)),
+    Cell.of("Gate, 100 items, small losses and whole ones", "0.370", PASSES, passes(small_and_whole, 100, 0.02)),
+    Cell.of("Gate, 300 items, small losses and whole ones", "0.072", PASSES, passes(small_and_whole, 300, 0.1)),
+    Cell.of(
+        "Gate, 300 items, small losses and whole gains",
+        "0.071",
+        FAILS,
+        gated(small_and_gained, 300, 0.02, Decision.BEYOND),
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import optimize, stats
 
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
@@ -26,14 +26,39 @@ def decided(lost: Float64, tolerance: float, known: Dependence | None = None) ->
     return drop(float(lost.mean()), lost, known or alone(len(lost)), tolerance, ALPHA, 1.0, is_mean=True)
 
 
-def test_bounds_are_those_of_students_t() -> None:
-    """Of independent items that all differ, as scipy has them: 39 degrees of freedom."""
+def test_bounds_are_where_whole_losses_or_gains_would_explain_the_rest() -> None:
+    """Of independent items that all differ: Student's t, with the variance of the drop at the bound, solved anew."""
     lost = np.random.default_rng(1).normal(0.03, 0.1, 40)
     found = decided(lost, 0.02)
-    freedom = min(39.0, 1.5 * (((lost - lost.mean()) ** 2).sum() ** 2 / ((lost - lost.mean()) ** 4).sum()) - 1)
-    reach = stats.t.ppf(0.95, freedom) * lost.std(ddof=1) / math.sqrt(40)
-    assert found.low == pytest.approx(lost.mean() - reach, rel=1e-9)
-    assert found.high == pytest.approx(lost.mean() + reach, rel=1e-9)
+    mean, spread = lost.mean(), lost.var(ddof=1)
+    freedom = min(39.0, 1.5 * (((lost - mean) ** 2).sum() ** 2 / ((lost - mean) ** 4).sum()) - 1)
+    quantile = stats.t.ppf(0.95, freedom)
+
+    def beyond(drop: float) -> float:
+        squares = spread + mean**2 + abs(drop - mean)  # and what more is lost or gained, 1 each
+        return abs(drop - mean) - quantile * math.sqrt((squares - drop**2) / 40)
+
+    assert found.low == pytest.approx(optimize.brentq(beyond, -0.5, mean), rel=1e-9)
+    assert found.high == pytest.approx(optimize.brentq(beyond, mean, 0.5), rel=1e-9)
+
+
+def test_where_items_only_lose_the_bound_is_wilsons() -> None:
+    lost = np.zeros(400)
+    lost[:40] = 1
+    found = decided(lost, 0.02)
+    quantile = stats.t.ppf(0.95, min(399.0, 1.5 * ((lost - 0.1) ** 2).sum() ** 2 / ((lost - 0.1) ** 4).sum() - 1))
+    k = quantile**2 / 400
+    assert found.high == pytest.approx((0.1 + k / 2 + math.sqrt(0.09 * k + k * k / 4)) / (1 + k), rel=1e-3)
+
+
+def test_a_correlation_has_the_bounds_of_students_t() -> None:
+    """Its influences have no largest value."""
+    influence = np.random.default_rng(1).normal(0.0, 0.1, 400)
+    found = drop(0.03, influence, alone(400), 0.02, ALPHA, 2.0, is_mean=False)
+    assert found.high is not None
+    assert found.low is not None
+    assert found.high - 0.03 == pytest.approx(0.03 - found.low)
+    assert found.high - 0.03 == pytest.approx(1.65 * influence.std() / 20, rel=0.01)
 
 
 @pytest.mark.parametrize(("n", "within"), [(58, False), (59, True)])

@@ -11,7 +11,8 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.training_overlap import training_set
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.studies.gate.audit import CHANGING, EASY, Reached, Row, audited, rows_of, visible_drops
+from blindspot.numerics.statistics.tolerance import Decision, drop
+from blindspot.studies.gate.audit import CHANGING, EASY, Reached, Row, audited, rows_of, visible_drops, why_easy
 
 ITEMS = ("A cat sleeps.", "a cat sleeps", "A dog barks.", "It rains.", "It snows.", "The sun shines.")
 NUMBERS = np.array([0, 1, 2], dtype=np.int32)
@@ -64,3 +65,35 @@ def test_more_items_see_smaller_drops_and_more_noise_larger_ones(n: int) -> None
     assert 0.02 < few.drop < many.drop
     assert larger[0].drop is not None
     assert larger[0].drop < few.drop
+
+
+def test_items_needed_are_those_of_which_four_of_five_equal_models_pass() -> None:
+    """Simulated: as many items, of which a fifth changes, as many for the better as for the worse."""
+    _, many = visible_drops(alone(100), 0.05, 0.05)
+    assert many.items is not None
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(300):
+        u = rng.random(many.items)
+        lost = np.where(u < 0.1, -1.0, np.where(u < 0.2, 1.0, 0.0))
+        said = drop(float(lost.mean()), lost, alone(many.items), 0.05, 0.05, 1.0, is_mean=True).decision
+        found += said is Decision.WITHIN
+    assert found / 300 == pytest.approx(0.8, abs=0.07)
+    assert visible_drops(alone(100), 0.0, 0.05)[0].items is None
+
+
+@pytest.mark.parametrize(
+    ("value", "highest", "reached", "why"),
+    [
+        (1.0, 1.0, [], "old model"),
+        (0.995, 1.0, [], "old model"),
+        (0.5, 0.503, [], "old model"),  # of several matches one can be first
+        (0.9, 1.0, [Reached("letters", 0.3), Reached("keywords", EASY)], "keywords"),
+        (0.97, 1.0, [Reached("keywords", EASY - 0.01)], ""),
+    ],
+)
+def test_a_set_is_easy_at_the_ceiling_or_where_no_trained_model_is_needed(
+    value: float, highest: float, reached: list[Reached], why: str
+) -> None:
+    found = why_easy("hits@1", value, 0.0, highest, reached)
+    assert bool(found) is bool(why)
+    assert why in found

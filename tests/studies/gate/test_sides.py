@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from blindspot.numerics.statistics.correlations import spearman_influences
 from blindspot.runs.comparison import declared
 from blindspot.store.records import RunRecord
 from blindspot.studies.gate import sides
+from blindspot.types import Float32
 from tests.support.tables import each
 from tests.support.world import World
 
@@ -70,6 +72,34 @@ def test_every_kind_has_a_diagnostic_or_a_reason() -> None:
         sides.diagnostic_of(DatasetKind.ANALOGIES)
 
 
+# --- vectors
+
+
+@pytest.mark.parametrize("n", [5, 3 * sides.SKETCH + 1])
+def test_a_sketch_tells_other_vectors_from_rounding(n: int) -> None:
+    rng = np.random.default_rng(n)
+    vectors, covered = rng.standard_normal((n, 8)).astype(np.float32), rng.random(n) < 0.9
+    covered[:2] = True
+    first = sides.sketch_of(vectors, covered)
+    assert len(first) == min(int(covered.sum()), sides.SKETCH)
+
+    def same(other: Float32) -> bool:
+        old, new = (replace(NOTHING, vectors=tuple(v.tolist())) for v in (first, sides.sketch_of(other, covered)))
+        return sides.have_same_vectors(old, new)
+
+    assert same(vectors + 1e-7 * rng.standard_normal(vectors.shape).astype(np.float32))
+    uncovered = vectors.copy()
+    uncovered[~covered] = np.nan
+    assert same(uncovered)
+    changed, swapped = vectors.copy(), vectors.copy()
+    changed[1] *= 1.001
+    swapped[[0, 1]] = swapped[[1, 0]]
+    assert not same(changed)
+    assert not same(swapped)
+
+
+NOTHING = sides.Recorded("", "", 1, {}, "", np.arange(1), {}, {})
+
 # --- the recorded file
 
 
@@ -77,17 +107,19 @@ def test_every_kind_has_a_diagnostic_or_a_reason() -> None:
 def file(runs: dict[str, RunRecord], module_world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("recorded") / "gate.json"
     run = runs["retrieval"]
-    sides.write(path, run, sides.scores_of(run, module_world.repository), texts=False)
+    sides.write(path, run, sides.scores_of(run, module_world.repository), module_world.settings)
     return path
 
 
 def test_what_was_recorded_is_read_back(runs: dict[str, RunRecord], module_world: World, file: Path) -> None:
     run = runs["retrieval"]
-    expected = sides.recorded(run, sides.scores_of(run, module_world.repository))
+    expected = sides.recorded(run, sides.scores_of(run, module_world.repository), module_world.settings)
     found = sides.read(file)
     assert (found.name, found.diagnostic, found.version) == (expected.name, expected.diagnostic, expected.version)
     assert (found.params, found.dataset_digest) == (dict(expected.params), expected.dataset_digest)
     assert found.numbers.tolist() == expected.numbers.tolist()
+    assert found.vectors == expected.vectors
+    assert sides.have_same_vectors(found, expected)
     assert {name: parts.tolist() for name, parts in found.parts.items()} == {
         name: parts.tolist() for name, parts in expected.parts.items()
     }
@@ -100,7 +132,7 @@ def test_texts_are_recorded_only_if_asked_for(
     scores = sides.scores_of(run, module_world.repository)
     query = scores["ndcg@10"].texts[0]
     assert query not in file.read_text("utf-8")
-    sides.write(tmp_path / "with.json", run, scores, texts=True)
+    sides.write(tmp_path / "with.json", run, scores, module_world.settings, texts=True)
     assert query in json.loads((tmp_path / "with.json").read_bytes())["texts"]
     assert sides.read(tmp_path / "with.json").values == sides.read(file).values
 
@@ -123,6 +155,8 @@ def broken(**changes: Any) -> Any:
         lambda content: {name: value for name, value in content.items() if name != "items"},
         lambda content: content | {"parts": {name: values[:-1] for name, values in content["parts"].items()}},
         lambda content: content | {"parts": {name: [float("nan")] * 80 for name in content["parts"]}},
+        broken(vectors=[float("inf")]),
+        broken(vectors=["one"]),
     ],
 )
 def test_a_damaged_file_is_refused_in_one_line(file: Path, tmp_path: Path, change: Any) -> None:

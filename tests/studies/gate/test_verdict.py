@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -14,10 +15,11 @@ from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import ItemScores
 from blindspot.studies.gate.sides import Recorded
 from blindspot.studies.gate.verdict import SHOWN, Outcome, Verdict, judge
-from blindspot.studies.gate.written import as_junit, as_markdown
+from blindspot.studies.gate.written import as_junit, as_markdown, error_as_junit
 from blindspot.types import Float64
 
 SCORE = "hits@1"
+Vectors = tuple[float, ...]
 
 
 def side(name: str, values: Float64) -> Recorded:
@@ -26,11 +28,22 @@ def side(name: str, values: Float64) -> Recorded:
     return Recorded(name, "retrieval", 1, of, "digest", numbers, {SCORE: float(values.mean())}, {SCORE: values})
 
 
-def judged(old: Float64, new: Float64, tolerance: float = 0.02, text: str = "query") -> Verdict:
+def judged(
+    old: Float64,
+    new: Float64,
+    tolerance: float = 0.02,
+    text: str = "query",
+    easy: Callable[[float], str] = lambda _: "",
+    vectors: tuple[Vectors, Vectors] = ((), ()),
+) -> Verdict:
     known = Dependence.of_groups(np.arange(len(new)), Unit.QUERIES)
     texts = [f"{text} {number}" for number in range(len(new))]
     scores = {SCORE: ItemScores(float(new.mean()), new, np.arange(len(new)), texts, known)}
-    return judge(side("old", old), side("new", new), scores, SCORE, tolerance, 0.05)
+    before, after = (
+        replace(side(name, of), vectors=seen)
+        for name, of, seen in zip(("old", "new"), (old, new), vectors, strict=True)
+    )
+    return judge(before, after, scores, SCORE, tolerance, 0.05, easy)
 
 
 RIGHT = np.ones(200)
@@ -54,9 +67,47 @@ def test_what_got_worse_is_listed_the_largest_loss_first() -> None:
     assert all((one.old, one.new) == (1.0, 0.0) for one in found.worse)
 
 
-def test_what_does_not_change_passes_on_a_set_that_is_large_enough() -> None:
-    assert judged(RIGHT, RIGHT).outcome is Outcome.PASSED  # 0.05 ** (1 / 200) > 0.98
-    assert judged(RIGHT[:100], RIGHT[:100]).outcome is Outcome.UNDECIDED
+@pytest.mark.parametrize("n", [8, 100, 200])
+def test_what_does_not_change_passes_whatever_the_size_of_the_set(n: int) -> None:
+    found = judged(wrong(3)[:n], wrong(3)[:n])
+    assert (found.outcome, found.losses, found.gains) == (Outcome.PASSED, 0, 0)
+    assert ("whatever the size" in " ".join(found.sentences)) is (n < 149)  # 0.98 ** 149 < 0.05
+
+
+def test_rounding_is_no_change() -> None:
+    found = judged(wrong(3)[:50], wrong(3)[:50] - 1e-12)
+    assert (found.outcome, found.losses) == (Outcome.PASSED, 0)
+
+
+def never(_: float) -> str:
+    raise AssertionError("asked although it cannot matter")
+
+
+def test_on_an_easy_set_nothing_passes_but_what_is_the_same() -> None:
+    def why(value: float) -> str:
+        return f"keyword search knows {value:.2f}"
+
+    easy = judged(RIGHT, RIGHT, easy=why)
+    assert easy.outcome is Outcome.UNDECIDED
+    assert any("keyword search knows 1.00" in said and "--allow-easy" in said for said in easy.sentences)
+    assert judged(RIGHT, wrong(*range(80)), easy=never).outcome is Outcome.FAILED
+    both = judged(RIGHT, wrong(1, 2, 3), easy=why)
+    assert len(both.sentences) == len(judged(RIGHT, wrong(1, 2, 3)).sentences) + 1
+
+
+@pytest.mark.parametrize("n", [3, 200])
+def test_the_same_vectors_pass_whatever_the_set(n: int) -> None:
+    numbers = tuple(np.random.default_rng(1).normal(size=2 * n))
+    again = tuple(number * (1 + 1e-7) for number in numbers)
+    found = judged(RIGHT[:n], RIGHT[:n], easy=never, vectors=(numbers, again))
+    assert (found.outcome, found.is_same) == (Outcome.PASSED, True)
+    if n == 200:  # of the same vectors a wrong score still fails
+        assert judged(RIGHT, wrong(*range(80)), vectors=(numbers, again)).outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize("other", [(), (1.0, 2.0), (1.0, 2.0, 3.001), (3.0, 2.0, 1.0)])
+def test_other_vectors_are_not_the_same(other: Vectors) -> None:
+    assert not judged(RIGHT, RIGHT, vectors=((1.0, 2.0, 3.0), other)).is_same
 
 
 def test_a_gain_passes() -> None:
@@ -106,15 +157,32 @@ def test_too_few_items_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("new", "tolerance", "of_case"),
-    [(wrong(*range(40)), 0.02, "failure"), (RIGHT, 0.02, "system-out"), (wrong(1, 2, 3), 0.02, "skipped")],
+    [(wrong(*range(40)), 0.02, "failure"), (RIGHT, 0.02, "system-out"), (wrong(1, 2, 3), 0.02, "failure")],
 )
 def test_junit_has_one_test(new: Float64, tolerance: float, of_case: str) -> None:
-    root = ElementTree.fromstring(as_junit(judged(RIGHT, new, tolerance)))
+    """What is undecided is a failure where it fails the job, and skipped where it does not."""
+    found = judged(RIGHT, new, tolerance)
+    assert tags(as_junit(found)) == [of_case]
+    tolerated = "skipped" if found.outcome is Outcome.UNDECIDED else of_case
+    assert tags(as_junit(found, undecided_fails=False)) == [tolerated]
+
+
+def test_what_could_not_run_is_an_error_in_junit() -> None:
+    assert tags(error_as_junit("", "127.0.0.1 cannot be reached\x00")) == ["error"]
+
+
+def tags(junit: bytes) -> list[str]:
+    """Those of the one test, which the counts of the suite agree with."""
+    root = ElementTree.fromstring(junit)
     (suite,) = root
     (case,) = suite
-    assert [child.tag for child in case] == [of_case]
-    assert (suite.get("tests"), suite.get("failures")) == ("1", str(int(of_case == "failure")))
-    assert suite.get("skipped") == str(int(of_case == "skipped"))
+    found = [child.tag for child in case]
+    counts = {"failures": "failure", "skipped": "skipped", "errors": "error"}
+    assert {of: suite.get(count) for count, of in counts.items()} == {
+        of: str(found.count(of)) for of in counts.values()
+    }
+    assert suite.attrib.items() >= root.attrib.items() >= {"tests": "1"}.items()
+    return found
 
 
 def test_odd_texts_stay_text() -> None:

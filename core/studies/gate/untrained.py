@@ -1,0 +1,86 @@
+"""Models that nobody trained on a golden set: where one of them solves it, a pass says little about a trained one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+
+from blindspot.datasets import fetch
+from blindspot.datasets.catalog import find_dataset
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.diagnostic import FIT_ON, find_diagnostic
+from blindspot.diagnostics.retrieval.definition import BM25
+from blindspot.runs import pipeline
+from blindspot.runs.comparison import declared
+from blindspot.settings import Settings
+from blindspot.store.records import RunRecord
+from blindspot.store.repository import Repository
+from blindspot.studies.gate.audit import Reached, why_easy
+from blindspot.types import Progress, Variant, no_progress
+
+MODELS = ("random-projection", "lsa")
+KEYWORD_SEARCH = "Keyword search (BM25)"
+Shown = Callable[[str], AbstractContextManager[Progress]]
+
+
+def _silently(_title: str) -> AbstractContextManager[Progress]:
+    return nullcontext(no_progress)
+
+
+def reached(
+    run: RunRecord, score: str, settings: Settings, repository: Repository, shown: Shown = _silently
+) -> list[Reached]:
+    """What each of these models reaches with the parameters of a finished run.
+
+    Args:
+        shown: the progress of a run with this title.
+    """
+    found = []
+    for model in MODELS:
+        params = {name: value for name, value in run.plan.params.items() if name != FIT_ON}
+        wanted = pipeline.request(run.plan.diagnostic, model, "none", run.plan.dataset, params, settings)
+        with shown(wanted.label) as progress:
+            record = pipeline.run(wanted, settings, repository, progress).record
+        found.append(Reached(Variant(model, "none").label, record.metrics[score]))
+    return [*found, *_by_keywords(run, score)]
+
+
+def why_run_is_easy(
+    run: RunRecord, score: str, old: float, settings: Settings, repository: Repository, shown: Shown = _silently
+) -> str:
+    """As ``why_easy``, of the new model's finished run and the old model's score.
+
+    Of retrieval, keyword search is what needs no model, and the run has it. Else the models are run, unless the old
+    model is at the ceiling.
+    """
+    low, high = declared(find_diagnostic(run.plan.diagnostic), score).range
+    high = run.metrics.get(f"{score}_ceiling", high)
+    if run.plan.diagnostic == "retrieval":
+        high = _ideal(run, score, settings, high)
+
+    def others() -> Iterable[Reached]:
+        yield from _by_keywords(run, score) or reached(run, score, settings, repository, shown)
+
+    return why_easy(score, old, low, high, others())
+
+
+def _by_keywords(run: RunRecord, score: str) -> list[Reached]:
+    name = f"{BM25}{score}"
+    return [Reached(KEYWORD_SEARCH, run.metrics[name])] if name in run.metrics else []
+
+
+def _ideal(run: RunRecord, score: str, settings: Settings, otherwise: float) -> float:
+    """What the best ranking reaches, of a score that depends on how many documents are relevant."""
+    name, _, k = score.partition("@")
+    if name not in {"p", "recall"}:
+        return otherwise
+    dataset = fetch.load(find_dataset(run.plan.dataset), settings)
+    if not isinstance(dataset, RetrievalDataset):
+        raise TypeError(f"{run.plan.dataset} is a {dataset.kind}")
+    judged = (dataset.judgements_of(query)[1] for query in range(len(dataset.queries)))
+    relevant = np.array([np.count_nonzero(grades >= RELEVANT) for grades in judged])
+    relevant = relevant[relevant > 0]
+    found = np.minimum(relevant, int(k))
+    return float((found / (int(k) if name == "p" else relevant)).mean())
