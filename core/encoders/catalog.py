@@ -317,7 +317,7 @@ _SCHEMES = (
     SchemeEntry(
         scheme="vectors",
         form="vectors:PATH",
-        description="Word vectors (GloVe, word2vec, fastText, also .gz): a text is the mean of its words' vectors.",
+        description="Word vectors (GloVe, word2vec, fastText, .kv, also .gz): a text is the mean of its words'.",
         canonical=lambda reference: str(FileReference.parse(reference)),
         build=_vectors,
         may_leave_out=True,
@@ -326,7 +326,7 @@ _SCHEMES = (
         scheme="table",
         form="table:PATH",
         description="Precomputed embeddings: .parquet, .csv, .tsv or .jsonl with the columns text and embedding, "
-        "or .npy with .txt; texts are looked up by exact spelling.",
+        ".npy with .txt, or .npz; texts are looked up by exact spelling.",
         canonical=_canonical_table,
         build=_table,
         may_leave_out=True,

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import lzma
+import math
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -13,6 +14,8 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, cast
+
+import numpy as np
 
 from blindspot.errors import InputError
 from blindspot.files.writing import require_regular, sha256_of
@@ -137,6 +140,39 @@ def _unpacked(path: Path, head: bytes, raw: IO[bytes]) -> Iterator[IO[bytes]]:
             raise InputError(f"{path} is an encrypted zip archive", remedy="unpack it, and name the file")
         with archive.open(names[0]) as unpacked:
             yield unpacked
+
+
+def array_of(path: Path) -> Any:
+    """The memory-mapped ``[n, d]`` numbers of a .npy file; raises ``InputError``. Pickles are never read."""
+    with opened(path) as file:
+        head = file.read(16)
+        if not head.startswith(b"\x93NUMPY"):
+            kind = kind_of_other(head) or "not what its name says"
+            raise InputError(f"{path} is {kind}", expected="an array as numpy.save writes it")
+        file.seek(0)
+        try:
+            major, _ = np.lib.format.read_magic(file)
+            reader = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+            shape, _, dtype = reader(file)
+        except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError) as error:
+            raise InputError(f"{path} has a damaged header: {error}", remedy="write it again") from error
+        start = file.tell()
+    if len(shape) != 2 or dtype.kind not in "fiu" or dtype.itemsize > 8:
+        kind = "objects (a pickle)" if dtype.hasobject else str(dtype)
+        raise InputError(
+            f"{path} is an array of {kind} of shape {shape}",
+            expected="two dimensions, [texts, numbers], of floats (16 to 64 bits) or integers",
+        )
+    if min(shape) < 1:
+        raise InputError(f"{path} has the shape {shape}", expected="at least one text and one number")
+    size, wanted = path.stat().st_size, start + math.prod(shape) * dtype.itemsize
+    if size != wanted:
+        raise InputError(
+            f"{path} has {size:,} bytes, but its header claims an array of shape {shape}",
+            expected=f"{wanted:,} bytes",
+            remedy="it is cut short or damaged: write it again",
+        )
+    return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 def sha256_once(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Files of precomputed embeddings: texts with their vectors, as Parquet, CSV, TSV, JSONL or .npy beside .txt."""
+"""Files of precomputed embeddings: texts with their vectors, as Parquet, CSV, TSV, JSONL, .npy beside .txt, or .npz."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import logging
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,14 +16,14 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from blindspot.encoders.source_files import kind_of_other, opened, require_file
+from blindspot.encoders.source_files import array_of, opened, require_file
+from blindspot.encoders.table import archive
 from blindspot.errors import InputError
 from blindspot.files.parquet_footer import column_chunks
 from blindspot.files.tables import csv_rows, json_object, parquet_errors
 from blindspot.types import Float32
 
-PACKED = ".npz"  # which names its arrays as it likes
-ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy")
+ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy", archive.ENDING)
 FORM = "the columns text and embedding (a list of numbers)"
 ROWS_PER_BLOCK = 1024
 LONGEST_LINE = 2**24  # characters
@@ -65,23 +64,24 @@ def text_file(path: Path) -> Path:
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    return (path, text_file(path)) if path.suffix.lower() == ".npy" else (path,)
+    """The file, and that of its texts."""
+    is_pair = path.suffix.lower() == ".npy"
+    if path.suffix.lower() == archive.ENDING:
+        is_pair = not archive.peek_archive(path, text_file(path)).texts
+    return (path, text_file(path)) if is_pair else (path,)
 
 
 def peek(path: Path) -> TableHead:
     """Read at most the first row; raises ``InputError`` if this is no table of embeddings."""
-    if path.suffix.lower() == PACKED:
-        raise InputError(
-            f"{path} is an archive of arrays, which does not say which texts its rows are of",
-            expected="an array as numpy.save writes it (.npy), and its texts beside it, a line each (.txt)",
-            remedy=f"numpy.save('{path.with_suffix('.npy').name}', numpy.load('{path.name}')[NAME])",
-        )
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"cannot tell the format of {path}", expected=f"a name that ends in {', '.join(ENDINGS)}")
+    if path.suffix.lower() == archive.ENDING:
+        rows, dimension = archive.peek_archive(path, text_file(path)).shape
+        return TableHead(dimension, rows)
     for file in files_of(path):
         require_file(file)
     if path.suffix.lower() == ".npy":
-        rows, dimension = _array(path).shape
+        rows, dimension = array_of(path).shape
         return TableHead(dimension, rows)
     for row in _rows(path):
         return TableHead(len(_vector(path, row)), _parquet_rows(path))
@@ -90,7 +90,7 @@ def peek(path: Path) -> TableHead:
 
 def read(path: Path) -> EmbeddingTable:
     """The whole table; logs the number of duplicates. Raises ``InputError`` naming the row or line."""
-    texts, matrix = _pair(path) if path.suffix.lower() == ".npy" else _listed(path)
+    texts, matrix = _pair(path) if path.suffix.lower() in (".npy", archive.ENDING) else _listed(path)
     index: dict[str, int] = {}
     for row, text in enumerate(texts):
         index.setdefault(text, row)
@@ -103,41 +103,15 @@ def read(path: Path) -> EmbeddingTable:
 # --- .npy and .txt
 
 
-def _array(path: Path) -> Any:
-    """The memory-mapped ``[n, d]`` floats of a .npy file; pickles are never read."""
-    with opened(path) as file:
-        head = file.read(16)
-        if not head.startswith(b"\x93NUMPY"):
-            kind = kind_of_other(head) or "not what its name says"
-            raise InputError(f"{path} is {kind}", expected="an array as numpy.save writes it")
-        file.seek(0)
-        try:
-            major, _ = np.lib.format.read_magic(file)
-            reader = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-            shape, _, dtype = reader(file)
-        except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError) as error:
-            raise InputError(f"{path} has a damaged header: {error}", remedy="write it again") from error
-        start = file.tell()
-    if len(shape) != 2 or dtype.kind not in "fiu" or dtype.itemsize > 8:
-        kind = "objects (a pickle)" if dtype.hasobject else str(dtype)
-        raise InputError(
-            f"{path} is an array of {kind} of shape {shape}",
-            expected="two dimensions, [texts, numbers], of floats (16 to 64 bits) or integers",
-        )
-    if min(shape) < 1:
-        raise InputError(f"{path} has the shape {shape}", expected="at least one text and one number")
-    size, wanted = path.stat().st_size, start + math.prod(shape) * dtype.itemsize
-    if size != wanted:
-        raise InputError(
-            f"{path} has {size:,} bytes, but its header claims an array of shape {shape}",
-            expected=f"{wanted:,} bytes",
-            remedy="it is cut short or damaged: write it again",
-        )
-    return np.load(path, mmap_mode="r", allow_pickle=False)
+def _array_and_texts(path: Path) -> tuple[Any, list[str]]:
+    if path.suffix.lower() != archive.ENDING:
+        return array_of(path), _lines(text_file(path))
+    array, texts = archive.read_archive(path, archive.peek_archive(path, text_file(path)))
+    return array, _lines(text_file(path)) if texts is None else texts
 
 
 def _pair(path: Path) -> tuple[list[str], Float32]:
-    array, texts = _array(path), _lines(text_file(path))
+    array, texts = _array_and_texts(path)
     if len(texts) != len(array):
         raise InputError(
             f"{text_file(path)} has {len(texts):,} lines and {path} {len(array):,} rows",

@@ -13,10 +13,11 @@ from blindspot.encoders.base import EncoderIdentity, EncoderInfo, info_of_file, 
 from blindspot.encoders.source_files import lines_once, sha256_once
 from blindspot.encoders.tokens import Role, Token, TokenParts, mean_of
 from blindspot.encoders.word_vectors.files import peek, read
+from blindspot.encoders.word_vectors.keyed import files_of
 from blindspot.encoders.word_vectors.words import VectorHead, WordTable
 from blindspot.errors import InputError
 from blindspot.texts import caseless
-from blindspot.types import CancelToken, Float32, Int64
+from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
 
 TEXTS_PER_BATCH = 1024
 
@@ -35,8 +36,8 @@ class VectorFile:
 
     @cached_property
     def revision(self) -> str:
-        """Prefix of the file's sha256 when first asked for."""
-        return sha256_once(self.path)[:16]
+        """Prefix of the sha256 of the file, or of both, when first asked for."""
+        return _checksum(self.path)
 
     @property
     def words(self) -> int:
@@ -47,9 +48,14 @@ class VectorFile:
     def table(self) -> WordTable:
         revision = self.revision
         table = read(self.path, self.head)
-        if sha256_once(self.path)[:16] != revision:  # embeddings are stored under it
+        if _checksum(self.path) != revision:  # embeddings are stored under it
             raise InputError(f"{self.path} changed before it was read to its end", remedy="run it again")
         return table
+
+
+def _checksum(path: Path) -> str:
+    checksums = [sha256_once(file) for file in files_of(path)]
+    return (checksums[0] if len(checksums) == 1 else digest_of_strings(checksums))[:16]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from blindspot.encoders.source_files import kind_of_other, opened
 from blindspot.encoders.word_vectors.binary import FASTTEXT_MAGIC, peek_fasttext, read_fasttext, read_word2vec
+from blindspot.encoders.word_vectors.keyed import is_keyed, peek_keyed, read_keyed
 from blindspot.encoders.word_vectors.text import read_text
 from blindspot.encoders.word_vectors.words import (
     FORMATS,
@@ -35,6 +36,8 @@ def peek(path: Path) -> VectorHead:
         raise InputError(f"{path} holds nothing", expected=FORMATS)
     if head.startswith(FASTTEXT_MAGIC):
         return peek_fasttext(path, head)
+    if is_keyed(head):
+        return peek_keyed(path)
     if other := kind_of_other(head):
         raise InputError(f"{path} is {other}", expected=f"word vectors: {FORMATS}")
     first, _, rest = head.removeprefix(b"\xef\xbb\xbf").partition(b"\n")
@@ -50,7 +53,11 @@ def read(path: Path, head: VectorHead) -> WordTable:
         InputError: what is wrong, with the line or the word.
         BlindspotError: too little memory.
     """
-    readers = {VectorFormat.WORD2VEC_BINARY: read_word2vec, VectorFormat.FASTTEXT_BINARY: read_fasttext}
+    readers = {
+        VectorFormat.WORD2VEC_BINARY: read_word2vec,
+        VectorFormat.FASTTEXT_BINARY: read_fasttext,
+        VectorFormat.GENSIM: read_keyed,
+    }
     collector = Collector(path, head.dimension)
     try:
         with opened(path) as file:

@@ -15,7 +15,9 @@ from blindspot.encoders.source_files import LONGEST_MAGIC, is_packed
 from blindspot.errors import InputError
 from blindspot.types import Float32
 
-FORMATS = "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, each also as .gz, .bz2, .xz or .zip"
+FORMATS = (
+    "GloVe or word2vec text, word2vec binary, fastText .vec or .bin, gensim's .kv, each also as .gz, .bz2, .xz or .zip"
+)
 HEAD = 2**20  # bytes read to detect the format; also the longest text row
 LARGEST_DIMENSION = 20_000
 
@@ -25,6 +27,7 @@ class VectorFormat(StrEnum):
     HEADED_TEXT = "text with a header (word2vec, fastText .vec)"
     WORD2VEC_BINARY = "word2vec binary"
     FASTTEXT_BINARY = "fastText .bin"
+    GENSIM = "gensim KeyedVectors"
 
 
 @dataclass(frozen=True)

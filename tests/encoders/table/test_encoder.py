@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import logging
 import pickle
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,10 @@ WRITERS: dict[str, tuple[str, Callable[[Path], None]]] = {
     "jsonl": ("t.jsonl", as_jsonl),
     "npy": ("t.npy", as_npy),
     "npy of doubles": ("t.npy", lambda p: as_npy(p, ">f8")),
+    "npz": ("t.npz", lambda p: np.savez(p, vectors=VECTORS, texts=np.array(TEXTS), labels=np.arange(len(TEXTS)))),
+    "npz, packed": ("t.npz", lambda p: np.savez_compressed(p, VECTORS.astype(">f8"), np.array(TEXTS))),
+    "npz of bytes": ("t.npz", lambda p: np.savez(p, a=VECTORS, b=np.array([text.encode() for text in TEXTS]))),
+    "npz and texts": ("t.npz", lambda p: (as_npy(p.with_suffix(".npy")), np.savez(p, VECTORS))),
     "npy with carriage returns": ("t.npy", lambda p: as_npy(p, end="\r\n")),
 }
 
@@ -167,6 +173,18 @@ def cut(write: Callable[[Path], None], name: str) -> Callable[[Path], None]:
     return write_less
 
 
+def npz(**arrays: Any) -> Callable[[Path], None]:
+    return lambda folder: np.savez_compressed(folder / "t.npz", **arrays)
+
+
+def archived(**files: bytes) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
 TWO = np.ones((2, 2), dtype=np.float32)
 F32 = pa.list_(pa.float32())
 # File, content and what is said of it.
@@ -191,7 +209,10 @@ CONTENTS: dict[str, tuple[str, str | bytes, str]] = {
     "JSON of others": ("t.jsonl", '{"text": "a", "vec": [1]}\n', "no column 'embedding'; it has text, vec"),
     "JSON null": ("t.jsonl", '{"text": null, "embedding": [1]}\n', "line 1: there is no text"),
     "JSON number": ("t.jsonl", '{"text": 5.5, "embedding": [1]}\n', "line 1: 5.5 is not text"),
-    "archive of arrays": ("t.npz", "PK", "is an archive of arrays"),
+    "npz that is none": ("t.npz", "PK", "is damaged, cut short or encrypted"),
+    "npz of a pickle": ("t.npz", pickle.dumps([1]), "is a pickle, which can run code when read"),
+    "npz by another": ("t.npz", archived(**{"a.txt": b"a"}), "is damaged, cut short or encrypted: EOF: reading magic"),
+    "npz with 3 GB": ("t.npz", archived(**{"a.npy": header("(750000000, 1)")}), "header claims an array of shape"),
     "JSON hole": ("t.jsonl", '{"text": "a", "embedding": [1, null]}\n', "is no list of numbers"),
     "JSON truth": ("t.jsonl", '{"text": "a", "embedding": [true]}\n', "is no list of numbers"),
     "JSON nothing": ("t.jsonl", '{"text": "a", "embedding": []}\n', "has the shape (0,)"),
@@ -227,8 +248,9 @@ def test_integers_are_read_as_numbers_and_as_names(tmp_path: Path) -> None:
     as_int8 = pa.array([[1, -2], [3, 4]], pa.list_(pa.int8()))
     columns(text=[7, 8], embedding=as_int8)(tmp_path)
     npy(np.array([[1, -2], [3, 4]], dtype=np.int8), "7\n8")(tmp_path)
+    np.savez(tmp_path / "t.npz", ids=np.array([7, 8]), labels=np.array([1, 1]), v=np.array([[1, -2], [3, 4]]))
     (tmp_path / "t.jsonl").write_text('{"text": 7, "embedding": [1, -2]}\n{"text": 8, "embedding": [3, 4]}\n', "utf-8")
-    for name in ("t.parquet", "t.npy", "t.jsonl"):
+    for name in ("t.parquet", "t.npy", "t.npz", "t.jsonl"):
         found = Table.at(tmp_path / name).encode(["8", "7"], CancelToken())
         assert found.tolist() == [[3, 4], [1, -2]], name
 
@@ -243,6 +265,13 @@ REFUSED: dict[str, tuple[str, Callable[[Path], Any], str]] = {
         "no column 'text' and 'embedding'; it has chunk, vector; expected the columns text and embedding",
     ),
     "parquet cut": ("t.parquet", cut(as_parquet, "t.parquet"), "not a Parquet file"),
+    "npz without texts": ("t.npz", npz(a=TWO), "does not say which texts its 2 rows are of: it holds a (float32 of"),
+    "npz of objects": ("t.npz", npz(a=TWO, b=np.array(["x", "y"], dtype=object)), "b (objects, which are pickles of"),
+    "npz of two": ("t.npz", npz(a=TWO, b=TWO, c=np.array(["x", "y"])), "has 2 matrices of numbers: it holds a ("),
+    "npz of two texts": ("t.npz", npz(a=TWO, b=np.array(["x", "y"]), c=np.array(["x", "z"])), "does not say which"),
+    "npz of none": ("t.npz", npz(c=np.array(["x", "y"])), "has 0 matrices of numbers"),
+    "npz NaN": ("t.npz", npz(a=np.array([[1.0], [np.nan]]), b=np.array(["x", "y"])), "row 2: the embedding of 'y'"),
+    "npz bomb": ("t.npz", npz(zeros=np.zeros((10**5, 100)), texts=np.array(["a"])), "unpacks to more than"),
     "npy NaN": ("t.npy", npy(np.array([[1.0], [np.inf]])), "row 2: the embedding of 'b' holds an infinite value"),
     "npy flat": ("t.npy", npy(np.ones(2, dtype=np.float32)), "an array of float32 of shape (2,)"),
     "npy deep": ("t.npy", npy(np.ones((2, 1, 1))), "an array of float64 of shape (2, 1, 1)"),

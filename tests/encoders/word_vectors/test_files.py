@@ -7,6 +7,7 @@ import gzip
 import io
 import logging
 import lzma
+import os
 import pickle
 import struct
 import subprocess
@@ -24,7 +25,7 @@ from blindspot.encoders.word_vectors.files import peek, read
 from blindspot.encoders.word_vectors.words import VectorFormat
 from blindspot.errors import InputError
 from blindspot.settings import ROOT
-from blindspot.types import Float32
+from blindspot.types import CancelToken, Float32
 from tests.support.tables import each
 
 WORDS = ("the", "Paris", "paris", "größe", "日本", "1990", "n't", "</s>", "0.5", "e-mail", ",", "\u00a0nbsp")
@@ -63,6 +64,14 @@ def words_and_vectors(path: Path) -> tuple[list[str], Float32]:
     return list(table.index), table.matrix
 
 
+def keyed(path: Path, **options: int) -> None:
+    from gensim.models import KeyedVectors
+
+    vectors = KeyedVectors(DIMENSION)
+    vectors.add_vectors(list(WORDS), VECTORS)
+    vectors.save(str(path), **options)
+
+
 WRITERS: dict[str, tuple[Callable[[Path], object], VectorFormat]] = {
     "GloVe": (plain_text, VectorFormat.PLAIN_TEXT),
     "GloVe with tabs": (
@@ -80,6 +89,9 @@ WRITERS: dict[str, tuple[Callable[[Path], object], VectorFormat]] = {
     "word2vec text of gensim": (by_gensim, VectorFormat.HEADED_TEXT),
     "GloVe of gensim": (lambda p: by_gensim(p, write_header=False), VectorFormat.PLAIN_TEXT),
     "word2vec binary of gensim": (lambda p: by_gensim(p, binary=True), VectorFormat.WORD2VEC_BINARY),
+    "KeyedVectors of gensim": (keyed, VectorFormat.GENSIM),
+    "KeyedVectors of an older protocol": (lambda p: keyed(p, pickle_protocol=2), VectorFormat.GENSIM),
+    "KeyedVectors of a newer protocol": (lambda p: keyed(p, pickle_protocol=5), VectorFormat.GENSIM),
     "word2vec binary with line feeds": (lambda p: p.write_bytes(binary_bytes()), VectorFormat.WORD2VEC_BINARY),
 }
 
@@ -118,6 +130,64 @@ def test_a_packed_file_gives_what_is_in_it(tmp_path: Path) -> None:
         words, vectors = words_and_vectors(write(tmp_path / name, content))
         assert words == ["New York", "rain"], name
         np.testing.assert_array_equal(vectors, [[1, 2, 3], [4, 5, 6]])
+
+
+def test_keyed_vectors_are_those_that_gensim_loads(tmp_path: Path) -> None:
+    """With the matrix beside the file."""
+    from gensim.models import KeyedVectors
+
+    path = tmp_path / "v.kv"
+    keyed(path, sep_limit=0)
+    assert (tmp_path / "v.kv.vectors.npy").is_file()
+    encoder = WordVectors.at(path)
+    loaded = KeyedVectors.load(str(path))
+    words, vectors = words_and_vectors(path)
+    assert words == loaded.index_to_key
+    np.testing.assert_array_equal(vectors, loaded.vectors)
+    np.testing.assert_array_equal(encoder.encode(["Paris"], CancelToken())[0], loaded["Paris"])
+    revision = encoder.identity.revision
+    np.save(tmp_path / "v.kv.vectors.npy", VECTORS[::-1])
+    assert WordVectors.at(path).identity.revision != revision
+    np.save(tmp_path / "v.kv.vectors.npy", VECTORS[:3])
+    assert "12 words and vectors of the shape (3, 7)" in refusal(path)
+    (tmp_path / "v.kv.vectors.npy").unlink()
+    assert "has no vectors" in refusal(path.rename(tmp_path / "w.kv"))
+
+
+class Runs:
+    """What a pickle must not do."""
+
+    def __reduce__(self) -> tuple[Callable[..., object], tuple[str]]:
+        return os.system, ("touch owned",)
+
+
+def test_pickles_of_other_things_are_refused_and_run_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gensim.models import FastText, KeyedVectors, Word2Vec
+
+    monkeypatch.chdir(tmp_path)
+    evil = KeyedVectors(DIMENSION)
+    evil.add_vectors(list(WORDS), VECTORS)
+    evil.own = Runs()
+    evil.save("evil.kv")
+    evil.own, evil.vectors = None, np.array([[Runs()]])
+    evil.save("objects.kv")
+    evil.vectors = np.ones((len(WORDS), 2), dtype=np.int64)
+    evil.save("integers.kv")
+    texts = [["a", "b", "c"]]
+    Word2Vec(texts, vector_size=4, min_count=1, epochs=1, workers=1).save("whole.kv")
+    FastText(texts, vector_size=4, min_count=1, epochs=1, bucket=10, workers=1).wv.save("ngrams.kv")
+    keyed(tmp_path / "good.kv")
+    write(tmp_path / "cut.kv", (tmp_path / "good.kv").read_bytes()[:-200])
+    for name, said in {
+        "evil.kv": "pickle with posix.system",
+        "objects.kv": "posix.system",
+        "integers.kv": "vectors of i8",
+        "whole.kv": "pickle",
+        "ngrams.kv": "is a pickle",
+        "cut.kv": "damaged pickle, or cut short",
+    }.items():
+        assert said in refusal(tmp_path / name), name
+    assert not (tmp_path / "owned").exists()
 
 
 @pytest.mark.heavy
