@@ -238,6 +238,18 @@ def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool =
             f"{path} has one column, '{only[:40]}'", expected=f"two columns of text with {between} between"
         )
     _check_columns(path, len(top.header))
+    if top.doubt:
+        raise InputError(
+            f"{path}, line {top.doubt}: one of two cells is empty: this may be a title, or a header without a name",
+            expected="a first line that names both columns",
+            remedy="name both, or remove the line",
+        )
+    if other := _other_separator(top, separator):
+        raise InputError(
+            f"{path}: cells are separated by {other!r} in '{top.before[-1][:40]}' and by {separator!r} below it",
+            expected="one separator",
+            remedy="write the header as the rows are",
+        )
     if top.before:
         remarks.append(f"left out before the header: {', '.join(repr(line[:40]) for line in top.before)}")
     width = len(top.header) if is_even else 0
@@ -261,6 +273,13 @@ def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool =
 def _separated(path: Path, text: str, has_header: bool) -> FileTable:
     rows = separated(path, text, has_header=has_header)
     header, first = rows.cells[0], int(has_header)
+    repeats = has_header and any(map(str.strip, header))
+    if repeats and (again := [n for n, cells in enumerate(rows.cells) if n and cells == header]):
+        places = ", ".join(str(rows.places[n]) for n in again[:3]) + (", ..." if len(again) > 3 else "")
+        remark = f"left out: the header again, in line {places}"  # files that were joined
+        kept = [n for n in range(len(rows.cells)) if n not in {*again}]
+        cells, lines = [rows.cells[n] for n in kept], [rows.places[n] for n in kept]
+        rows = Rows(cells, lines, rows.separator, (*rows.remarks, remark))
     if len(rows.cells) == first:
         raise InputError(f"{path} has a header and no rows", expected="rows of texts")
     columns = tuple(zip(*rows.cells[first:], strict=True))
@@ -301,12 +320,14 @@ class _Top:
 
     Attributes:
         is_even: whether the rows after it are as wide, as far as they were looked at.
+        doubt: line of one before it that may be the header after all: it names one of two columns.
     """
 
     header: Sequence[str]
     line: int = 0
     before: tuple[str, ...] = ()
     is_even: bool = False
+    doubt: int = 0
 
 
 def _rows(path: Path, text: str, separator: str, quoting: int, line: int, width: int, has_header: bool) -> Rows:
@@ -344,7 +365,20 @@ def _top(path: Path, text: str, separator: str, quoting: int) -> _Top:
     if not rows:
         return _Top(())
     line, header = rows[at]
-    return _Top(header, line, before, all(len(cells) == len(header) for _, cells in rows[at + 1 :]))
+    doubts = (
+        number
+        for number, cells in rows[:at]
+        if len(cells) == len(header) == 2 and sum(bool(cell.strip()) for cell in cells) == 1
+    )
+    is_even = all(len(cells) == len(header) for _, cells in rows[at + 1 :])
+    return _Top(header, line, before, is_even, next(doubts, 0))
+
+
+def _other_separator(top: _Top, separator: str) -> str:
+    """What separates as many cells in the line before the header, which then may be the header itself; "" for none."""
+    last = top.before[-1] if top.before and not top.before[-1].startswith("#") else ""
+    others = (other for other in _SEPARATORS if other != separator)
+    return next((other for other in others if last.count(other) == len(top.header) - 1 > 0), "")
 
 
 def _is_before_header(rows: Sequence[Sequence[str]]) -> bool:
@@ -725,9 +759,16 @@ def is_unicode(text: str) -> bool:
     return True
 
 
+def number_in(text: str) -> float:
+    """The number that a text is, for people: Python's 1_000 is none; raises ``ValueError``."""
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
 def _is_number(cell: str) -> bool:
     try:
-        float(cell)
+        number_in(cell)
     except ValueError:
         return False
     return True

@@ -16,6 +16,7 @@ class Edge(StrEnum):
     """Where an input comes in."""
 
     TEXTS = "file:PATH, and the page Data"
+    FOLDER = "dir:PATH"
     ENCODER = "an encoder reference, and the page Models"
     BUNDLE = "judge import, and the pages of judgements"
     QUERIES = "judge make --queries, and the form of the pages of judgements"

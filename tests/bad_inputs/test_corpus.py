@@ -25,7 +25,7 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.judgement import bundles, own_queries
 from blindspot.studies.judgement.store import Judgements
-from tests.bad_inputs import encoders, others, texts
+from tests.bad_inputs import encoders, odd_files, odd_folders, others, texts
 from tests.bad_inputs.case import BadInput, Edge
 from tests.conftest import make_settings
 from tests.support.bundle_files import sample
@@ -33,7 +33,7 @@ from tests.support.commands import python
 from tests.support.loopback import serving
 from tests.support.tables import each
 
-CASES = [*texts.cases(), *encoders.cases(), *others.cases()]
+CASES = [case for module in (texts, odd_files, odd_folders, encoders, others) for case in module.cases()]
 SMALL = [case for case in CASES if not case.is_large]
 LARGE = [case for case in CASES if case.is_large]
 IN_A_CHILD = ("words: dataset with escape sequences",)
@@ -48,6 +48,8 @@ def command(case: BadInput, target: str | Path, folder: Path) -> list[str]:
     match case.edge:
         case Edge.TEXTS:
             return ["run", "evalrank", "--encoder", "random-projection", "--dataset", f"file:{target}"]
+        case Edge.FOLDER:
+            return ["run", "retrieval", "--encoder", "random-projection", "--dataset", str(target)]
         case Edge.ENCODER:
             return ["run", "evalrank", "--encoder", str(target), "--dataset", "demo-pairs"]
         case Edge.BUNDLE:
@@ -140,7 +142,7 @@ def check_message(case: BadInput, message: str) -> None:
 
 
 def test_there_are_enough_and_each_has_its_name() -> None:
-    assert len(CASES) >= 80
+    assert len(CASES) >= 300
     assert len({case.name for case in CASES}) == len(CASES)
     assert {case.edge for case in CASES} == set(Edge) - {Edge.MIRROR}
     assert set(IN_A_CHILD) <= {case.name for case in SMALL}

@@ -1,6 +1,6 @@
 """Datasets of the catalog read as they were before own files were read with more care: ids, contents and scores.
 
-The digests and scores were taken at commit a9bd3de9. A changed one is a breaking change: raise the diagnostic's version.
+The digests and scores were taken at commit a9bd3de9. A changed one breaks users: raise the version of the diagnostic.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.datasets.own import attributes
 from blindspot.datasets.published.minimal_pairs import ORIGINAL, SUBSETS
 from blindspot.errors import InputError
-from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable, is_unicode
+from blindspot.files.tables import MAX_CELL, ColumnKind, FileFormat, FileTable, is_unicode, number_in
 
 EXAMPLES = 3
 LONGEST_SHOWN = 40
@@ -451,6 +451,6 @@ def _number(cell: object) -> float | None:
     if isinstance(cell, bool) or not isinstance(cell, str | int | float | Decimal):
         return None
     try:
-        return float(cell)
+        return number_in(cell) if isinstance(cell, str) else float(cell)
     except (ValueError, OverflowError):
         return None

@@ -31,6 +31,7 @@ ABOUT = frozenset(
     "explanation".split()
 )
 ID_WORDS = frozenset("id ids uid uuid guid key hash url uri link slug code".split())
+SURE_ID_WORDS = frozenset("id ids uid uuid guid qid pid docid corpusid".split())
 LABEL_NAMES = ABOUT | frozenset("product intent sentiment department group team status channel priority".split())
 
 IDS, LABELS, NO_LETTERS = "ids", "few different values", "no letters"
@@ -81,6 +82,12 @@ class _Column:
         return any(character.isalpha() for cell in self.cells for character in cell)
 
     @property
+    def is_named_id(self) -> bool:
+        """Whether the name and every cell say that these are ids: they are no words either."""
+        numbered = all(any(character.isdigit() for character in cell) for cell in self.cells)
+        return bool(self.words & SURE_ID_WORDS) and not self.spaced and numbered
+
+    @property
     def looks_like_ids(self) -> bool:
         """No spaces, and a digit in every cell, all of them different; or a name that says so."""
         if self.spaced:
@@ -100,7 +107,7 @@ class _Column:
 def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset()) -> tuple[list[int], dict[int, str]]:
     """Numbers of the columns with texts, and the reason for every other column of strings.
 
-    If all would be ids, or all labels, none is: then they are words.
+    If all would be ids by their values, or all labels, none is: then they are words.
 
     Args:
         besides: numbers of columns that are known to be something else.
@@ -110,7 +117,8 @@ def text_columns(table: FileTable, besides: AbstractSet[int | None] = frozenset(
         for number, kind in enumerate(table.kinds)
         if kind is ColumnKind.TEXT and number not in besides and (column := _column(table, number)).cells
     ]
-    left_out: dict[int, str] = {}
+    left_out = {column.number: IDS for column in columns if column.is_named_id}
+    columns = [column for column in columns if not column.is_named_id]
     prose = sum(column.spaced >= 0.5 for column in columns)
     for what_else in (_is_without_letters, _is_ids, _is_labels):
         why = {column.number: what for column in columns if (what := what_else(column, prose >= 2))}

@@ -34,7 +34,7 @@ from blindspot.datasets.own.columns import (
 from blindspot.datasets.own.pairs import OwnPairs
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from blindspot.errors import InputError
-from blindspot.files.tables import ColumnKind, FileTable, Texts
+from blindspot.files.tables import ColumnKind, FileTable, Texts, number_in
 from blindspot.texts import column_key, counted
 
 # Names by letters and digits only; the first that a file has wins.
@@ -280,7 +280,7 @@ def grade_of(cell: object, place: str) -> int:
 
 def _whole(cell: object) -> int | None:
     try:
-        value = float(str(cell))
+        value = number_in(str(cell))
         return int(value) if value.is_integer() else None
     except (ValueError, OverflowError):
         return None

@@ -592,7 +592,7 @@ def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
     for count, (number, cells) in enumerate(source.lines()):
         place = f"{path}, line {number}"
         if count == 0:
-            is_header = path.suffix in (".csv", ".tsv") and not any(map(str.isdigit, cells[-1]))
+            is_header = path.suffix in (".csv", ".tsv") and not any(map(str.isdigit, "".join(cells)))
             columns = source.form.columns(path, cells, number, source.named, is_header=is_header)
             if columns is not None:
                 width = len(cells)
