@@ -1,7 +1,6 @@
 """The command ``blindspot``, in a checkout also ``python -m core``."""
 
 import sys
-from pathlib import Path
 
 PYTHONS = "Python 3.11, 3.12 or 3.13"
 
@@ -11,19 +10,17 @@ def command() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - older ones get one line, not a traceback
         return _fail("{} is Python {}.{}; expected {}".format(sys.executable, *sys.version_info[:2], PYTHONS))
     try:
-        from blindspot.cli import main  # takes a second, in which people press Ctrl-C too
+        from blindspot.cli import main
 
         return main()
     except KeyboardInterrupt:
         return _fail("interrupted")
-    except ImportError as error:  # of the line above: main lets nothing out
+    except ImportError as error:  # of the command line itself: main lets nothing out
         if "--debug" in sys.argv:
             raise
-        what = str(error).strip().splitlines()[0]
-        in_checkout = (Path(__file__).resolve().parents[1] / "requirements.txt").is_file()
-        wanted = "-r requirements.txt" if in_checkout else "--force-reinstall blindspot"
-        remedy = f"install the requirements: {sys.executable} -m pip install {wanted}"
-        return _fail(f"a library is missing or broken: {what}; {remedy}")
+        from blindspot.errors import damaged
+
+        return _fail(str(damaged(error)))
 
 
 def _fail(message: str) -> int:

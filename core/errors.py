@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+DISTRIBUTION = "encoder-blindspot"  # on the package index "blindspot" is another project
 LONGEST_PART = 2_000  # characters of what, expected or remedy
 # Libraries that the base installation lacks, as they are imported, by the extra of pyproject.toml that brings them.
 EXTRAS: Mapping[str, frozenset[str]] = {
@@ -118,12 +121,42 @@ def install(extra: str) -> str:
     """The command that installs an extra."""
     if is_pinned():
         return f"pip install -r requirements{f'-{extra}' if extra in OPTIONAL else ''}.txt"
-    return f'pip install "blindspot[{extra}]"'
+    return f'pip install "{DISTRIBUTION}[{extra}]{_source()}"'
 
 
 def reinstall(distribution: str) -> str:
     """The command that repairs a damaged library."""
-    return f"pip install --force-reinstall {'-r requirements.txt' if is_pinned() else distribution}"
+    if is_pinned():
+        return "pip install --force-reinstall -r requirements.txt"
+    wanted = f'"{DISTRIBUTION}{_source()}"' if distribution == DISTRIBUTION else distribution
+    return f"pip install --force-reinstall {wanted}"
+
+
+def _source() -> str:
+    """Where pip took this package from, as a requirement says it (`` @ URL``); nothing for a package index.
+
+    pip notes it (``direct_url.json``) for folders, wheels and repositories.
+    """
+    try:
+        noted = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        noted = None
+    if not noted:
+        return ""
+    source = json.loads(noted)
+    repository = source.get("vcs_info", {})
+    prefix, suffix = (f"{repository['vcs']}+", f"@{repository['commit_id']}") if repository else ("", "")
+    return f" @ {prefix}{source['url']}{suffix}"
+
+
+def damaged(error: ImportError) -> BlindspotError:
+    """The error for a library of the base that is missing or broken."""
+    what = str(error).strip().partition("\n")[0]
+    return BlindspotError(
+        f"a library is missing or broken: {what}",
+        remedy=f"install the requirements: {sys.executable} -m "
+        + ("pip install -r requirements.txt" if is_pinned() else reinstall(DISTRIBUTION)),
+    )
 
 
 def require(library: str, who: str = "this") -> None:

@@ -107,7 +107,7 @@ def test_what_needs_an_extra_names_it(base: BaseInstall, arguments: tuple[str, .
     assert (said.code, said.out) == (1, "")
     line = said.err.splitlines()[-1]
     assert f" needs {library}, which is not installed; " in line
-    assert line.endswith(f'pip install "blindspot[{extra}]"')
+    assert line.endswith(f'pip install "encoder-blindspot[{extra}]"')
 
 
 @pytest.mark.process

@@ -13,51 +13,54 @@ from typing import Annotated
 import typer
 
 import blindspot
-from blindspot.cli import app as app_command
-from blindspot.cli import (
-    bench,
-    catalogs,
-    data,
-    doctor,
-    evidence,
-    export,
-    judge,
-    run,
-    runs,
-    sweep,
-)
-from blindspot.cli.space import encode, hubs, maps, neighbours
-from blindspot.cli.studies import (
-    check,
-    compare,
-    findings,
-    gate,
-    languages,
-    make,
-    repair,
-    report,
-    size,
-    threshold,
-    training_data,
-)
-from blindspot.errors import BlindspotError, naming_extras, visible
-from blindspot.files.writing import disk_error
+from blindspot.cli import on_call
+from blindspot.cli.on_call import Place
+from blindspot.errors import BlindspotError, damaged, naming_extras, visible
 from blindspot.names import Names, in_force
 
 INTERRUPTED = 130  # what Typer returns after Ctrl-C; it swallows the exception
 
 PROGRAM = "blindspot"
 
+# In the order of the help.
+COMMANDS = {
+    "app": Place("blindspot.cli.app", "serve"),
+    "compare": Place("blindspot.cli.studies.compare", "compare_variants"),
+    "encode": Place("blindspot.cli.space.encode", "encode"),
+    "map": Place("blindspot.cli.space.maps", "make_map"),
+    "findings": Place("blindspot.cli.studies.findings", "findings"),
+    "report": Place("blindspot.cli.studies.report", "report"),
+    "gate": Place("blindspot.cli.studies.gate", "gate"),
+    "audit": Place("blindspot.cli.studies.gate", "audit_set"),
+    "threshold": Place("blindspot.cli.studies.threshold", "threshold"),
+    "size": Place("blindspot.cli.studies.size", "size"),
+    "repair": Place("blindspot.cli.studies.repair", "repair"),
+    "languages": Place("blindspot.cli.studies.languages", "languages"),
+    "evidence": Place("blindspot.cli.evidence", "evidence"),
+    "hubs": Place("blindspot.cli.space.hubs", "hubs"),
+    "sweep": Place("blindspot.cli.sweep", "sweep", help="HELP"),
+    "neighbours": Place("blindspot.cli.space.neighbours", "neighbours_of"),
+    "list": Place("blindspot.cli.catalogs", "list_catalogs"),
+    "run": Place("blindspot.cli.run", "run"),
+    "export": Place("blindspot.cli.export", "export"),
+    "training-data": Place("blindspot.cli.studies.training_data", "training_data"),
+    "check": Place("blindspot.cli.studies.check", "check"),
+    "doctor": Place("blindspot.cli.doctor", "diagnose"),
+    "bench": Place("blindspot.cli.bench", "bench"),
+    "data": Place("blindspot.cli.data", "app"),
+    "runs": Place("blindspot.cli.runs", "app"),
+    "judge": Place("blindspot.cli.judge", "app"),
+    "store": Place("blindspot.cli.store", "app"),
+    "make": Place("blindspot.cli.studies.make", "app"),
+}
+
 app = typer.Typer(
     name=PROGRAM,
+    cls=on_call.group(COMMANDS),
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.add_typer(data.app, name="data")
-app.add_typer(runs.app, name="runs")
-app.add_typer(judge.app, name="judge")
-app.add_typer(make.app, name="make")
 
 
 def _show_version(wanted: bool) -> None:
@@ -90,7 +93,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not message:  # Typer has shown the help instead
             return error.exit_code
         return _fail(f"{message} See: blindspot --help", error.exit_code, debug)
+    except ImportError as error:
+        return _fail(str(damaged(error)), 1, debug)
     except Exception as error:  # noqa: BLE001 - the last line of defense; --debug shows the traceback
+        from blindspot.files.writing import disk_error
+
         what = f"unexpected {type(error).__name__}: {error}; add --debug to see the traceback"
         return _fail(str(disk_error(error) or what), 1, debug)
     if code == INTERRUPTED:
@@ -103,28 +110,3 @@ def _fail(message: str, code: int, debug: bool) -> int:
         traceback.print_exc()
     print("error:", visible(" ".join(message.split())), file=sys.stderr)
     return code
-
-
-app.command("app")(app_command.serve)
-app.command("compare")(compare.compare_variants)
-app.command("encode")(encode.encode)
-app.command("map")(maps.make_map)
-app.command("findings")(findings.findings)
-app.command("report")(report.report)
-app.command("gate")(gate.gate)
-app.command("audit")(gate.audit_set)
-app.command("threshold")(threshold.threshold)
-app.command("size")(size.size)
-app.command("repair")(repair.repair)
-app.command("languages")(languages.languages)
-app.command("evidence")(evidence.evidence)
-app.command("hubs")(hubs.hubs)
-app.command("sweep", help=sweep.HELP)(sweep.sweep)
-app.command("neighbours")(neighbours.neighbours_of)
-app.command("list")(catalogs.list_catalogs)
-app.command("run")(run.run)
-app.command("export")(export.export)
-app.command("training-data")(training_data.training_data)
-app.command("check")(check.check)
-app.command("doctor")(doctor.diagnose)
-app.command("bench")(bench.bench)

@@ -15,7 +15,7 @@ from rapidfuzz.distance import OSA
 
 import blindspot
 from blindspot.doctor.findings import Finding, note, ok, problem, problem_of, size
-from blindspot.errors import BlindspotError, InputError, install, is_pinned
+from blindspot.errors import DISTRIBUTION, BlindspotError, InputError, install, is_pinned, reinstall
 from blindspot.settings import READ_ONLY, ROOT, VARIABLES, Settings
 
 VERSIONS = "versions"
@@ -48,7 +48,18 @@ def python(
         what = f"this Python is in no virtual environment: {prefix} is shared with other programs"
         remedy = "keep Blindspot's libraries apart: make run makes .venv, then use .venv/bin/python"
         yield note(VERSIONS, "environment", what, remedy)
-    yield ok(VERSIONS, "blindspot", f"{blindspot.__version__}, {ROOT}")
+    yield from _package()
+
+
+def _package() -> Iterator[Finding]:
+    """This package, and another distribution that brings one of the same name."""
+    if version := installed_version("blindspot"):
+        what = f"the distribution blindspot {version} writes into the same folder as {DISTRIBUTION}"
+        again = "pip install -e . --no-deps" if is_pinned() else reinstall(DISTRIBUTION)
+        remedy = f"{sys.executable} -m pip uninstall blindspot, then {sys.executable} -m {again}"
+        yield problem(VERSIONS, "blindspot", what, remedy)
+    else:
+        yield ok(VERSIONS, "blindspot", f"{blindspot.__version__}, {ROOT}")
 
 
 def installed(path: Path = REQUIREMENTS) -> Iterator[Finding]:
@@ -59,7 +70,7 @@ def installed(path: Path = REQUIREMENTS) -> Iterator[Finding]:
             yield from optional(file, use)
     else:
         try:
-            package = metadata.distribution("blindspot")
+            package = metadata.distribution(DISTRIBUTION)
         except metadata.PackageNotFoundError as error:
             raise BlindspotError(
                 "nothing says which libraries Blindspot needs: its metadata are gone", remedy="install it with pip"

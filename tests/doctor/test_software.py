@@ -73,13 +73,13 @@ def test_an_installed_package_is_checked_against_its_ranges(tmp_path: Path, monk
     """What an extra lacks is no fault, what the base lacks is one."""
     monkeypatch.setattr(software, "is_pinned", lambda: False)
     monkeypatch.setattr(errors, "is_pinned", lambda: False)
-    described = tmp_path / "blindspot-9.dist-info"
+    described = tmp_path / "encoder_blindspot-9.dist-info"
     described.mkdir()
     (described / "METADATA").write_text(
-        "Metadata-Version: 2.4\nName: blindspot\nVersion: 9\nProvides-Extra: more\nProvides-Extra: all\n"
+        "Metadata-Version: 2.4\nName: encoder-blindspot\nVersion: 9\nProvides-Extra: more\nProvides-Extra: all\n"
         "Requires-Dist: numpy>=1\nRequires-Dist: rich>=1000\nRequires-Dist: not-there-at-all>=2\n"
         "Requires-Dist: neither-is-this>=1; extra == 'more'\nRequires-Dist: duckdb>=1; extra == 'more'\n"
-        "Requires-Dist: blindspot[more]; extra == 'all'\nRequires-Dist: old>=1; python_version < '3'\n",
+        "Requires-Dist: encoder-blindspot[more]; extra == 'all'\nRequires-Dist: old>=1; python_version < '3'\n",
         "utf-8",
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -88,7 +88,7 @@ def test_an_installed_package_is_checked_against_its_ranges(tmp_path: Path, monk
     assert problems(found) == ["rich", "not-there-at-all"]
     assert found["rich"].what == f"{metadata.version('rich')}; expected >=1000"
     assert "neither-is-this" in found["extra more"].what
-    assert found["extra more"].what.endswith('pip install "blindspot[more]"')
+    assert found["extra more"].what.endswith('pip install "encoder-blindspot[more]"')
 
 
 @pytest.mark.parametrize("content", ["rich>=1\n", "rich\n", None])

@@ -101,11 +101,11 @@ class BaseInstall:
         shutil.copytree(ROOT / "core", package, ignore=shutil.ignore_patterns("__pycache__"))
         (package / "_app").mkdir()
         (package / "_app" / "assets").symlink_to(ROOT / "assets", target_is_directory=True)
-        known = f"BLOCKED = {set(blocked())}\nINSTALLED = {set(of_the_base()) | {'blindspot'}}\n{_BLOCKER}"
+        known = f"BLOCKED = {set(blocked())}\nINSTALLED = {set(of_the_base()) | {'encoder-blindspot'}}\n{_BLOCKER}"
         (self._path / "sitecustomize.py").write_text(known, "utf-8")
-        described = self._path / "blindspot-0.0.dist-info"
+        described = self._path / "encoder_blindspot-0.0.dist-info"
         described.mkdir()
-        lines = ["Metadata-Version: 2.4", "Name: blindspot", "Version: 0.0"]
+        lines = ["Metadata-Version: 2.4", "Name: encoder-blindspot", "Version: 0.0"]
         for extra, requirements in project().items():
             lines += [f"Provides-Extra: {extra}"] if extra else []
             for one in requirements:

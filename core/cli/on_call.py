@@ -1,0 +1,89 @@
+"""Commands that are imported when they are called, so that ``--version`` and ``--help`` do not import them all."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+class Place(NamedTuple):
+    """Where a command is: a function, or a ``Typer`` of several commands."""
+
+    module: str
+    attribute: str
+    help: str = ""  # name of the module's text, where it is not the docstring
+
+    def load(self, name: str) -> Any:
+        """The command, as Typer makes it."""
+        module = import_module(self.module)
+        target = getattr(module, self.attribute)
+        if isinstance(target, typer.Typer):
+            command = typer.main.get_command(target)
+            command.name = name
+            return command
+        holder = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+        holder.command(name, help=getattr(module, self.help) if self.help else None)(target)
+        return typer.main.get_command(holder)
+
+    def summary(self) -> str:
+        """Its help, read from the source without importing it.
+
+        Raises:
+            LookupError: the module does not define it at its top.
+        """
+        spec = find_spec(self.module)
+        if spec is None or spec.origin is None:
+            raise LookupError(f"there is no module {self.module}")
+        wanted = self.help or self.attribute
+        for node in ast.parse(Path(spec.origin).read_text("utf-8")).body:
+            match node:
+                case ast.FunctionDef(name=name) if name == wanted:
+                    return ast.get_docstring(node) or ""
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == wanted:
+                    help_ = value if self.help else next(k.value for k in value.keywords if k.arg == "help")  # type: ignore[attr-defined]
+                    return str(ast.literal_eval(help_))
+        raise LookupError(f"{self.module} does not define {wanted}")
+
+
+class _Loaded(Mapping[str, Any]):
+    """Commands by name, each imported when it is asked for."""
+
+    def __init__(self, places: Mapping[str, Place]) -> None:
+        self.places = places
+        self._load = cache(lambda name: places[name].load(name))
+
+    def __getitem__(self, name: str) -> Any:
+        return self._load(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.places)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+
+def group(places: Mapping[str, Place]) -> type[TyperGroup]:
+    """A group of these commands, for ``typer.Typer(cls=...)``."""
+
+    class OnCall(TyperGroup):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands = _Loaded(places)  # type: ignore[assignment]
+
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            loaded = self.commands
+            self.commands = {name: TyperCommand(name, help=place.summary()) for name, place in places.items()}
+            try:
+                super().format_help(ctx, formatter)
+            finally:
+                self.commands = loaded
+
+    return OnCall
