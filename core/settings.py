@@ -65,8 +65,11 @@ VARIABLES: Mapping[str, Variable] = {
     ),
     "BLINDSPOT_MODE": Variable("`local`", "`local`, or `demo` for a public server ([Host a demo](../hosting.md))"),
     "BLINDSPOT_HOSTS": Variable(
-        "any; on a demo this machine",
+        "this machine and any address; on a demo this machine",
         "names that the server answers to, separated by commas: `demo.example.org,*.example.org`",
+    ),
+    "BLINDSPOT_FRAMED_BY": Variable(
+        "nobody", "site that may show the app in a frame of its pages: `https://huggingface.co` for a Space"
     ),
     "BLINDSPOT_PREPARE": Variable(
         "`yes` on a demo, else `no`",
@@ -95,7 +98,7 @@ class Settings:
         cache: folder for embeddings, the store and downloaded data.
         mirror: directory or base URL that serves dataset files as ``<source>/<path in source>``, or "".
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:N`` or ``mps``.
-        hosts: names that a server answers to, ``*.example.org`` for all below one; empty means any on one's own
+        hosts: names that a server answers to, ``*.example.org`` for all below one; empty means this machine's
             machine, and the machine's own names on a demo.
         session: on a demo, the visitor whose own texts are worked on; their results are kept apart and deleted with the
             visit. "" is shared by all.
@@ -111,6 +114,7 @@ class Settings:
     device: str
     mode: Mode
     hosts: tuple[str, ...] = ()
+    framed_by: str = ""
     session: str = ""
     cache_limit: int | None = None
     prepare: bool = False
@@ -211,6 +215,7 @@ class Settings:
             device=device,
             mode=Mode(mode),
             hosts=_hosts(env.get("BLINDSPOT_HOSTS") or ""),
+            framed_by=_site(env.get("BLINDSPOT_FRAMED_BY") or ""),
             cache_limit=_bytes("BLINDSPOT_CACHE_LIMIT", env.get("BLINDSPOT_CACHE_LIMIT") or ""),
             prepare=prepare == "yes" and not read_only,
             read_only=read_only,
@@ -234,6 +239,13 @@ def _cache() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("blindspot", appauthor=False)
+
+
+def _site(text: str) -> str:
+    """``BLINDSPOT_FRAMED_BY``: a scheme and a host."""
+    if text and not re.fullmatch(rf"https?://{_HOST.pattern}(:\d+)?", text):
+        raise InputError(f"BLINDSPOT_FRAMED_BY is '{text}'", expected="a site such as https://huggingface.co")
+    return text
 
 
 def _hosts(text: str) -> tuple[str, ...]:

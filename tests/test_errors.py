@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packaging.requirements import Requirement
 
 from blindspot import errors
 from blindspot.errors import (
@@ -17,9 +21,11 @@ from blindspot.errors import (
     install,
     library_missing,
     naming_extras,
+    reinstall,
     require,
     unknown,
 )
+from tests.support.tables import each
 
 
 def test_the_three_parts_stand_on_one_line() -> None:
@@ -120,5 +126,34 @@ def test_what_to_install_in_a_checkout_and_in_a_package(monkeypatch: pytest.Monk
         "pip install -r requirements-backends.txt",
         "pip install -r requirements-cluster.txt",
     ]
+
+
+@each(
+    ("noted", "source"),
+    [
+        (None, ""),
+        ({"url": "file:///tmp/encoder_blindspot-1-py3-none-any.whl", "archive_info": {}}, " @ {url}"),
+        ({"url": "https://example.org/w.whl", "archive_info": {"hash": "sha256=12"}}, " @ {url}"),
+        ({"url": "file:///home/me/a%20folder", "dir_info": {"editable": True}}, " @ {url}"),
+        (
+            {"url": "https://example.org/r.git", "vcs_info": {"vcs": "git", "commit_id": "12ab"}},
+            " @ git+{url}@12ab",
+        ),
+    ],
+)
+def test_a_remedy_names_what_it_was_installed_from(
+    noted: dict[str, Any] | None, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And never "blindspot", which is another project's."""
+    described = tmp_path / "encoder_blindspot-9.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.4\nName: encoder-blindspot\nVersion: 9\n", "utf-8")
+    if noted:
+        (described / "direct_url.json").write_text(json.dumps(noted), "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(errors, "is_pinned", lambda: False)
-    assert install("app") == 'pip install "blindspot[app]"'
+    wanted = source.format(**(noted or {}))
+    assert install("app") == f'pip install "encoder-blindspot[app]{wanted}"'
+    assert reinstall(errors.DISTRIBUTION) == f'pip install --force-reinstall "encoder-blindspot{wanted}"'
+    assert reinstall("torch") == "pip install --force-reinstall torch"
+    assert str(Requirement(f"encoder-blindspot[app]{wanted}"))

@@ -93,16 +93,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not message:  # Typer has shown the help instead
             return error.exit_code
         return _fail(f"{message} See: blindspot --help", error.exit_code, debug)
-    except ImportError as error:
-        return _fail(str(damaged(error)), 1, debug)
     except Exception as error:  # noqa: BLE001 - the last line of defense; --debug shows the traceback
-        from blindspot.files.writing import disk_error
-
-        what = f"unexpected {type(error).__name__}: {error}; add --debug to see the traceback"
-        return _fail(str(disk_error(error) or what), 1, debug)
+        return _fail(_unexpected(error), 1, debug)
     if code == INTERRUPTED:
         return _fail("interrupted; embeddings made so far are kept: run the same command to continue", 1, debug)
     return code if isinstance(code, int) else 0
+
+
+def _unexpected(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return str(damaged(error))
+    from blindspot.files.writing import disk_error
+
+    what = f"unexpected {type(error).__name__}: {error}; add --debug to see the traceback"
+    return str(disk_error(error) or what)
 
 
 def _fail(message: str, code: int, debug: bool) -> int:

@@ -19,6 +19,9 @@ def serve(
     demo: Annotated[
         bool, typer.Option("--demo", help="serve a demo to strangers: nobody sees or changes what is another's")
     ] = False,
+    prepare: Annotated[
+        bool, typer.Option("--prepare", help="compute the demo's results and end: for an image that is served later")
+    ] = False,
 ) -> None:
     """Serve the dashboard; Ctrl-C ends it.
 
@@ -26,7 +29,12 @@ def serve(
     """
     if demo:
         os.environ["BLINDSPOT_MODE"] = Mode.DEMO
-    Settings.from_environment()  # what is wrong with it is said here, not by a server that has begun
+    settings = Settings.from_environment()  # what is wrong with it is said here, not by a server that has begun
+    if prepare:
+        from blindspot.server.preparation import Preparation
+
+        Preparation().once(settings)
+        return
     from streamlit.web import cli as streamlit
 
     sys.argv = ["streamlit", "run", str(ROOT / "app.py"), "--server.port", str(port), "--server.address", address]

@@ -10,13 +10,16 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.runs.cluster import sweeps
 from blindspot.runs.cluster.driver import Note, Stored
 from blindspot.runs.cluster.on_ray import SCHEME
-from blindspot.runs.cluster.on_slurm import SLURM
+from blindspot.runs.cluster.on_slurm import LOCAL, SLURM
 from blindspot.runs.packs.computing import Failed
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 
-ON_HELP = "compute on a cluster: ray (where RAY_ADDRESS says, or here), ray://HOST:PORT, or slurm"
+ON_HELP = (
+    "compute on a cluster: ray (where RAY_ADDRESS says, or here), ray://HOST:PORT, slurm, or local (as on Slurm, in "
+    "processes of this machine)"
+)
 WORKERS_HELP = "most tasks at the same time; default: what the nodes have room for"
 GPUS_HELP = "GPUs per task of a model with weights, such as 0.5; default: 1 where Ray has any"
 
@@ -32,8 +35,8 @@ def check(on: str, workers: int | None, gpus: float | None, shard: str) -> None:
         raise InputError(
             "both --on and --shard are given", expected="one of them: with --on, all machines share the work"
         )
-    if on not in {SCHEME, SLURM} and not on.startswith(f"{SCHEME}://"):
-        raise InputError(f"--on {on}", expected="ray, ray://HOST:PORT or slurm")
+    if on not in {SCHEME, SLURM, LOCAL} and not on.startswith(f"{SCHEME}://"):
+        raise InputError(f"--on {on}", expected="ray, ray://HOST:PORT, slurm or local")
     if workers is not None and workers < 1:
         raise InputError(f"--workers is {workers}", expected="at least 1")
     if gpus is not None and not 0 <= gpus < float("inf"):

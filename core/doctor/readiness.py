@@ -39,6 +39,8 @@ def not_ready(settings: Settings, repository: Repository, *, in_server: bool = F
 
 
 def _cache(settings: Settings) -> Iterator[Finding]:
+    if settings.read_only:
+        return  # several servers may show one cache that none of them can write
     if wrong := cannot_write_to(settings.cache):
         yield problem(READY, "cache", f"{settings.cache} cannot be used: {wrong}", "blindspot doctor says more")
 

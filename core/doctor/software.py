@@ -220,7 +220,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         "BLINDSPOT_RAY": settings.ray or "runs are computed on this machine",
         "BLINDSPOT_RAY_FOLDER": without_password(settings.ray_folder) or f"{settings.packs}",
         "BLINDSPOT_MODE": settings.mode.value,
-        "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "any; on a demo only this machine",
+        "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "this machine and any address; on a demo only this machine",
         "BLINDSPOT_PREPARE": "yes" if settings.prepare else "no",
     }
     for name in VARIABLES:

@@ -10,11 +10,14 @@ import base64
 import hashlib
 import os
 import re
+import socket
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from blindspot import policy
 from blindspot.policy import Policy
@@ -49,18 +52,20 @@ def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 
 
     settings = settings or Settings.from_environment()
     is_demo = not policy.of(settings).changes
-    hosts = settings.hosts or (THIS_MACHINE if is_demo else ())
-    found: list[Middleware] = [Middleware(Headers, headers=headers())]
-    if hosts:
+    found: list[Middleware] = [Middleware(Headers, headers=headers(settings.framed_by))]
+    if settings.hosts or is_demo:
         # Health checks use this machine's own names.
-        found.append(Middleware(TrustedHostMiddleware, allowed_hosts=[*hosts, *THIS_MACHINE], www_redirect=False))
+        allowed = [*settings.hosts, *THIS_MACHINE]
+        found.append(Middleware(TrustedHostMiddleware, allowed_hosts=allowed, www_redirect=False))
+    else:
+        found.append(Middleware(LocalHosts))
     if is_demo:
         found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
     found.append(Middleware(Gate))
     return found
 
 
-def headers() -> Mapping[str, str]:
+def headers(framed_by: str = "") -> Mapping[str, str]:
     """Headers of every response.
 
     Browsers refuse to load anything from elsewhere or send it there, also if a text or a library contains a link.
@@ -80,12 +85,12 @@ def headers() -> Mapping[str, str]:
         "media-src": "'self' blob:",
         "base-uri": "'none'",
         "form-action": "'none'",
-        "frame-ancestors": "'none'",
+        "frame-ancestors": framed_by or "'none'",
     }
-    return {
+    frames = {} if framed_by else {"x-frame-options": "DENY"}  # which knows no list of sites
+    return frames | {
         "content-security-policy": "; ".join(f"{name} {value}" for name, value in content.items()),
         "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
         "referrer-policy": "no-referrer",  # a facilitator's address has a key in it
         "cross-origin-opener-policy": "same-origin",
         "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
@@ -128,6 +133,46 @@ def preloads() -> str:
             if file.seek(0, os.SEEK_END) >= _LARGE_BYTES:
                 found.append(script)
     return ", ".join(f"<{_SCRIPTS}/{script.decode()}>; rel=modulepreload; fetchpriority=low" for script in found)
+
+
+class LocalHosts:
+    """Host names of a local app: this machine's, and every address.
+
+    Otherwise the page of another site could let its own name point to this machine (DNS rebinding) and read what the
+    app shows. That takes a name: an address in the browser's line is where the request goes.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        name = socket.gethostname().lower()
+        self._names = {"localhost", name, f"{name.partition('.')[0]}.local"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket") or self._is_ours(dict(scope["headers"]).get(b"host", b"")):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            names = ", ".join(sorted(self._names))
+            text = f"This app answers to {names} and to addresses. Set BLINDSPOT_HOSTS to let it answer to others."
+            plain = [(b"content-type", b"text/plain; charset=utf-8")]
+            await send({"type": "http.response.start", "status": 400, "headers": plain})
+            await send({"type": "http.response.body", "body": text.encode()})
+
+    def _is_ours(self, host: bytes) -> bool:
+        try:
+            name = urlsplit(f"//{host.decode('ascii')}").hostname or ""
+        except ValueError:  # no ASCII, or half an IPv6 address
+            return False
+        return name in self._names or name.endswith(".localhost") or _is_address(name)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 class Headers:

@@ -45,20 +45,28 @@ class Preparation:
 
         Stored results are found, so a restarted server continues where the killed one was.
         """
-        from blindspot.files.writing import exclusive  # imports numpy, and a server answers before it does
-        from blindspot.types import CancelToken
-
         while self._progress is not None:
             try:
-                with exclusive(settings.cache / LOCK, CancelToken()):
-                    self._once(settings)
+                self.once(settings)
             except BlindspotError as error:
                 log.warning("the demo cannot be prepared: %s", error)
                 self._progress = Progress(failed=True)
             if self._progress is not None:
                 time.sleep(RETRY_SECONDS)
 
-    def _once(self, settings: Settings) -> None:
+    def once(self, settings: Settings) -> None:
+        """Compute what is missing, once.
+
+        Raises:
+            BlindspotError: it did not work.
+        """
+        from blindspot.files.writing import exclusive  # imports numpy, and a server answers before it does
+        from blindspot.types import CancelToken
+
+        with exclusive(settings.cache / LOCK, CancelToken()):
+            self._compute(settings)
+
+    def _compute(self, settings: Settings) -> None:
         from blindspot.jobs.queue import HOST, JobState
         from blindspot.ui.resources import jobs
         from blindspot.ui.widgets.work import DEMO_TITLE, demo_tasks

@@ -152,10 +152,15 @@ def test_what_is_installed_is_the_checkout_of_the_action(runner: Runner, extras:
     place = runner.temp / "blindspot-gate" / "bin"
     python = runner.tool(runner.temp / "python", 'printf "%s\\n" "$@" >> made')
     runner.tool(place / "python", 'printf "%s\\n" "$@" >> installed')
+    runner.tool(place / "uv", 'printf "%s\\n" "$@" >> installed')
     found = runner.step("Install Blindspot", {"extras": extras}, **{"steps.python.outputs.python-path": str(python)})
     assert found.code == 0, found.said
     assert (runner.workspace / "made").read_text().splitlines() == ["-m", "venv", str(place.parent)]
-    assert (runner.workspace / "installed").read_text().splitlines()[-1] == f"{ROOT}{expected}"
+    words = (runner.workspace / "installed").read_text().splitlines()
+    assert words[-1] == f"{ROOT}{expected}"
+    pins = [Path(words[number + 1]) for number, word in enumerate(words) if word == "--constraint"]
+    assert [path for path in pins if not path.is_file()] == []
+    assert "--torch-backend=cpu" in words
     assert {path.name for path in runner.workspace.iterdir()} == {"golden set.jsonl", "made", "installed"}
 
 

@@ -21,6 +21,7 @@ import pytest
 
 from blindspot import __version__
 from blindspot.documentation.contents import titles
+from blindspot.errors import DISTRIBUTION
 from blindspot.settings import ROOT
 from tests.browser.conftest import Reader
 from tests.support.loopback import free_port
@@ -35,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     _python("-m", "hatchling", "build", "-t", "sdist", "-d", str(out), cwd=ROOT)
     with tarfile.open(next(out.glob("*.tar.gz"))) as packed:
         packed.extractall(out, filter="data")
-    _python("-m", "hatchling", "build", "-t", "wheel", "-d", str(out), cwd=out / f"blindspot-{__version__}")
+    _python("-m", "hatchling", "build", "-t", "wheel", "-d", str(out), cwd=out / f"encoder_blindspot-{__version__}")
     return out
 
 
@@ -46,7 +47,7 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     _python("-m", "venv", str(environment))
     python = environment / "bin" / "python"
     subprocess.run(
-        [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--find-links", built, "blindspot"],
+        [python, "-m", "pip", "install", "-q", "--no-deps", "--no-index", "--find-links", built, DISTRIBUTION],
         check=True,
     )
     (packages,) = environment.glob("lib/python*/site-packages")
@@ -94,7 +95,7 @@ def _ready(address: str) -> dict[str, object]:
 
 def test_the_wheel_has_the_package_and_nothing_else(built: Path) -> None:
     names = zipfile.ZipFile(next(built.glob("*.whl"))).namelist()
-    assert {name.split("/")[0] for name in names} == {"blindspot", f"blindspot-{__version__}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"blindspot", f"encoder_blindspot-{__version__}.dist-info"}
     ours = {path.relative_to(ROOT / "core").as_posix() for path in (ROOT / "core").rglob("*") if path.is_file()}
     wanted = {f"blindspot/{name}" for name in ours if "__pycache__" not in name}
     wanted |= {f"blindspot/_app/pages/{path.name}" for path in (ROOT / "pages").glob("*.py")}

@@ -12,11 +12,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 from streamlit import config as streamlit_config
 
 from blindspot import policy
 from blindspot.server.routes import READY
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import ROOT, VARIABLES, Settings
 from blindspot.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
 from tests.support.commands import parse
 
@@ -63,8 +64,6 @@ def check_variables(variables: dict[str, str]) -> None:
     """They are read, and their values mean something: a name that nothing reads would be a slip."""
     ours = {name: value for name, value in variables.items() if name.startswith("BLINDSPOT")}
     assert {"BLINDSPOT_MODE", "BLINDSPOT_CACHE", "BLINDSPOT_CACHE_LIMIT"} <= set(ours)
-    from blindspot.settings import VARIABLES
-
     assert set(ours) <= set(VARIABLES)
     settings = Settings.from_environment(ours)
     assert settings.mode == "demo"
@@ -76,9 +75,8 @@ def test_the_unit_starts_what_there_is() -> None:
     service = unit()["Service"]
     check_variables(dict(line.split("=", 1) for line in service["Environment"].split("\n")))
     before = shlex.split(service["ExecStartPre"])
-    assert before[0] == "/opt/blindspot/.venv/bin/python"
-    assert before[1:3] == ["-m", "core"]
-    path, options = parse(before[3:])
+    assert before[0] == "/opt/blindspot/.venv/bin/blindspot"
+    path, options = parse(before[1:])
     assert (path, options["ready"]) == ("doctor", True)
     options = check_streamlit(shlex.split(service["ExecStart"]))
     assert options["--server.address"] == "127.0.0.1"  # the proxy is the only way in
@@ -124,7 +122,11 @@ def test_the_container_has_what_the_app_needs_and_no_rights() -> None:
     steps = [line.split(maxsplit=1) for line in lines if line.strip()]
     copied = [source for step, rest in steps if step == "COPY" for source in rest.split()[:-1]]
     assert [source for source in copied if not (ROOT / source).exists()] == []
-    assert {"app.py", "pages", "core", "assets", ".streamlit", "requirements.txt", "constraints.txt"} == set(copied)
+    assert {"app.py", "pages", "core", "assets", "docs", ".streamlit", "requirements.txt", "pyproject.toml"} <= set(
+        copied
+    )
+    ignored = {line for line in (ROOT / ".containerignore").read_text("utf-8").split() if not line.startswith("#")}
+    assert not ignored & set(copied)
     by_step = dict(steps)
     assert by_step["USER"] == "10001"
     assert steps.index(["USER", "10001"]) > max(i for i, (step, _) in enumerate(steps) if step in {"RUN", "COPY"})
@@ -135,6 +137,61 @@ def test_the_container_has_what_the_app_needs_and_no_rights() -> None:
     assert by_step["EXPOSE"] == options["--server.port"]
     assert f"http://127.0.0.1:{options['--server.port']}{READY}" in by_step["HEALTHCHECK"]
     assert "--read-only" in CONTAINER
+
+
+def steps_of(text: str) -> list[list[str]]:
+    return [line.split(maxsplit=1) for line in code(text).replace("\\\n", " ").splitlines() if line.strip()]
+
+
+def test_the_space_s_stage_goes_on_from_the_image_and_prepares_the_demo() -> None:
+    stage = steps_of((HOSTING / "space" / "stage").read_text("utf-8"))
+    by_step = dict(stage)
+    assert steps_of(CONTAINER)[0][1].endswith(f" AS {by_step['FROM']}")
+    variables = dict(word.split("=", 1) for word in shlex.split(by_step["ENV"]))
+    settings = Settings.from_environment(variables)
+    assert (settings.hosts, settings.framed_by) == (("*.hf.space",), "https://huggingface.co")
+    (prepares,) = [shlex.split(rest) for step, rest in stage if (step, rest[:9]) == ("RUN", "blindspot")]
+    path, options = parse(prepares[1:])
+    assert (path, options["demo"], options["prepare"]) == ("app", True, True)
+    _, header, _ = (HOSTING / "space" / "README.md").read_text("utf-8").split("---\n", 2)
+    described = yaml.safe_load(header)
+    assert described["sdk"] == "docker"
+    assert described["app_port"] == int(by_step["EXPOSE"])
+    assert check_streamlit(json.loads(by_step["CMD"]))["--server.port"] == by_step["EXPOSE"]
+
+
+@pytest.mark.process
+def test_the_space_s_files_are_those_of_the_checkout(tmp_path: Path) -> None:
+    subprocess.run([HOSTING / "space" / "make", tmp_path], check=True)
+    made = (tmp_path / "Dockerfile").read_text("utf-8")
+    assert made.startswith(CONTAINER)
+    copied = [source for step, rest in steps_of(made) if step == "COPY" for source in rest.split()[:-1]]
+    assert [source for source in copied if not (tmp_path / source).exists()] == []
+    assert not (tmp_path / "tests").exists()
+    assert (tmp_path / "README.md").read_text("utf-8").startswith("---\ntitle: Blindspot\n")
+
+
+def test_kubernetes_asks_as_the_image_answers() -> None:
+    parts = {part["kind"]: part for part in yaml.safe_load_all((HOSTING / "kubernetes.yaml").read_text("utf-8"))}
+    deployment = parts["Deployment"]["spec"]
+    (container,) = deployment["template"]["spec"]["containers"]
+    by_step = dict(steps_of(CONTAINER))
+    variables = dict(word.split("=", 1) for word in shlex.split(by_step["ENV"]))
+    assert (deployment["replicas"], deployment["strategy"]["type"]) == (1, "Recreate")
+    assert [port["containerPort"] for port in container["ports"]] == [int(by_step["EXPOSE"])]
+    assert {one["name"]: one["mountPath"] for one in container["volumeMounts"]}["cache"] == variables["BLINDSPOT_CACHE"]
+    assert str(deployment["template"]["spec"]["securityContext"]["runAsUser"]) == by_step["USER"]
+    probes = {name: container[f"{name}Probe"]["httpGet"] for name in ("liveness", "readiness")}
+    assert {name: probe["path"] for name, probe in probes.items()} == {
+        "liveness": "/_stcore/health",
+        "readiness": READY,
+    }
+    for probe in probes.values():
+        assert probe["httpHeaders"] == [{"name": "Host", "value": "localhost"}]
+    assert parts["Service"]["spec"]["ports"][0]["targetPort"] == container["ports"][0]["name"]
+    assert parts["Service"]["spec"]["selector"] == deployment["selector"]["matchLabels"]
+    names = {env["name"] for env in container["env"]}
+    assert names <= set(VARIABLES)
 
 
 def test_the_guide_names_the_files_for_hosting() -> None:

@@ -11,10 +11,11 @@ from time import monotonic, sleep
 from typing import Any
 
 from blindspot.errors import BlindspotError, naming_extras, visible
+from blindspot.numerics.threads import cores
 from blindspot.runs.cluster import node
 from blindspot.runs.cluster.engine import Ended, Needs
 
-SLURM = "slurm"
+SLURM, LOCAL = "slurm", "local"  # as submitit names them; local: processes of this machine
 WORKERS = 8  # jobs at the same time, unless more are asked for
 CPUS = 4
 SPARE_MEMORY = 1.5  # an estimate is a guess, and Slurm kills what takes more
@@ -26,9 +27,9 @@ class SlurmEngine:
     """Jobs of a Slurm cluster, whose nodes share ``folder`` for scripts, logs and answers.
 
     Args:
-        workers: most jobs at the same time.
+        workers: most jobs at the same time; None for ``WORKERS``, here for as many as have ``CPUS`` cores.
         gpus: per job of a model with weights.
-        cluster: of submitit; ``local`` for processes of this machine.
+        cluster: ``SLURM`` or ``LOCAL``.
 
     Raises:
         LibraryMissing: submitit is not installed.
@@ -44,7 +45,7 @@ class SlurmEngine:
             raise BlindspotError(
                 f"cannot reach Slurm: {_line(error)}", remedy="run this where sbatch and srun are"
             ) from error
-        self.workers = self.limit = workers or WORKERS
+        self.workers = self.limit = workers or (WORKERS if cluster == SLURM else max(1, cores() // CPUS))
         self.title = f"{cluster}: {self.workers} jobs at a time"
         self._gpus, self._jobs = int(gpus or 0), dict[int, Any]()
 

@@ -17,7 +17,7 @@ from blindspot.runs.cluster.driver import Note, Stored, Watch
 from blindspot.runs.cluster.engine import Engine
 from blindspot.runs.cluster.node import Answer
 from blindspot.runs.cluster.on_ray import RayEngine
-from blindspot.runs.cluster.on_slurm import SLURM, SlurmEngine
+from blindspot.runs.cluster.on_slurm import LOCAL, SLURM, SlurmEngine
 from blindspot.runs.packs import format as packs
 from blindspot.runs.packs import importing
 from blindspot.runs.packs.computing import Failed
@@ -34,8 +34,8 @@ CONNECTING, ON_NODES = "connecting to the cluster", "computing on its nodes"
 
 def engine_of(on: str, settings: Settings, workers: int | None = None, gpus: float | None = None) -> Engine:
     """The engine of ``--on``, or of ``BLINDSPOT_RAY``; raises as ``RayEngine`` and ``SlurmEngine`` do."""
-    if on == SLURM:
-        return SlurmEngine(settings.slurm, workers, gpus)
+    if on in {SLURM, LOCAL}:
+        return SlurmEngine(settings.slurm, workers, gpus, on)
     option = "BLINDSPOT_RAY" if on == settings.ray else "--on"
     return RayEngine(on, workers, gpus, settings.device, option)
 

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.runs.cluster import sweeps
-from blindspot.runs.cluster.on_slurm import SlurmEngine
 from blindspot.settings import Settings
 from tests.support.commands import Command
 
@@ -19,8 +17,7 @@ SWEEP = "sweep --encoder random-projection-64 --dataset demo-minimal --diagnosti
 def test_jobs_compute_what_one_process_does(
     blindspot: Command, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeps, "engine_of", lambda *_: SlurmEngine(tmp_path / "jobs", 2, None, "local"))
-    (on_nodes,) = blindspot.json(*SWEEP, "--on", "slurm")["runs"]
+    (on_nodes,) = blindspot.json(*SWEEP, "--on", "local")["runs"]
     assert on_nodes["computed"]
     assert not list((settings.cache / "packs").glob("*"))
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "alone"))
