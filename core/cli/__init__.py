@@ -24,7 +24,7 @@ PROGRAM = "blindspot"
 
 # In the order of the help.
 COMMANDS = {
-    "app": Place("blindspot.cli.app", "serve"),
+    "app": Place("blindspot.cli.serve", "serve"),
     "compare": Place("blindspot.cli.studies.compare", "compare_variants"),
     "encode": Place("blindspot.cli.space.encode", "encode"),
     "map": Place("blindspot.cli.space.maps", "make_map"),
