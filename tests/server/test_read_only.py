@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -12,6 +13,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from blindspot.benchmarks.app_server import serving
+from blindspot.doctor import readiness
 from blindspot.errors import BlindspotError, InputError
 from blindspot.jobs.queue import JobQueue
 from blindspot.runs import pipeline
@@ -126,6 +128,14 @@ def test_pages_say_that_nothing_can_be_run(only_read: Settings) -> None:
     assert [caption for caption in at.caption if "stored results" in caption.value]
     starts = [button for button in at.button if button.key == "run_all"]
     assert all(button.disabled for button in starts)
+
+
+def test_it_is_ready_where_nothing_can_be_written(only_read: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests may run as root, who can write everywhere."""
+    monkeypatch.setattr(readiness, "cannot_write_to", lambda folder: f"{folder} is on a read-only file system")
+    assert readiness.not_ready(only_read, Repository.at(only_read.store)) == ()
+    writing = replace(only_read, read_only=False)
+    assert [finding.name for finding in readiness.not_ready(writing, Repository.at(writing.store))] == ["cache"]
 
 
 @pytest.mark.process
