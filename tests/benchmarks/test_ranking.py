@@ -26,7 +26,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     def small_problem(dimension: int, items: int = 300) -> tuple[Float32, Int32, Int32]:
         return problem(dimension, items)
 
-    monkeypatch.setattr(ranking, "ranking_problem", small_problem)
+    for module in (ranking, gpu):
+        monkeypatch.setattr(module, "ranking_problem", small_problem)
 
 
 def test_the_toolkits_way_gives_the_toolkits_ranks() -> None:

