@@ -23,7 +23,15 @@ from blindspot.errors import InputError
 LONGEST = 40  # characters of a name; of a longer file's name the middle is left out
 _MARKS = " .,()+@#&/:='%_-…"
 _UPLOADED = re.compile(r"[0-9a-f]{12,64}")  # a folder named by a digest of its content: see datasets.uploads
-_HOW_ASKED = ("batch=", "key_env=", "parallel=", "style=", "timeout=")  # parameters that say nothing of the model
+_HOW_ASKED = (
+    "batch=",
+    "encoding=",
+    "header.",
+    "key_env=",
+    "parallel=",
+    "style=",
+    "timeout=",
+)  # parameters that say nothing of the model
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
 _QUOTED = "'"
 _WITH_PATH = ("file", "dir", "vectors", "table", "run")  # schemes of references to files and folders

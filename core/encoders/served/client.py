@@ -21,15 +21,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 import numpy as np
 
-from blindspot.encoders.served.reference import ServedReference, Style
-from blindspot.encoders.served.refusals import TooLarge, TryAgain, in_words, key_of, refusal, safe, said
+from blindspot.encoders.served.reference import BASE64, ServedReference, Style
+from blindspot.encoders.served.refusals import TooLarge, TryAgain, in_words, refusal, safe, said, secrets_of
 from blindspot.encoders.served.styles import WrongAnswer, body_of, vectors_of
 from blindspot.errors import BlindspotError, Cancelled, InputError
 from blindspot.types import CancelToken, Float32
@@ -44,6 +44,7 @@ CONNECT_SECONDS = 10.0
 GRACE = 3.0  # seconds that requests under way have to finish after a cancel: their vectors are kept
 SECONDS_TO_DESCRIBE = 5.0
 MOST_REDIRECTS = 3  # within the host
+PLAIN = "bank"  # a text that every model takes
 BYTES_OF_ANSWER, BYTES_PER_TEXT = 1 << 20, 300_000  # most that is read: 8,192 numbers of 25 digits, and a MB
 
 
@@ -55,6 +56,9 @@ class _Batch:
     prompt: str
     found: dict[int, Float32]
     dimension: int | None
+    as_numbers: bool = False
+    takes_plain: bool | None = None  # whether the server takes a plain text; None where that was not asked
+    asking_plain: asyncio.Lock = field(default_factory=asyncio.Lock)
     stops: bool = False  # no further request
     error: BaseException | None = None  # the first
 
@@ -65,7 +69,7 @@ class Client:
     def __init__(self, reference: ServedReference) -> None:
         self.reference = reference
         self._most = reference.batch  # texts per request, less once the server refused as many
-        self._in_base64 = True
+        self._in_base64 = reference.params.encoding == BASE64
         self._http: httpx.AsyncClient | None = None
         self._lock = threading.Lock()
 
@@ -76,10 +80,13 @@ class Client:
         cancel: CancelToken,
         found: dict[int, Float32],
         dimension: int | None = None,
+        *,
+        as_numbers: bool = False,
     ) -> None:
         """Put the vector of every text into ``found``, by its row; on an error, of those that were fetched before.
 
-        ``dimension`` is what vectors must have; None where it is not known yet, but all have the same.
+        ``dimension`` is what vectors must have; None where it is not known yet, but all have the same. ``as_numbers``:
+        they come as numbers, also where the server can send base64.
 
         Raises:
             InputError: the key is missing or refused, there is no such address or model, or a text is refused.
@@ -87,8 +94,8 @@ class Client:
             BlindspotError: the server cannot be reached, is overloaded for too long, or answers nonsense.
         """
         cancel.check()
-        self.key()
-        batch = _Batch(texts, prompt, found, dimension or self.reference.params.dimensions)
+        self.secrets()
+        batch = _Batch(texts, prompt, found, dimension or self.reference.params.dimensions, as_numbers)
         with self._lock:
             future = _submit(self._all(batch))
             try:
@@ -103,7 +110,7 @@ class Client:
         path = {Style.TEI: "/info", Style.OPENAI: "/models"}.get(style)
         if path is None:
             return None
-        self.key()
+        self.secrets()
         future = asyncio.run_coroutine_threadsafe(self._described(path), _loop())
         try:
             found = future.result(timeout=SECONDS_TO_DESCRIBE)
@@ -123,9 +130,7 @@ class Client:
 
         parts = urlsplit(self.reference.url)
         url = urlunsplit(parts._replace(path=parts.path + path))
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
-        if key := self.key():
-            headers["Authorization"] = f"Bearer {key}"
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", **self.secrets()}
         data = bytearray()
         try:
             async with self._opened().stream("GET", url, headers=headers) as response:
@@ -137,22 +142,34 @@ class Client:
         except (httpx.HTTPError, ValueError, RecursionError):
             return None
 
-    def key(self) -> str:
-        """The key from the environment, "" for none; raises ``InputError`` where one is named and missing, or would be
-        sent unencrypted over the internet."""
+    def secrets(self) -> dict[str, str]:
+        """The key and other headers from the environment, as they are sent.
+
+        Raises:
+            InputError: one is named and missing, unusable, part of the reference, or would be sent unencrypted over the
+                internet.
+        """
         reference = self.reference
-        name = reference.key_env
-        key = key_of(reference)
-        if not key:
-            if reference.params.key_env:
+        params, found = reference.params, secrets_of(reference)
+        for header, name in params.variables.items():
+            is_usual = header == "authorization" and params.key_env is None
+            if header not in found and not (is_usual and header not in params.headers):
                 raise InputError(
                     f"the environment variable {name} is not set, which is to have the key for {reference.host}",
                     remedy=f"set {name} where Blindspot is started, then start it again",
                 )
-            return ""
-        if not key.isascii() or not key.isprintable() or " " in key:
+        for header, value in found.items():
+            self._check_secret(params.variables[header], value, may_have_spaces=header in params.headers)
+        bearer = found.get("authorization")
+        if bearer and "authorization" not in params.headers:
+            found["authorization"] = f"Bearer {bearer}"
+        return found
+
+    def _check_secret(self, name: str, value: str, *, may_have_spaces: bool) -> None:
+        reference = self.reference
+        if not value.isascii() or not value.isprintable() or (" " in value and not may_have_spaces):
             raise InputError(f"the environment variable {name} has no usable key: it has spaces or special characters")
-        if len(key) > 7 and (key in str(reference) or key in unquote(str(reference))):
+        if len(value) > 7 and (value in str(reference) or value in unquote(str(reference))):
             raise InputError(
                 f"the reference has the key of {name} in it, and would be stored with the results",
                 remedy=f"leave it out: the key is read from {name}",
@@ -163,7 +180,6 @@ class Client:
                 expected="an address that begins with https://",
                 remedy="use https, or write key_env= into the reference to send no key",
             )
-        return key
 
     # --- batches
 
@@ -187,14 +203,16 @@ class Client:
 
     async def _some(self, rows: range, batch: _Batch) -> None:
         """The vectors of some rows: in halves where the server, or an earlier refusal, says that they are too many."""
-        is_refused = False
+        is_too_large = False
         if len(rows) <= self._most:
             try:
                 vectors = await self._answer([batch.texts[row] for row in rows], batch)
             except TooLarge as refusal:
+                if not refusal.is_of_size and not await self._takes_plain(batch):
+                    raise refusal.error from None  # whatever the texts are
                 if len(rows) == 1:
                     raise refusal.of_text(batch.texts[rows.start]) from None
-                is_refused = True
+                is_too_large = refusal.is_of_size
             else:
                 batch.found.update(zip(rows, vectors, strict=True))
                 return
@@ -203,8 +221,19 @@ class Client:
             if batch.stops:
                 return
             await self._some(part, batch)
-        if is_refused:
+        if is_too_large:
             self._most = min(self._most, half)
+
+    async def _takes_plain(self, batch: _Batch) -> bool:
+        """Whether the server takes a short English text: what it refuses is then refused for what it says."""
+        async with batch.asking_plain:
+            if batch.takes_plain is None:
+                try:
+                    await self._answer([PLAIN], batch)
+                    batch.takes_plain = True
+                except TooLarge:
+                    batch.takes_plain = False
+            return batch.takes_plain
 
     async def _answer(self, texts: Sequence[str], batch: _Batch) -> Float32:
         """The vectors of a request, tried again with growing waits."""
@@ -236,7 +265,7 @@ class Client:
         import httpx
 
         host, seconds = self.reference.host, self.reference.params.timeout
-        in_base64 = self._in_base64 and self.reference.params.style is Style.OPENAI
+        in_base64 = self._in_base64 and not batch.as_numbers and self.reference.params.style is Style.OPENAI
         body = body_of(self.reference, texts, batch.prompt, in_base64=in_base64)
         most = BYTES_OF_ANSWER + BYTES_PER_TEXT * len(texts)
         try:
@@ -269,8 +298,7 @@ class Client:
         """Status, headers and unpacked body, at most so many bytes, after redirects within the host."""
         client, url = self._opened(), self.reference.endpoint
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
-        if key := self.key():
-            headers["Authorization"] = f"Bearer {key}"
+        headers |= self.secrets()
         for _ in range(MOST_REDIRECTS + 1):
             async with client.stream("POST", url, content=content, headers=headers) as response:
                 if response.is_redirect:
@@ -352,6 +380,12 @@ class Client:
             ) from None
         batch.dimension = batch.dimension or vectors.shape[1]
         if vectors.shape[1] != batch.dimension:
+            if wide := _width(vectors.shape[1], batch.dimension, payload):
+                raise BlindspotError(
+                    f"{host} sends base64 of {wide}-bit numbers",
+                    expected="32-bit floats, as OpenAI sends them",
+                    remedy="write encoding=float into the reference: numbers are asked for then",
+                )
             why = "dimensions= asks for" if self.reference.params.dimensions else "it gave for other texts"
             raise BlindspotError(
                 f"{host} gives vectors of {vectors.shape[1]} dimensions", expected=f"{batch.dimension}, as {why}"
@@ -425,6 +459,14 @@ def _close(client: httpx.AsyncClient) -> None:
     with suppress(RuntimeError):  # the loop has ended, and its connections with it
         loop = _loop()
         loop.call_soon_threadsafe(lambda: loop.create_task(client.aclose()))
+
+
+def _width(dimension: int, expected: int, payload: Any) -> int:
+    """Bits of the numbers of an answer in base64 that are not of 32; 0 where that is not what differs."""
+    rows = payload.get("data") if isinstance(payload, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row.get("embedding"), str) for row in rows):
+        return 0
+    return {16: 64, 4: 16, 2: 8}.get(8 * dimension // expected, 0) if 8 * dimension % expected == 0 else 0
 
 
 def as_matrix(found: Mapping[int, Float32], texts: int) -> Float32:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import monotonic, perf_counter
+
+import numpy as np
 
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo
 from blindspot.encoders.roles import role_prompts
@@ -16,12 +19,14 @@ from blindspot.encoders.served.client import Client, as_matrix
 from blindspot.encoders.served.kept import Kept
 from blindspot.encoders.served.probes import PROBES, Version
 from blindspot.encoders.served.reference import ServedReference
-from blindspot.encoders.served.refusals import key_of
+from blindspot.encoders.served.refusals import beginning, secrets_of
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32
 
 FRESH_SECONDS = 600.0  # for which a server is taken to have the model that it had
+FIRST_ALONE = 3  # texts of a first call that are asked again alone; later ones have one each
+MOST_APART_ALONE = 0.08  # length of the difference, as a share: bfloat16 in a padded batch leaves 0.01
 _PROBED: dict[str, float] = {}  # by file of the model: when it was asked last in this process
 _FAILED: dict[str, BlindspotError] = {}  # by file of the model: why it could not be asked to verify it
 _CLIENTS: OrderedDict[str, Client] = OrderedDict()  # with open connections
@@ -41,6 +46,7 @@ class ServedEncoder:
     settings: Settings
     prompt: str = ""
     _kept: dict[str, Kept] = field(default_factory=dict)
+    _alone: list[float] = field(default_factory=list)
 
     @classmethod
     def of(cls, reference: ServedReference, settings: Settings) -> ServedEncoder:
@@ -95,7 +101,7 @@ class ServedEncoder:
     @property
     def has_key(self) -> bool:
         """Whether a key goes along."""
-        return bool(key_of(self.reference))
+        return bool(secrets_of(self.reference))
 
     @property
     def change(self) -> str:
@@ -167,9 +173,9 @@ class ServedEncoder:
             _PROBED[key] = monotonic()
 
     def _asked(self, cancel: CancelToken) -> Float32:
-        """The server's answers to the probe texts, ``[5, d] float32``."""
+        """The server's answers to the probe texts, ``[5, d] float32``, as numbers: base64 may be of another width."""
         found: dict[int, Float32] = {}
-        self._client.fetch(PROBES, "", cancel, found)
+        self._client.fetch(PROBES, "", cancel, found, as_numbers=True)
         return as_matrix(found, len(PROBES))
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
@@ -191,6 +197,9 @@ class ServedEncoder:
             some, fetched = [texts[row] for row in lacking], dict[int, Float32]()
             try:
                 client.fetch(some, self.prompt, cancel, fetched, self.info.dimension)
+                self._check_alone(some, fetched, cancel)
+            except OtherVector:
+                raise  # and nothing is kept
             except BaseException:
                 kept.note(some, self.prompt, fetched)
                 kept.save()
@@ -198,6 +207,23 @@ class ServedEncoder:
             found |= {lacking[row]: vector for row, vector in fetched.items()}
         kept.note(texts, self.prompt, found)
         return as_matrix(found, len(texts))
+
+    def _check_alone(self, texts: Sequence[str], fetched: Mapping[int, Float32], cancel: CancelToken) -> None:
+        """Ask some of these texts again, alone and as numbers; raises ``OtherVector`` where a vector is another one.
+
+        A server may mix up the texts of a request, or of requests at a time, and everything else looks as it should.
+        """
+        if len(texts) < 2:
+            return
+        # Of the texts themselves, so that a run that is repeated asks the same.
+        random = np.random.default_rng(zlib.crc32("\n".join(texts).encode("utf-8", "surrogatepass")))
+        number = min(1 if self._alone else FIRST_ALONE, len(texts))
+        for row in random.choice(len(texts), number, replace=False).tolist():
+            alone: dict[int, Float32] = {}
+            self._client.fetch([texts[row]], self.prompt, cancel, alone, self.info.dimension, as_numbers=True)
+            if (difference := apart(fetched[row], alone[0])) > MOST_APART_ALONE:
+                raise OtherVector(self.reference, texts[row], difference)
+            self._alone.append(difference)
 
     def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """As ``encode``, but every vector is fetched now: nothing is taken from what was kept, and nothing is kept."""
@@ -213,6 +239,25 @@ class ServedEncoder:
         if "_version" in self.__dict__:
             other.__dict__["_version"] = self._version
         return other
+
+
+def apart(first: Float32, second: Float32) -> float:
+    """Length of the difference of two vectors, as a share of the second's; of two zero vectors 0."""
+    difference, length = (float(np.linalg.norm(v.astype(np.float64))) for v in (first - second, second))
+    return difference / length if length else (np.inf if difference else 0.0)
+
+
+class OtherVector(BlindspotError):
+    """A text's vector depends on what is asked with it."""
+
+    def __init__(self, reference: ServedReference, text: str, difference: float) -> None:
+        super().__init__(
+            f"{reference.host} gives the text that begins '{beginning(text)}' another vector alone than among others: "
+            f"they differ by {difference:.0%} of its length",
+            expected="the same vector, whatever is asked at the same time",
+            remedy="check --encoder with this reference says what is mixed up. Until it is mended: parallel=1 asks one "
+            "request at a time, batch=1 one text",
+        )
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ FORM = "api:URL#MODEL"
 EXAMPLE = "api:http://localhost:8000/v1#BAAI/bge-small-en-v1.5"
 USUAL_KEY = "OPENAI_API_KEY"
 MOST_AT_ONCE = 256  # texts of a request: what the cache writes to disk at once
+BASE64, ENCODINGS = "base64", ("base64", "float")
+_OF_HTTP = {"host", "content-type", "content-length", "accept", "accept-encoding", "transfer-encoding", "connection"}
 _SECRET = re.compile(r"key|token|secret|passw|auth|credential|signature|^sig$", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
 _PRIVATE_NAMES = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
@@ -51,6 +53,9 @@ class ServedParams:
         prompt, query_prompt, document_prompt: put before texts, as in ``ModelParams``; of Cohere's style an input type,
             which goes into the body; None where the reference does not say.
         key_env: name of the environment variable that has the key; "" for no key, None where it does not say.
+        headers: further headers by their name in lower case, each with the name of the environment variable that has
+            its value, such as ``{"api-key": "AZURE_OPENAI_API_KEY"}``.
+        encoding: how vectors are sent in OpenAI's style: ``base64`` where the server can, or always ``float``.
         batch: most texts of a request; None for the style's usual.
         parallel: requests at a time.
         timeout: seconds for an answer.
@@ -63,6 +68,8 @@ class ServedParams:
     query_prompt: str | None = None
     document_prompt: str | None = None
     key_env: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    encoding: str = BASE64
     batch: int | None = None
     parallel: int = 4
     timeout: int = 120
@@ -73,12 +80,13 @@ class ServedParams:
         """Raises ``InputError`` for an unknown parameter, one given twice, or an invalid value."""
         values: dict[str, str] = {}
         body: dict[str, Any] = {}
-        known = sorted({*cls.__dataclass_fields__} - {"body"})
+        headers: dict[str, str] = {}
+        known = sorted({*cls.__dataclass_fields__} - {"body", "headers"})
         for part in query.split("&") if query else []:
             name, equals, value = part.partition("=")
             name = unquote(name)
-            if name not in known and not name.startswith("body."):
-                raise unknown("parameter of an api: reference", name, [*known, "body.NAME"])
+            if name not in known and not name.startswith(("body.", "header.")):
+                raise unknown("parameter of an api: reference", name, [*known, "body.NAME", "header.NAME"])
             if not equals or name in values:
                 raise InputError(
                     f"'{name}' is given {'twice' if equals else 'without a value'} in the api: reference",
@@ -87,16 +95,19 @@ class ServedParams:
             values[name] = unquote(value)
             if name.startswith("body."):
                 body[name.removeprefix("body.")] = _field(name.removeprefix("body."), values[name])
+            if name.startswith("header."):
+                header = _header(name.removeprefix("header."), values[name])
+                if header in headers:
+                    raise InputError(f"the header {header} is given twice in the api: reference")
+                headers[header] = values[name]
         style = values.get("style", Style.OPENAI)
         if style not in list(Style):
             raise unknown("style", style, list(Style))
-        key_env = values.get("key_env")
-        if key_env and not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", key_env):  # not quoted: it may be the key itself
-            raise InputError(
-                "key_env is not the name of an environment variable",
-                expected=f"capital letters, digits and underscores, for example key_env={USUAL_KEY}",
-                remedy="put the key into that variable, never into the reference",
-            )
+        if key_env := values.get("key_env"):
+            _check_variable("key_env", key_env)
+        encoding = values.get("encoding", BASE64)
+        if encoding not in ENCODINGS:
+            raise unknown("encoding of an api: reference", encoding, ENCODINGS)
         prompts = {name: values.get(name) for name in ("prompt", "query_prompt", "document_prompt")}
         for name, prompt in prompts.items():
             if style == Style.COHERE and prompt and prompt not in INPUT_TYPES:
@@ -104,7 +115,9 @@ class ServedParams:
         return cls(
             style=Style(style),
             dimensions=_number("dimensions", values, 1, 65_536),
-            key_env=key_env,
+            key_env=values.get("key_env"),
+            headers=dict(sorted(headers.items())),
+            encoding=encoding,
             batch=_number("batch", values, 1, MOST_AT_ONCE),
             parallel=_number("parallel", values, 1, 32) or cls.parallel,
             timeout=_number("timeout", values, 1, 3_600) or cls.timeout,
@@ -119,7 +132,9 @@ class ServedParams:
             **{f"body.{name}": _as_json(value) for name, value in self.body.items()},
             "dimensions": self.dimensions,
             "document_prompt": self.document_prompt,
-            "key_env": None if self.key_env == _usual_key(self.style) else self.key_env,
+            "encoding": None if self.encoding == BASE64 else self.encoding,
+            **{f"header.{name}": variable for name, variable in self.headers.items()},
+            "key_env": None if self.key_env == self._usual_key else self.key_env,
             "parallel": None if self.parallel == ServedParams.parallel else self.parallel,
             "prompt": self.prompt,
             "query_prompt": self.query_prompt,
@@ -127,6 +142,17 @@ class ServedParams:
             "timeout": None if self.timeout == ServedParams.timeout else self.timeout,
         }
         return "&".join(f"{name}={_quoted(str(value))}" for name, value in given.items() if value is not None)
+
+    @property
+    def _usual_key(self) -> str | None:
+        """OpenAI's key goes to servers that speak as OpenAI does, unless a header of their own has the key."""
+        return USUAL_KEY if self.style is Style.OPENAI and not self.headers else None
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """The environment variables with secrets, by header: that of the key is ``authorization``."""
+        key = (self._usual_key or "") if self.key_env is None else self.key_env
+        return {**({"authorization": key} if key else {}), **self.headers}
 
 
 @dataclass(frozen=True)
@@ -187,9 +213,8 @@ class ServedReference:
 
     @property
     def key_env(self) -> str:
-        """The environment variable that has the key; "" for none."""
-        named = self.params.key_env
-        return (_usual_key(self.params.style) or "") if named is None else named
+        """The environment variables that have the key and other headers; "" for none."""
+        return ", ".join(self.params.variables.values())
 
     @property
     def batch(self) -> int:
@@ -197,10 +222,12 @@ class ServedReference:
 
     @property
     def of_vectors(self) -> ServedReference:
-        """Without what cannot change a vector: the key, and how many texts and requests go at a time."""
-        return replace(
-            self, params=replace(self.params, key_env=None, batch=None, parallel=ServedParams.parallel, timeout=120)
-        )
+        """Without what cannot change a vector: keys, how many texts go at a time, and how vectors come back."""
+        usual = ServedParams()
+        asked = {
+            name: getattr(usual, name) for name in ("key_env", "headers", "encoding", "batch", "parallel", "timeout")
+        }
+        return replace(self, params=replace(self.params, **asked))
 
     @property
     def of_model(self) -> ServedReference:
@@ -214,9 +241,23 @@ class ServedReference:
         return digest_of_strings([str(self.of_model)])[:32]
 
 
-def _usual_key(style: Style) -> str | None:
-    """OpenAI's key goes to servers that speak as OpenAI does."""
-    return USUAL_KEY if style is Style.OPENAI else None
+def _check_variable(parameter: str, name: str) -> None:
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", name):  # not quoted: it may be the key itself
+        raise InputError(
+            f"{parameter} is not the name of an environment variable",
+            expected=f"capital letters, digits and underscores, for example key_env={USUAL_KEY}",
+            remedy="put the key into that variable, never into the reference",
+        )
+
+
+def _header(name: str, variable: str) -> str:
+    """The name of a header in lower case."""
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", name) or name.lower() in _OF_HTTP:
+        raise InputError(
+            f"'header.{name[:80]}' cannot be set", expected=f"a header other than {', '.join(sorted(_OF_HTTP))}"
+        )
+    _check_variable(f"header.{name}", variable)
+    return name.lower()
 
 
 def _number(name: str, values: Mapping[str, str], least: int, most: int) -> int | None:

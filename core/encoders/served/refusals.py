@@ -30,20 +30,31 @@ _WHERE = "check the address (often it ends in /v1) and style="
 
 
 class TooLarge(Exception):
-    """The server refuses a request for its size, and may take a smaller one; ``error`` for one of a single text."""
+    """The server refuses a request, and may take a smaller one.
 
-    def __init__(self, error: InputError) -> None:
-        self.error = error
+    Attributes:
+        error: for a request of a single text.
+        is_of_size: it says that the request is too large; otherwise it may not like one of the texts, or anything else.
+    """
+
+    def __init__(self, error: InputError, *, is_of_size: bool = True) -> None:
+        self.error, self.is_of_size = error, is_of_size
 
     def of_text(self, text: str) -> InputError:
         """The error, with the one text that it is about."""
-        begins = " ".join(text.split())
-        shown = begins if len(begins) <= BEGINS else f"{begins[:BEGINS]}..."
         return InputError(
-            f"{self.error.what}; the text, of {len(text):,} characters, begins '{shown}'",
+            f"{self.error.what}; the text, of {len(text):,} characters, begins '{beginning(text)}'",
             expected="texts that the server takes",
-            remedy="shorten or split it, or start the server with a larger limit; what was fetched is kept",
+            remedy="shorten or split it, or start the server with a larger limit; what was fetched is kept"
+            if self.is_of_size
+            else "correct it or leave it out; what was fetched is kept",
         )
+
+
+def beginning(text: str) -> str:
+    """The first characters of a text, in one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= BEGINS else f"{line[:BEGINS]}..."
 
 
 class TryAgain(Exception):
@@ -78,7 +89,7 @@ def refusal(
         return TryAgain(error, TRIES, seconds_of(headers.get("retry-after", "")))
     if status in {400, 413, 422}:
         refused = InputError(f"{host} refuses {texts} text{'s' if texts > 1 else ''} ({status}){because}")
-        return TooLarge(refused) if status == 413 or _TOO_MANY.search(what) else refused
+        return TooLarge(refused, is_of_size=status == 413 or bool(_TOO_MANY.search(what)))
     if status in {401, 403}:
         return _about_the_key(status, because, reference)
     model = f"no model '{reference.model}'" if reference.model else "nothing"
@@ -88,16 +99,18 @@ def refusal(
 
 def _about_the_key(status: int, because: str, reference: ServedReference) -> InputError:
     name = reference.key_env
-    if key_of(reference):
-        what, remedy = f"refuses the key in {name}", "check that variable"
+    if secrets_of(reference):
+        what, remedy = f"refuses the key in {name}", "check what it has"
     else:
-        what, remedy = "wants a key", f"set {name}" if name else "name the variable that has it: key_env=NAME"
+        how = "key_env=NAME, or header.api-key=NAME for a header of its own"
+        what, remedy = "wants a key", f"set {name}" if name else f"name the variable that has it: {how}"
     return InputError(f"{reference.host} {what} ({status}){because}", remedy=remedy)
 
 
-def key_of(reference: ServedReference) -> str:
-    """The key from the environment, "" for none."""
-    return os.environ.get(reference.key_env, "").strip() if reference.key_env else ""
+def secrets_of(reference: ServedReference) -> dict[str, str]:
+    """The key and other headers' values from the environment, by header; without those that are not set."""
+    found = {header: os.environ.get(name, "").strip() for header, name in reference.params.variables.items()}
+    return {header: value for header, value in found.items() if value}
 
 
 def said(data: bytes, reference: ServedReference) -> str:
@@ -122,8 +135,9 @@ def in_words(data: bytes, content_type: str, reference: ServedReference) -> str:
 
 def safe(text: str, reference: ServedReference) -> str:
     """A text from outside without the key, shortened."""
-    if len(key := key_of(reference)) > 3:
-        text = text.replace(key, "[key]")
+    for key in sorted(secrets_of(reference).values(), key=len, reverse=True):
+        if len(key) > 3:
+            text = text.replace(key, "[key]")
     text = re.sub(r"(?i)bearer\s+\S+", "Bearer [key]", text)
     return " ".join(text.split())[:SHOWN]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import json
 import socket
@@ -156,7 +157,7 @@ def test_it_is_one_clear_line(fault: str, site: EmbeddingSite, settings: Setting
     sent = [request for request in site.requests[healthy:] if len(request.texts) != 5]
     assert len(sent) <= 2 * TRIES + 20
     if fault in ONCE:
-        assert len(sent) <= 2  # of two at a time
+        assert len(sent) <= 3  # of two at a time, and a plain text
     # Well again, the same texts are encoded as if nothing had happened.
     site.change = lambda _, reply: reply
     embedded = cache.encode(
@@ -236,6 +237,49 @@ def test_one_text_that_is_too_long_is_found_and_named(refusal: Reply, site: Embe
     refused = [request for request in site.requests if any(len(text) > 300 for text in request.texts)]
     assert len(refused) <= 8, "halved, and never tried again as it is"
     assert len({request.texts for request in refused}) == len(refused)
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("status", [400, 422])
+def test_one_text_that_is_refused_for_what_it_is_is_found_and_named(
+    status: int, site: EmbeddingSite, settings: Settings
+) -> None:
+    texts = [*TEXTS[:40], "a forbidden word", *TEXTS[40:64]]
+    no = Reply(status, {"error": {"message": "content policy"}})
+    site.change = lambda request, reply: no if "a forbidden word" in request.texts else reply
+    with pytest.raises(InputError, match=r"content policy; the text, of 16 characters, begins 'a forbidden word'"):
+        resolve_encoder(f"api:{site.url}/v1#m?parallel=1", settings).encode(texts, CancelToken())
+    refused = [request for request in site.requests if "a forbidden word" in request.texts]
+    assert [len(request.texts) for request in refused] == [64, 32, 16, 8, 4, 2, 1]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("dtype", "bits"), [("<f2", 16), ("<f8", 64), ("i1", 8)])
+def test_base64_of_another_width_is_refused(dtype: str, bits: int, site: EmbeddingSite, settings: Settings) -> None:
+    def change(request: Request, reply: Reply) -> Reply:
+        if request.body["encoding_format"] == "float":
+            return reply
+        rows = [base64.b64encode(v.astype(dtype).tobytes()).decode() for v in hash_vectors(request.texts)]
+        return Reply(payload={"data": [{"index": i, "embedding": row} for i, row in enumerate(rows)]})
+
+    site.change = change
+    with pytest.raises(BlindspotError, match=f"base64 of {bits}-bit numbers; expected 32-bit floats"):
+        resolve_encoder(f"api:{site.url}/v1#m", settings).encode(TEXTS, CancelToken())
+    vectors = resolve_encoder(f"api:{site.url}/v1#m?encoding=float", settings).encode(TEXTS, CancelToken())
+    np.testing.assert_allclose(vectors, hash_vectors(TEXTS), atol=1e-7)
+
+
+@pytest.mark.server
+def test_base64_of_another_byte_order_is_not_taken(site: EmbeddingSite, settings: Settings) -> None:
+    def change(request: Request, reply: Reply) -> Reply:
+        if request.body["encoding_format"] == "float":
+            return reply
+        rows = [base64.b64encode(v.astype(">f4").tobytes()).decode() for v in hash_vectors(request.texts)]
+        return Reply(payload={"data": [{"index": i, "embedding": row} for i, row in enumerate(rows)]})
+
+    site.change = change
+    with pytest.raises(BlindspotError):
+        resolve_encoder(f"api:{site.url}/v1#m", settings).encode(TEXTS, CancelToken())
 
 
 @pytest.mark.server
