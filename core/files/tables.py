@@ -273,13 +273,11 @@ def separated(path: Path, text: str, *, has_header: bool = True, is_even: bool =
 def _separated(path: Path, text: str, has_header: bool) -> FileTable:
     rows = separated(path, text, has_header=has_header)
     header, first = rows.cells[0], int(has_header)
-    repeats = has_header and any(map(str.strip, header))
-    if repeats and (again := [n for n, cells in enumerate(rows.cells) if n and cells == header]):
-        places = ", ".join(str(rows.places[n]) for n in again[:3]) + (", ..." if len(again) > 3 else "")
-        remark = f"left out: the header again, in line {places}"  # files that were joined
-        kept = [n for n in range(len(rows.cells)) if n not in {*again}]
-        cells, lines = [rows.cells[n] for n in kept], [rows.places[n] for n in kept]
-        rows = Rows(cells, lines, rows.separator, (*rows.remarks, remark))
+    again = {
+        n for n, cells in enumerate(rows.cells) if n and has_header and cells == header and any(map(str.strip, cells))
+    }
+    blank = {n for n, cells in enumerate(rows.cells) if n >= first and not any(map(str.strip, cells))}
+    rows = _less(_less(rows, again, "the header again"), blank, "rows of empty cells")
     if len(rows.cells) == first:
         raise InputError(f"{path} has a header and no rows", expected="rows of texts")
     columns = tuple(zip(*rows.cells[first:], strict=True))
@@ -287,6 +285,17 @@ def _separated(path: Path, text: str, has_header: bool) -> FileTable:
     _check_names(path, names)
     kinds = tuple(_kind(column) for column in columns)
     return FileTable(path, names, kinds, columns, rows.places[first:], "line", rows.separator, remarks=rows.remarks)
+
+
+def _less(rows: Rows, left_out: set[int], what: str) -> Rows:
+    """The rows without some that hold nothing of their own, which is said: files that were joined, or padded."""
+    if not left_out:
+        return rows
+    lines = [str(rows.places[n]) for n in sorted(left_out)]
+    remark = f"left out: {what}, in line {', '.join(lines[:SHOWN_LINES])}" + ", ..." * (len(lines) > SHOWN_LINES)
+    kept = [n for n in range(len(rows.cells)) if n not in left_out]
+    cells, places = [rows.cells[n] for n in kept], [rows.places[n] for n in kept]
+    return Rows(cells, places, rows.separator, (*rows.remarks, remark))
 
 
 def _unquote(rows: list[list[str]], first: int) -> list[str]:
@@ -312,6 +321,7 @@ def _unquote(rows: list[list[str]], first: int) -> list[str]:
 
 _SEP = re.compile(r'"?sep=([^\r\n"])"?[ \t,;]*(?:\r?\n|\r)', re.IGNORECASE)
 _LOOKED_AT = 50  # rows, for the header
+SHOWN_LINES = 3
 
 
 @dataclass(frozen=True)
@@ -462,7 +472,7 @@ def _jsonl(path: Path, text: str) -> FileTable:
     for number, line in _bounded(path, lines):
         if len(line) > MAX_LINE:
             raise InputError(f"{path}, line {number}: {len(line):,} characters", expected=f"at most {MAX_LINE:,}")
-        value = json_object(f"{path}, line {number}", line, '{"query": "...", "mate": "..."}')
+        value = _flat(json_object(f"{path}, line {number}", line, '{"query": "...", "mate": "..."}'))
         names.update(dict.fromkeys(value))
         _check_columns(path, len(names))
         objects.append({name: _plain(cell) for name, cell in value.items()})
@@ -494,7 +504,7 @@ def _json(path: Path, text: str) -> FileTable:
     if not isinstance(value, list) or not value or not all(isinstance(one, dict) for one in value):
         raise InputError(f"{path}: not {expected}", expected=expected, remedy="or a .jsonl file, an object per line")
     check_rows(path, len(value))
-    objects = [{name: _plain(cell) for name, cell in one.items()} for one in value]
+    objects = [{name: _plain(cell) for name, cell in _flat(one).items()} for one in value]
     for one in objects:
         _check_columns(path, len(one))
     return _of_objects(path, objects, range(1, len(objects) + 1), "object")
@@ -541,9 +551,31 @@ class Texts(tuple[str, ...]):
         return str(list(self))[:60]
 
 
+SIDES = (
+    "inputs",
+    "outputs",
+    "input",
+    "output",
+    "vars",
+)  # objects of one side's texts, as LangSmith and promptfoo write
+
+
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose objects of a side's texts are columns: ``{"inputs": {"question": ...}}`` has ``inputs.question``."""
+    out: dict[str, Any] = {}
+    for name, cell in row.items():
+        sides = cell if name in SIDES and isinstance(cell, dict) else None
+        out |= {name: cell} if sides is None else {f"{name}.{member}": one for member, one in sides.items()}
+    return out
+
+
 def _plain(cell: object) -> object:
     if isinstance(cell, list) and all(isinstance(text, str) for text in cell):
         return Texts(cell)
+    if isinstance(cell, list) and all(isinstance(one, dict) and isinstance(one.get("text"), str) for one in cell):
+        titles = (one.get("title") for one in cell)  # passages, as DPR has them
+        titled = zip(titles, (one["text"] for one in cell), strict=True)
+        return Texts(f"{title} {text}" if isinstance(title, str) and title else text for title, text in titled)
     return _Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 

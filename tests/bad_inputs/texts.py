@@ -196,9 +196,9 @@ def cases() -> Iterator[BadInput]:
     yield _case("an empty file", _csv(""), "is empty")
     yield _case("a header alone", _csv("query,mate\n"), "no rows")
     yield _case("one column", _csv("query\na\nb\n"), "one column, 'query'", "a comma between")
-    yield _case("rows of nothing", _csv("query,mate\n,\n,\n"), "line 2", "nothing there")
+    yield _case("rows of nothing", _csv("query,mate\n,\n,\n"), "a header and no rows")
     yield _case("white space alone", _csv(" \n\t\n  \n"), "is empty")
-    yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no two columns")
+    yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no rows")
     yield _case("an open quote", _csv('query,mate\na,"b\nc,d\n'), "line 2", "double quotes")
     yield _case("one class", _labelled([(t, "yes") for t, _ in LABELLED]), "class")
     yield _case(

@@ -293,16 +293,18 @@ def _guess(table: FileTable) -> dict[str, int]:
     """Per use the number of the column whose name says it."""
     keys = [column_key(name) for name in table.names]
     lists = (name for name in LIST_NAMES if name == LIST_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS)
-    negatives = (
-        name for name in NEGATIVE_NAMES if name == NEGATIVE_NAMES[0] or _kind(table, keys, name) is ColumnKind.TEXTS
-    )
+    negatives = [
+        number
+        for number, key in enumerate(keys)
+        if key in NEGATIVE_NAMES and keys.count(key) == 1 and table.kinds[number] is ColumnKind.TEXTS
+    ] or [number for number in [first_named(keys, NEGATIVE_NAMES[:1])] if number is not None]
     found = {QUERY: first_named(keys, QUERY_NAMES)}
     if triplets := _triplets(table, keys):
         return triplets
     if (as_list := first_named(keys, lists)) is not None:
         found |= {
             DOCUMENT: as_list,
-            NEGATIVES: first_named(keys, negatives),
+            **_numbered(negatives),
             CANDIDATES: _texts_named(table, keys, CANDIDATES),
         }
         if found[QUERY] is None:
