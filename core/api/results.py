@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.errors import InputError, naming_extras
 from blindspot.numerics.statistics.pairs import correlation, share
+from blindspot.runs import manifests
 from blindspot.runs.comparison import ItemScores
 from blindspot.store.records import RunRecord
 from blindspot.studies.gate import sides
@@ -85,6 +86,12 @@ class Run:
         names = [entry.headline_of(self.metrics), *(score.name for score in entry.metrics_of(self.metrics))]
         return MappingProxyType({name: self._score(name, items) for name in dict.fromkeys(names) if name})
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about what decided the scores and may surprise, as ``run`` warns: what was assumed about the model,
+        prompts and similarities that it declares and that were not applied, texts that were cut."""
+        return tuple(manifests.notes([self._record]))
+
     def __float__(self) -> float:
         """The headline score."""
         return self.metrics[self._entry.headline_of(self.metrics)]
@@ -124,7 +131,8 @@ class Run:
         from blindspot.api.tables import as_html_table
 
         rows = [(name, one.value, one.low, one.high) for name, one in self.scores.items()]
-        return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows)
+        told = as_html_table("", [(line,) for line in self.notes]) if self.notes else ""
+        return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows) + told
 
     @property
     def _entry(self) -> DiagnosticEntry:

@@ -67,12 +67,7 @@ def run(
     for request in dict.fromkeys(requests):
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
-    output.warn(manifests.prompt_warnings(o.record for o in outcomes))
-    output.warn(manifests.assumptions(o.record for o in outcomes))
-    output.warn(manifests.device_notes(o.record for o in outcomes))
-    output.warn(manifests.truncation_warnings(o.record for o in outcomes))
-    output.warn(manifests.zero_vector_warnings(o.record for o in outcomes))
-    output.warn(manifests.ranking_notes(o.record for o in outcomes))
+    output.warn(manifests.notes(o.record for o in outcomes))
     if warning := find_diagnostic(diagnostic).warning:
         said = (named_function(warning)(o.record, settings, repository) for o in outcomes)
         output.warn(one for one in said if one)

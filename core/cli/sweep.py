@@ -140,10 +140,7 @@ def sweep(
         results = _run(expansion.requests, settings, repository)
     done = [result for result in results if isinstance(result, Done)]
     failures = [result for result in results if isinstance(result, Failure)]
-    output.warn(manifests.prompt_warnings(d.record for d in done))
-    output.warn(manifests.assumptions(d.record for d in done))
-    output.warn(manifests.device_notes(d.record for d in done))
-    output.warn(manifests.ranking_notes(d.record for d in done))
+    output.warn(manifests.notes(d.record for d in done))
     output.warn_of_changes((d.request.variant.encoder for d in done), settings)
     if as_json:
         runs = [output.run_json(d.record) | {"computed": d.outcome.computed} for d in done]

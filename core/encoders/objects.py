@@ -114,6 +114,7 @@ def object_encoder(model: Any, reference: str, title: str) -> ObjectEncoder:
     first = model[0]
     tells_roles = hasattr(first, "sub_modules") or any(getattr(first, name, None) for name in TELLS_ROLES)
     roles = role_prompts(prompts, None, None, None, default=default, tells_roles=tells_roles)
+    is_unit = type(list(model)[-1]).__name__ == "Normalize" and not getattr(model, "truncate_dim", None)
     parameters = sum(int(tensor.numel()) for tensor in model.parameters())
     info = EncoderInfo(
         title=title,
@@ -125,7 +126,7 @@ def object_encoder(model: Any, reference: str, title: str) -> ObjectEncoder:
         url="",
         unused_prompts=tuple(one for one in prompts.items() if one[1] != default),
         role_prompts=roles,
-        similarity=str(getattr(model, "similarity_fn_name", None) or "cosine"),
+        similarity="cosine" if is_unit else str(getattr(model, "similarity_fn_name", None) or "cosine"),
     )
     return ObjectEncoder(reference, digest_of_object(model) or uuid4().hex, info, model)
 

@@ -158,6 +158,15 @@ def prompt_warnings(runs: Iterable[RunRecord]) -> list[str]:
     return [f"{called(encoder)} {prompt_warning(prompts)}" for encoder, prompts in unused.items() if prompts]
 
 
+def notes(runs: Iterable[RunRecord]) -> list[str]:
+    """All sentences about what decided the runs' scores and may surprise: prompts, assumptions, devices, texts that
+    were cut, zero vectors, rankings."""
+    runs = list(runs)
+    said = (prompt_warnings, assumptions, device_notes, truncation_warnings, zero_vector_warnings, ranking_notes)
+    return [sentence for sentences in said for sentence in sentences(runs)]
+
+
+WITHOUT_SIMILARITY = frozenset({"chunking", "probing", "transfer"})  # a classifier reads the vectors
 SIMILARITIES = {"cos": "cosine", "l2": "euclidean"}  # of Blindspot, as sentence-transformers names them
 
 
@@ -170,7 +179,7 @@ def assumptions(runs: Iterable[RunRecord]) -> list[str]:
         if by := facts.get("encoded_by"):
             out.append(f"{model}: {by} encodes its texts, since our own way gives other vectors; this takes longer.")
         metric, declared = run.plan.params.get("metric", "cos"), facts.get("similarity", "")
-        if declared and declared != SIMILARITIES.get(metric):
+        if declared and run.plan.diagnostic not in WITHOUT_SIMILARITY and declared != SIMILARITIES.get(metric):
             other = next((f"; --metric {ours} is that" for ours, name in SIMILARITIES.items() if name == declared), "")
             used = SIMILARITIES.get(metric, metric)
             out.append(f"{model} declares the similarity {declared}, and its scores are of {used}{other}.")

@@ -9,6 +9,7 @@ import json
 import math
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -55,6 +56,7 @@ OTHER_KINDS = {
     "CrossEncoder": "a cross-encoder, which scores pairs of texts and has no vectors",
     "MultiVectorEncoder": "a multi-vector model, which has a vector per token",
 }
+PRECISIONS = {"F32": "float32", "F64": "float64", "F16": "float16", "BF16": "bfloat16"}  # as safetensors names them
 LARGEST_CONFIG = 2**20  # bytes; larger files are vocabularies
 LARGEST_DIMENSION = 1_000_000
 LARGEST_SETTINGS = 16 * 2**20  # bytes
@@ -92,6 +94,7 @@ class ModelFolder:
         tells_roles: whether it encodes queries and documents in different ways, prompts aside.
         reads_pooler: whether the transformer's own vector of a text is read, not those of its tokens.
         similarity: that it declares, as sentence-transformers names it.
+        stored_as: precision of most weights of the transformer; "" where there are none.
         has_weights: whether torch can load it; otherwise its transformer's layers are a graph's (``backends``) alone.
         assumed: sentences about what the folder leaves open and decides scores.
     """
@@ -115,6 +118,7 @@ class ModelFolder:
     tells_roles: bool = False
     reads_pooler: bool = False
     similarity: str = "cosine"
+    stored_as: str = ""
     has_weights: bool = True
     assumed: tuple[str, ...] = ()
 
@@ -204,6 +208,8 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
     declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
     most = first_number(sentence, "truncate_dim")
     is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities rank alike
+    is_sparse = any(module.name in SPARSE for module in modules)
+    usual = "dot" if is_sparse else "cosine"  # of sentence-transformers
     own = _own_settings(modules[0].folder if modules else path, reference)
     return replace(
         way,
@@ -216,12 +222,12 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         input_parameters=min(parameters, way.input_parameters),
         unused_prompts=tuple((name, text) for name, text in declared if name != default),
         prompts=declared,
-        is_sparse=any(module.name in SPARSE for module in modules),
+        is_sparse=is_sparse,
         is_transformer=not routes and (not modules or modules[0].name in LAYERS),
         tells_roles=bool(routes) or any(own.get(name) for name in ("query_length", "document_length")),
         reads_pooler=own.get("module_output_name") == "sentence_embedding",
         has_weights=all(of_layers),
-        similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or "cosine"),
+        similarity="cosine" if is_unit else str(sentence.get("similarity_fn_name") or usual),
         assumed=way.assumed,
     )
 
@@ -286,9 +292,19 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         longest=longest,
         prompt="",
         parameters=0,
+        stored_as=_precision_of(tensors),
         input_parameters=input_dimension * (first_number(nested, "vocab_size") or sys.maxsize),
         assumed=assumed,
     )
+
+
+def _precision_of(tensors: Sequence[Tensor]) -> str:
+    """The precision of most floats, by the number of weights."""
+    counts = Counter[str]()
+    for one in tensors:
+        if one.dtype in PRECISIONS:
+            counts[PRECISIONS[one.dtype]] += math.prod(one.shape)
+    return counts.most_common(1)[0][0] if counts else ""
 
 
 def _static_way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:

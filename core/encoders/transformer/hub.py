@@ -12,7 +12,7 @@ from typing import Any
 from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.gpu.running import BYTES
-from blindspot.encoders.references import Backend, DirReference, HubReference, Pooling, check_backend
+from blindspot.encoders.references import Backend, DirReference, Dtype, HubReference, Pooling, check_backend
 from blindspot.encoders.roles import role_prompts, without_roles
 from blindspot.encoders.transformer import backends, library
 from blindspot.encoders.transformer.encoder import Output, SentenceTransformerEncoder
@@ -192,7 +192,10 @@ def _encoder(
             f"'{reference}': a graph gives the last layer, not the input embeddings", expected="no pooling"
         )
     by = [backends.TITLES.get(backend), own_graph.name if own_graph and own_graph.is_model else None]
-    assumed = (own_graph.assumed,) if own_graph and own_graph.assumed else ()
+    assumed = [own_graph.assumed] if own_graph and own_graph.assumed else []
+    if source.stored_as in list(Dtype) and params.dtype is Dtype.FLOAT32 and source.stored_as != Dtype.FLOAT32:
+        kept = source.stored_as
+        assumed += [f"its weights are {kept} and are computed in float32; ?dtype={kept} computes as the library would"]
 
     def output(pooling: Pooling) -> Output:
         how = source.pooling if pooling is Pooling.PUBLISHED else pooling.value

@@ -307,6 +307,8 @@ def _warnings(cost: Estimate) -> None:
     for name, info in cost.infos.items():
         if info.prompt_warning:
             st.warning(as_text(f"{name} {info.prompt_warning}"), icon=":material/report:")
+        for sentence in info.assumed:
+            st.caption(as_text(f"{name}: {sentence}."))
     if cost.guessed:
         called = ", ".join(as_text(names.current().model(name)) for name in cost.guessed[:4])
         more = f" and {len(cost.guessed) - 4} more" if len(cost.guessed) > 4 else ""

