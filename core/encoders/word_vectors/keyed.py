@@ -1,7 +1,7 @@
 """Reader of gensim's KeyedVectors (``.kv``), which are pickles: nothing that they name is imported or run.
 
 The unpickler knows a few names, and has something inert for each: gensim's object becomes a holder of its attributes,
-an array its shape and its bytes. Any other name is refused. Large matrices lie beside the file
+an array its shape and its bytes. Any other name is refused. Large matrices are beside the file
 (``NAME.kv.vectors.npy``).
 """
 
@@ -38,7 +38,7 @@ def is_keyed(head: bytes) -> bool:
 
 
 def files_of(path: Path) -> tuple[Path, ...]:
-    """The file, and that of its matrix where this lies beside it."""
+    """The file, and that of its matrix where this is beside it."""
     beside = path.with_name(f"{path.name}.vectors.npy")
     return (path, beside) if beside.is_file() else (path,)
 
