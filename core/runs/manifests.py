@@ -225,13 +225,16 @@ def ranking_notes(runs: Iterable[RunRecord]) -> list[str]:
             )
         if said:
             out.append(f"{names.current().model(run.plan.variant.encoder)} {'; it '.join(said)}.")
-    own = {run.plan.dataset: int(run.metrics.get("own_documents", 0)) for run in runs}
-    out += [
-        f"{counted(count, 'query is a document itself', 'queries are documents themselves')}, left out of their own "
-        "rankings, as BEIR and MTEB do (--own-document count counts them)."
-        for count in own.values()
-        if count
-    ]
+    own = {
+        run.plan.dataset: [int(run.metrics.get(name, 0)) for name in ("own_documents", "own_relevant")] for run in runs
+    }
+    for count, relevant in own.values():
+        if count:
+            note = f"{counted(count, 'query is a document itself', 'queries are documents themselves')}, left out of "
+            note += "their own rankings, as BEIR and MTEB do"
+            if relevant:
+                note += f"; {relevant:,} of these documents are judged relevant to themselves, and count as not found"
+            out.append(f"{note} (--own-document count counts them).")
     return out
 
 

@@ -32,7 +32,7 @@ from blindspot.diagnostic import (
     Score,
 )
 from blindspot.diagnostics.retrieval import bm25
-from blindspot.diagnostics.retrieval.own_documents import Asked, own_documents
+from blindspot.diagnostics.retrieval.own_documents import Asked, judged_relevant, own_documents
 from blindspot.encoders.rankings.base import Ranking, Way
 from blindspot.encoders.rankings.bm25 import KeywordRanking
 from blindspot.errors import BlindspotError, InputError
@@ -248,6 +248,8 @@ def _result(
     }
     if asked.left_out:
         metrics["own_documents"] = float(asked.left_out)
+        if lost := judged_relevant(dataset, evaluated, asked.own):
+            metrics["own_relevant"] = float(lost)
     items = {column_of(name): values for name, values in of_queries.items()} | {
         "relevant": relevant.astype(np.int32),
         "unjudged_10": unjudged.astype(np.int32),
@@ -476,6 +478,7 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Score("unranked", "queries for which a ranking has no document: they score 0", None, is_count=True),
         Score("rescored", "documents compared again with finer vectors, mean over queries", None, is_count=True),
         Score("own_documents", "queries whose own document is left out of their ranking", None, is_count=True),
+        Score("own_relevant", "of these, those to which it is judged relevant: it is never found", None, is_count=True),
         Score("ignored", "queries that only a run file has: they do not count", None, is_count=True),
     ),
     headline="ndcg@10",

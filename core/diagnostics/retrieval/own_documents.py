@@ -1,8 +1,9 @@
 """Queries that are documents themselves, as in ArguAna and Quora: each is left out of its own ranking.
 
 It is where the id and the text are equal; an equal id alone says nothing, since many sets number queries and
-documents alike. BEIR and MTEB leave out what has the query's id. A document that was judged relevant to its own query
-is an answer and stays.
+documents alike. BEIR and MTEB (``ignore_identical_ids``) take what has the query's id out of the results, and not out
+of the judgments: a document that was judged relevant to its own query is then never found. So it is here, and it is
+said.
 """
 
 from __future__ import annotations
@@ -24,10 +25,17 @@ def own_documents(dataset: RetrievalDataset, evaluated: Int64) -> Int64:
         document = numbers.get(dataset.query_ids[query], -1)
         if document < 0 or not _same_text(dataset, query, document):
             continue
-        judged, grades = dataset.judgements_of(query)
-        if not ((judged == document) & (grades >= RELEVANT)).any():
-            found[place] = document
+        found[place] = document
     return found
+
+
+def judged_relevant(dataset: RetrievalDataset, evaluated: Int64, own: Int64) -> int:
+    """How many of these own documents are judged relevant to their queries."""
+    count = 0
+    for query, document in zip(evaluated.tolist(), own.tolist(), strict=True):
+        judged, grades = dataset.judgements_of(query)
+        count += bool(((judged == document) & (grades >= RELEVANT)).any())
+    return count
 
 
 def _same_text(dataset: RetrievalDataset, query: int, document: int) -> bool:

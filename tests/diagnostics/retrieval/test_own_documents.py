@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+import pytrec_eval
 
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
@@ -87,13 +88,31 @@ def test_an_equal_id_or_an_equal_text_alone_says_nothing() -> None:
     assert "own_documents" not in scored(data, vector).metrics
 
 
-def test_a_document_judged_relevant_to_its_own_query_is_an_answer() -> None:
+def test_a_document_judged_relevant_to_its_own_query_is_never_found_as_in_beir() -> None:
     data = retrieval_dataset(
         "answers",
         [Query("n0", TEXTS[0]), Query("n1", TEXTS[1])],
         [Document(f"n{i}", "", TEXTS[i]) for i in range(4)],
         [Judgement(0, 0, 1), Judgement(1, 1, 0), Judgement(1, 2, 1)],
     )
-    result = scored(data, vectors())
-    assert result.metrics["own_documents"] == 1
-    assert result.items.column("mrr")[0].as_py() > 0
+    result = scored(data, vectors(), ties="trec_eval")
+    assert (result.metrics["own_documents"], result.metrics["own_relevant"]) == (2, 1)
+    by_text = vectors()
+    results = {}
+    for query in ("n0", "n1"):
+        x = by_text[TEXTS[int(query[1])]]
+        found = {
+            f"n{i}": float(x @ y / np.linalg.norm(x) / np.linalg.norm(y)) for i in range(4) for y in [by_text[TEXTS[i]]]
+        }
+        del found[query]  # BEIR's ignore_identical_ids takes it out of the results, and leaves the judgments
+        results[query] = found
+    judge = pytrec_eval.RelevanceEvaluator(
+        {"n0": {"n0": 1}, "n1": {"n1": 0, "n2": 1}}, {"ndcg_cut.10", "map", "recall.100"}
+    )
+    of_queries = judge.evaluate(results)
+    for ours, theirs in (("ndcg@10", "ndcg_cut_10"), ("map", "map"), ("recall@100", "recall_100")):
+        assert result.metrics[ours] == pytest.approx(np.mean([of_queries[q][theirs] for q in ("n0", "n1")]))
+    assert result.items.column("mrr")[0].as_py() == 0
+    counted = scored(data, vectors(), own_document="count")
+    assert "own_relevant" not in counted.metrics
+    assert counted.items.column("mrr")[0].as_py() > 0
