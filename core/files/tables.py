@@ -310,12 +310,12 @@ def _unquote(rows: list[list[str]], first: int) -> list[str]:
     quoted = []
     for number in range(width):
         filled = [cells[number] for cells in rows[first:] if cells[number].strip()]
-        if filled and all(map(_is_quoted, filled)):
+        if filled and all(map(is_quoted, filled)):
             for cells in rows:
-                cells[number] = _unquoted(cells[number])
+                cells[number] = unquoted(cells[number])
             quoted.append(f"'{rows[0][number][:40]}'" if first else f"column {number + 1}")
-    if first and all(map(_is_quoted, rows[0])):
-        rows[0] = [_unquoted(name) for name in rows[0]]
+    if first and all(map(is_quoted, rows[0])):
+        rows[0] = [unquoted(name) for name in rows[0]]
     return quoted
 
 
@@ -401,13 +401,14 @@ def _is_before_header(rows: Sequence[Sequence[str]]) -> bool:
     return any(sum(bool(cell.strip()) for cell in row) > 1 for row in later)
 
 
-def _is_quoted(cell: str) -> bool:
+def is_quoted(cell: str) -> bool:
     """Whether a cell is in double quotes, those in it doubled."""
     return len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")
 
 
-def _unquoted(cell: str) -> str:
-    return cell[1:-1].replace('""', '"') if _is_quoted(cell) else cell
+def unquoted(cell: str) -> str:
+    """A cell without its quotes, if it has any."""
+    return cell[1:-1].replace('""', '"') if is_quoted(cell) else cell
 
 
 def _numbered(header: Sequence[str]) -> tuple[str, ...]:
@@ -432,6 +433,12 @@ def csv_rows(
                 yield begins, cells
             begins = reader.line_num + 1
     except csv.Error as error:
+        if "new-line character" in str(error):  # its advice is about Python's modes
+            raise InputError(
+                f"{name}, the row that begins in line {begins}: a carriage return inside a cell that is not quoted",
+                expected="line feeds at the ends of lines, perhaps after carriage returns",
+                remedy="save it as text with other line ends",
+            ) from error
         raise InputError(
             f"{name}, the row that begins in line {begins}: {error}",
             expected='cells that hold a separator, a quote or a line end in double quotes, quotes in them doubled ("")',

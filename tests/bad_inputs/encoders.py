@@ -147,7 +147,7 @@ def _tables() -> Iterator[BadInput]:
         "has 3 lines",
         "2 rows",
     )
-    yield _case("table: a program", text("t.csv", b"\x7fELF" + bytes(range(128))), "in double quotes")
+    yield _case("table: a program", text("t.csv", b"\x7fELF" + bytes(range(128))), "is a program (ELF)")
     yield _case("table: no file", lambda folder: f"table:{folder}/t.csv", "there is no file", "t.csv")
     yield _case("table: a zero byte in the path", lambda folder: f"table:{folder}/a\0b.csv", "zero character")
     yield _case("table: a folder", referred("table", folder_named("t.parquet")), "is a folder")

@@ -116,6 +116,8 @@ class UnclearKind(UnclearColumns):
                 self.readings[kind] = table.reference_as(kind)
         column = ", ".join(f"'{table.table.names[marks.number][:40]}'" for marks in table.marks)
         ways = "; ".join(f'"{reference}" reads {_MEANING[kind]}' for kind, reference in self.readings.items())
+        if not table.table.path.is_absolute():  # as a browser sent it: it has no reference
+            ways = "choose: " + "; ".join(_MEANING[kind] for kind in self.readings)
         super().__init__(
             f"{table.table.path}: column {column} has two values, which may say which rows are matches",
             expected="to know how the rows are meant",

@@ -16,11 +16,11 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from blindspot.encoders.source_files import array_of, opened, require_file
+from blindspot.encoders.source_files import LONGEST_MAGIC, array_of, kind_of_other, opened, require_file
 from blindspot.encoders.table import archive
 from blindspot.errors import InputError
 from blindspot.files.parquet_footer import column_chunks
-from blindspot.files.tables import csv_rows, json_object, parquet_errors
+from blindspot.files.tables import csv_rows, is_quoted, json_object, parquet_errors, unquoted
 from blindspot.types import Float32
 
 ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl", ".npy", archive.ENDING)
@@ -208,6 +208,10 @@ def _rows(path: Path) -> Iterator[_Row]:
 @contextmanager
 def _text(path: Path) -> Iterator[TextIO]:
     """A UTF-8 file in which only a line feed ends a line."""
+    with opened(path) as file:
+        what = kind_of_other(file.read(LONGEST_MAGIC))
+    if what:
+        raise InputError(f"{path} is {what}", expected="a text file of texts and embeddings")
     try:
         with opened(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
             yield text
@@ -258,13 +262,16 @@ def _separated(path: Path) -> Iterator[_Row]:
         top = ["\n"] * begins + seen[begins:]
         # As in files of pairs: in a .tsv quotes are part of the text, unless all cells have them.
         cells = seen[begins].strip().split(separator) if seen else []
-        is_quoted = all(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in cells)
-        quoting = csv.QUOTE_MINIMAL if is_quoted or not is_tsv else csv.QUOTE_NONE
+        quoting = csv.QUOTE_MINIMAL if all(map(is_quoted, cells)) or not is_tsv else csv.QUOTE_NONE
+        quoted = _quoted_columns(seen[begins + 1 :], separator) if quoting == csv.QUOTE_NONE else set()
         header: list[str] = []
-        for number, cells in csv_rows(path, chain(top, lines), separator, quoting):
+        for number, row in csv_rows(path, chain(top, lines), separator, quoting):
             place = f"line {number}"
+            cells = row
+            if quoted and header and len(row) == len(header):
+                cells = _without_quotes(path, place, row, quoted)
             if not header:
-                header = cells
+                header = cells = [unquoted(cell) if n in quoted else cell for n, cell in enumerate(row)]
                 columns = [] if "embedding" in header else _numbered(header)
                 _need_columns(str(path), header, ["text"] if columns else ["text", "embedding"])
                 continue
@@ -274,6 +281,23 @@ def _separated(path: Path) -> Iterator[_Row]:
                 )
             vector = [cells[c] for c in columns] if columns else cells[header.index("embedding")]
             yield _Row(place, cells[header.index("text")] or None, _numbers(path, place, vector))
+
+
+def _quoted_columns(lines: Sequence[str], separator: str) -> set[int]:
+    """Columns of a .tsv whose cells all are in quotes, in the lines below the header that were looked at."""
+    rows = [line.rstrip("\r\n").split(separator) for line in lines if line.strip()]
+    width = min(map(len, rows), default=0)
+    return {number for number in range(width) if all(is_quoted(cells[number]) for cells in rows)}
+
+
+def _without_quotes(path: Path, place: str, cells: list[str], quoted: set[int]) -> list[str]:
+    for number in quoted:
+        if not is_quoted(cells[number]):
+            raise InputError(
+                f"{path}, {place}: {cells[number][:40]!r} is not in quotes, as the cells above it are",
+                expected="quotes around all cells of a column, which are no part of the texts, or around none",
+            )
+    return [unquoted(cell) if number in quoted else cell for number, cell in enumerate(cells)]
 
 
 _LOOKED_AT = 50  # lines, for the header

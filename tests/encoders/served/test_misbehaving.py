@@ -9,18 +9,20 @@ import socket
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from blindspot.cli import main
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.served.encoder import ServedEncoder
 from blindspot.encoders.served.refusals import TRIES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.settings import Settings
-from blindspot.types import CancelToken, no_progress
+from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.embedding_server import Change, EmbeddingSite, Reply, Request, embedding_server, hash_vectors
 from tests.support.loopback import free_port
 
@@ -326,3 +328,29 @@ def test_vectors_come_in_the_order_of_their_index(site: EmbeddingSite, settings:
     site.change = payload(lambda found: found["data"].reverse())
     vectors = resolve_encoder(f"api:{site.url}/v1#m", settings).encode(TEXTS, CancelToken())
     np.testing.assert_allclose(vectors, hash_vectors(TEXTS), atol=1e-7)
+
+
+@pytest.mark.server
+def test_zero_vectors_are_counted_and_said(
+    site: EmbeddingSite,
+    environment: Settings,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def embed(texts: list[str]) -> Float32:
+        found = hash_vectors(texts)
+        found[[text.startswith("nothing") for text in texts]] = 0
+        return found
+
+    site.embed = embed
+    path = tmp_path / "pairs.csv"
+    path.write_text("query,mate\na b,c d\nnothing at all,e f\nnothing more,g h\n", "utf-8")
+    asked = ["run", "evalrank", "--encoder", f"api:{site.url}/v1#m?timeout=5", "--dataset", f"file:{path}"]
+    assert main([*asked, "--json"]) == 0
+    said = capsys.readouterr()
+    assert "gives 2 zero vectors: such a text is equally far from all others" in said.err
+    (run,) = json.loads(said.out)["runs"]
+    assert run["manifest"]["embeddings"]["zero_vectors"] == 2
+    path.write_text("query,mate\na b,c d\ni j,e f\n", "utf-8")
+    assert main([*asked, "--json"]) == 0
+    assert "zero vector" not in capsys.readouterr().err

@@ -19,6 +19,7 @@ from pyarrow import parquet
 
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.encoders.table.encoder import Table
+from blindspot.encoders.table.files import read
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from blindspot.types import CancelToken
@@ -124,6 +125,16 @@ def test_of_duplicate_texts_the_first_is_kept(tmp_path: Path, caplog: pytest.Log
     assert record.getMessage().endswith("t.parquet: 3 duplicate texts; the first row of each is kept")
 
 
+def test_quotes_around_all_cells_of_a_column_are_no_part_of_the_texts(tmp_path: Path) -> None:
+    for header in ("text\tdim_0\tdim_1", '"text"\t"dim_0"\t"dim_1"', '"text"\tdim_0\tdim_1'):
+        (tmp_path / "t.tsv").write_text(f'{header}\n"a b"\t1\t2\n"say ""so"""\t3\t4\n', "utf-8")
+        assert list(read(tmp_path / "t.tsv").index) == ["a b", 'say "so"'], header
+    (tmp_path / "t.tsv").write_text('text\tembedding\n"a"\t"[1, 2]"\n"b"\t"[3, 4]"\n', "utf-8")
+    assert read(tmp_path / "t.tsv").matrix.tolist() == [[1, 2], [3, 4]]
+    (tmp_path / "t.tsv").write_text('text\tdim_0\n"a"\t1\nb\t2\n', "utf-8")
+    assert list(read(tmp_path / "t.tsv").index) == ['"a"', "b"], "some cells alone: they are text"
+
+
 def test_a_table_of_many_blocks_and_long_cells(tmp_path: Path) -> None:
     vectors = np.random.default_rng(5).normal(size=(3_000, 3)).astype(np.float32)
     texts = [f"text {i}" for i in range(3_000)]
@@ -195,6 +206,10 @@ CONTENTS: dict[str, tuple[str, str | bytes, str]] = {
     "a gap in columns": ("t.csv", "text,dim_0,dim_2\na,1,2\n", "no column 'embedding'"),
     "two of a column": ("t.csv", "text,text,embedding\na,b,[1]\n", "two columns 'text'"),
     "short row": ("t.csv", 'text,embedding\na,"[1, 2]"\nb\n', "line 3: 1 cell(s); expected 2"),
+    "a program": ("t.csv", b"\x7fELF\x02\x01\x01\r\x00\n", "is a program (ELF); expected a text file"),
+    "a Parquet file": ("t.tsv", b"PAR1" + bytes(40), "is a Parquet file"),
+    "line ends of an old Mac": ("t.csv", "text,dim_0\ra,1\r", "a carriage return inside a cell"),
+    "quotes that end": ("t.tsv", "text\tdim_0\n" + '"a"\t1\n' * 60 + "b\t2\n", "line 62: 'b' is not in quotes"),
     "open quote": ("t.csv", 'text,embedding\na,"[1, 2]\n', "begins in line 2"),
     "nested": ("t.csv", 'text,embedding\na,"[[1, 2]]"\n', "line 2: the embedding has the shape (1, 2)"),
     "no numbers": ("t.csv", "text,embedding\na,one\n", "line 2: the embedding is no list of numbers: 'one'"),
