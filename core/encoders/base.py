@@ -289,11 +289,19 @@ class VocabularyEncoder(Protocol):
         ...
 
 
+class EncodesTexts(Protocol):
+    """What an encoder does, without what it says of itself."""
+
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``Encoder.encode``."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class LongestFirst:
     """``PreparedTexts`` for encoders that do not prepare; longest first, so that running out of memory shows early."""
 
-    encoder: Encoder
+    encoder: EncodesTexts
     texts: Sequence[str]
 
     @cached_property
@@ -303,6 +311,9 @@ class LongestFirst:
     @property
     def order(self) -> Int64:
         return np.argsort(-self.work, kind="stable")
+
+    def encode_all(self, cancel: CancelToken) -> Encodings:
+        return self.encode(np.arange(len(self.texts)), cancel)
 
     def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
         some = [self.texts[row] for row in rows]

@@ -9,8 +9,6 @@ from functools import cached_property
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo
 from blindspot.encoders.object_identity import digest_of_object
 from blindspot.encoders.roles import role_prompts
@@ -18,7 +16,6 @@ from blindspot.encoders.transformer import library
 from blindspot.errors import InputError
 from blindspot.types import CancelToken, Float32
 
-TEXTS_AT_ONCE = 256  # between two looks at a cancel
 TELLS_ROLES = ("query_length", "document_length", "query_expansion")  # settings of a first module, beside a router
 
 
@@ -66,14 +63,10 @@ class ObjectEncoder:
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
         """See ``Encoder.encode``."""
-        out = np.empty((len(texts), self.info.dimension), dtype=np.float32)
-        for start in range(0, len(texts), TEXTS_AT_ONCE):
-            some = list(texts[start : start + TEXTS_AT_ONCE])
-            prepared = library.LibraryTexts(
-                self.model, some, self.task, self.prompt, self._batch, self.info.dimension, self.reference
-            )
-            out[start : start + len(some)] = prepared.encode_all(cancel).vectors[0]
-        return out
+        how = library.LibraryEncoder(
+            self.model, self.task, self.prompt, self._batch, self.info.dimension, self.reference
+        )
+        return how.encode(texts, cancel)
 
     @cached_property
     def _batch(self) -> int:
@@ -137,6 +130,6 @@ def _dimension(model: Any, reference: str) -> int:
         model, library.DOCUMENT, None, library.FEW
     )
     if not tried:
-        text = library.LibraryTexts(model, library.FEW[:1], library.TEXT, None, 1, 0, reference)
-        text.encode_all(CancelToken())  # says why
+        tells_why = library.LibraryEncoder(model, library.TEXT, None, 1, 0, reference)
+        tells_why.encode(library.FEW[:1], CancelToken())
     return len(next(iter(tried.values())))

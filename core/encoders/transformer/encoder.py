@@ -12,7 +12,15 @@ import numpy as np
 import psutil
 
 from blindspot.collector import collector_paused
-from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, Encodings, Sibling, library_versions
+from blindspot.encoders.base import (
+    STATIC_POOLING,
+    EncoderIdentity,
+    EncoderInfo,
+    Encodings,
+    LongestFirst,
+    Sibling,
+    library_versions,
+)
 from blindspot.encoders.device import resolve_device
 from blindspot.encoders.gpu.running import Capacity, Cost, DeviceError, DeviceFailed, does_not_fit, run_batches
 from blindspot.encoders.gpu.self_check import Gpu, Outcome, Outcomes, check_model, place_model
@@ -23,7 +31,7 @@ from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, ba
 from blindspot.encoders.transformer.folder import ModelFolder, settings_digests
 from blindspot.encoders.transformer.forward import Forward, leave_out_whole_masks
 from blindspot.encoders.transformer.layers import Reading, readings
-from blindspot.encoders.transformer.library import DOCUMENT, QUERY, TEXT, Agreement, LibraryTexts
+from blindspot.encoders.transformer.library import DOCUMENT, QUERY, TEXT, Agreement, LibraryEncoder
 from blindspot.encoders.transformer.missing import missing_refused
 from blindspot.encoders.transformer.packed import pack
 from blindspot.encoders.transformer.words import words_of
@@ -459,7 +467,7 @@ class SentenceTransformerEncoder:
     def encode_family(self, texts: Sequence[str], cancel: CancelToken) -> Encodings:
         return self.prepare(texts, cancel).encode_all(cancel)
 
-    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts | LibraryTexts:
+    def prepare(self, texts: Sequence[str], cancel: CancelToken) -> TokenizedTexts | LongestFirst:
         return self._prepare((self._output, *self.others), texts, cancel)
 
     def sibling(self, identity: EncoderIdentity) -> SentenceTransformerEncoder | None:
@@ -554,13 +562,14 @@ class SentenceTransformerEncoder:
 
     def _prepare(
         self, outputs: tuple[Output, ...], texts: Sequence[str], cancel: CancelToken
-    ) -> TokenizedTexts | LibraryTexts:
+    ) -> TokenizedTexts | LongestFirst:
         if self.source and self.source.is_sparse:
             _check_memory(len(texts), self.info.dimension, self.reference)
         model, kept = self._loaded
         if kept.is_ours:
             return self._tokenized(model, outputs, texts, cancel, alone=kept.batch == 1)
-        return LibraryTexts(model, texts, self.task, self.prompt, kept.batch, self.info.dimension, self.reference)
+        how = LibraryEncoder(model, self.task, self.prompt, kept.batch, self.info.dimension, self.reference)
+        return LongestFirst(how, texts)
 
     def _tokenized(
         self,

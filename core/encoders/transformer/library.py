@@ -10,17 +10,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from blindspot.encoders.base import Encodings
 from blindspot.errors import BlindspotError
 from blindspot.files.writing import write_atomically
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
-from blindspot.types import CancelToken, Float32, Int64, digest_of_strings
+from blindspot.types import CancelToken, Float32, digest_of_strings
 
 FOLDER = "agreements"  # in the cache
 VERSION = "1"  # of the comparison; raised when our own way, or what it is compared on, changes
@@ -192,36 +190,30 @@ def _is_out_of_memory(error: Exception) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class LibraryTexts:
-    """``PreparedTexts`` that the library encodes, longest first."""
+class LibraryEncoder:
+    """The library as the encoder of a model's texts.
+
+    Attributes:
+        model, task, prompt, batch: as of ``encode``.
+        dimension: of the vectors.
+        reference: the model's, for messages.
+    """
 
     model: Any
-    texts: Sequence[str]
     task: str
     prompt: str | None
     batch: int
     dimension: int
     reference: str
 
-    @cached_property
-    def work(self) -> Int64:
-        return np.array([len(text) for text in self.texts], dtype=np.int64)
-
-    @property
-    def order(self) -> Int64:
-        return np.argsort(-self.work, kind="stable")
-
-    def encode_all(self, cancel: CancelToken) -> Encodings:
-        return self.encode(np.arange(len(self.texts)), cancel)
-
-    def encode(self, rows: Int64, cancel: CancelToken) -> Encodings:
-        """See ``PreparedTexts``."""
+    def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``Encoder.encode``."""
         import torch
 
         parts = [np.empty((0, self.dimension), dtype=np.float32)]
-        for start in range(0, len(rows), self.batch):
+        for start in range(0, len(texts), self.batch):
             cancel.check()
-            some = [self.texts[row] for row in rows[start : start + self.batch]]
+            some = texts[start : start + self.batch]
             try:
                 parts.append(encode(self.model, some, self.task, self.prompt, self.batch))
             except torch.OutOfMemoryError:
@@ -233,7 +225,7 @@ class LibraryTexts:
                     f"{type(error).__name__}: {' '.join(str(error).split())[:200]}",
                     remedy="leave this text out, or use another model",
                 ) from error
-        return Encodings((np.concatenate(parts),), 0)
+        return np.concatenate(parts)
 
     def _can_encode(self, text: str) -> bool:
         try:
