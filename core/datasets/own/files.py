@@ -61,9 +61,9 @@ class OwnTable:
             return _OF_MARKS if names.isdisjoint(SCORE_NAMES) else (self.likeliest,)
         if self.likeliest is DatasetKind.LABELLED_TEXTS:
             used = {reading.use: reading.name for reading in OWN_KINDS[self.likeliest].readings(self.table)}
-            if SPLIT in used or column_key(used[LABEL]) not in WEAK_LABEL_NAMES:
-                return (self.likeliest,)
-            return (*_OF_MARKS, self.likeliest)
+            others = keys - {column_key(used[LABEL])}  # a topic labels texts, and beside it pairs are marked
+            is_weak = column_key(used[LABEL]) in WEAK_LABEL_NAMES or not others.isdisjoint(judged.NAMES)
+            return (*_OF_MARKS, self.likeliest) if is_weak and SPLIT not in used else (self.likeliest,)
         return _OF_MARKS
 
     @property

@@ -97,6 +97,8 @@ class OwnScoredPairs(OwnFile):
     @classmethod
     def preselected(cls, table: FileTable) -> dict[str, int]:
         texts, score = _text_columns(table), score_column(table)
+        if score is None and len(marks := judged.marks_in(table)) == 1:
+            score = marks[0].number
         pair = dict(zip((FIRST, SECOND), texts.pair, strict=True)) if texts.pair and texts.is_clear else {}
         return pair if score is None else pair | {SCORE: score}
 

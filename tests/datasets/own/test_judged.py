@@ -11,7 +11,8 @@ from pyarrow import parquet
 
 from blindspot.datasets.catalog import dataset_for, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.own.files import UnclearKind
+from blindspot.datasets.own.columns import FIRST, SCORE, SECOND
+from blindspot.datasets.own.files import UnclearKind, tabulate
 from blindspot.datasets.own.judged import positive_of
 from blindspot.datasets.own.pairs import OwnPairs
 from blindspot.datasets.own.retrieval import OwnRetrieval
@@ -176,3 +177,10 @@ def test_broken_marks_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path / "one.csv", [row | {header[2]: int(i == 1)} for i, row in enumerate(rows)])
     with pytest.raises(InputError, match="marks 1 of 6 rows"):
         find_dataset(dataset_for(f"file:{path}", DatasetKind.PAIR_SET))
+
+
+def test_the_upload_form_starts_with_the_mark_as_the_score(tmp_path: Path) -> None:
+    header = HEADERS[0]
+    path = written(tmp_path / "t.csv", rows_of(header, 0, 1))
+    table = tabulate(path, path.read_bytes()).table
+    assert OwnScoredPairs.preselected(table) == {FIRST: 0, SECOND: 1, SCORE: 2}

@@ -37,6 +37,14 @@ CASES: dict[str, tuple[dict[str, list[object]], dict[DatasetKind, tuple[str, ...
         {"id": IDS, "qid1": IDS, "qid2": IDS[::-1], "question1": T1, "question2": T2, "is_duplicate": BINARY},
         {PAIRS: ("question1", "question2", "is_duplicate"), SCORED: ("question1", "question2", "is_duplicate")},
     ),
+    "QQP with topics": (
+        {"question1": T1, "question2": T2, "is_duplicate": BINARY, "topic": [("a b", "c")[i % 2] for i in range(ROWS)]},
+        {PAIRS: ("question1", "question2", "is_duplicate"), SCORED: ("question1", "question2", "is_duplicate")},
+    ),
+    "texts with topics": (
+        {"title": T1, "text": T2, "topic": THREE, "verified": BINARY},
+        {LABELLED: ("text", "topic")},
+    ),
     "MRPC": (
         {"Quality": BINARY, "#1 ID": IDS, "#2 ID": IDS[::-1], "#1 String": T1, "#2 String": T2},
         {PAIRS: ("#1 String", "#2 String", "Quality"), SCORED: ("#1 String", "#2 String", "Quality")},
@@ -129,7 +137,7 @@ CASES: dict[str, tuple[dict[str, list[object]], dict[DatasetKind, tuple[str, ...
     ),
     "Excel without a name": ({"": T3, "Question": T1, "Answer": T2}, {PAIRS: None}),
 }
-AMBIGUOUS = {"QQP", "MRPC", "PAWS", "sentence-transformers labels"}
+AMBIGUOUS = {"QQP", "QQP with topics", "MRPC", "PAWS", "sentence-transformers labels"}
 
 
 def written(folder: Path, name: str) -> Path:
