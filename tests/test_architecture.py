@@ -33,7 +33,7 @@ LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names.spl
 BETWEEN_DIAGNOSTICS = {("frequency", "evalrank"), ("probing", "transfer")}
 # Library: what a module's path below core contains, one of these, where it may be imported.
 HOMES = {
-    "streamlit": "ui page workspace server app",
+    "streamlit": "ui page workspace server serve",
     "plotly": "figures flow_figure",
     "duckdb": "store",
     "ray": "cluster",

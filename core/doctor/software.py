@@ -221,6 +221,7 @@ def variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         "BLINDSPOT_RAY_FOLDER": without_password(settings.ray_folder) or f"{settings.packs}",
         "BLINDSPOT_MODE": settings.mode.value,
         "BLINDSPOT_HOSTS": ", ".join(settings.hosts) or "this machine and any address; on a demo only this machine",
+        "BLINDSPOT_FRAMED_BY": settings.framed_by or "nobody",
         "BLINDSPOT_PREPARE": "yes" if settings.prepare else "no",
     }
     for name in VARIABLES:
