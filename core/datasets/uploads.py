@@ -185,6 +185,8 @@ def folder_of_files(sent: Sequence[tuple[str, bytes]], settings: Settings) -> Se
         InputError: two have the same name, or they are larger than uploads may be here.
     """
     limits = policy.of(settings).uploads
+    for name, data in sent:
+        limits.check_file(shown_name(name), len(data))
     limits.check_folder(sum(len(data) for _, data in sent), 0, 0)
     names = [safe_name(name) for name, _ in sent]
     if twice := next((name for name in names if names.count(name) > 1), ""):

@@ -47,6 +47,9 @@ def upload() -> None:
             max_upload_size=most_megabytes(),
             key=f"upload_{number}",
         )
+        if file is not None:  # what else could be uploaded is out of the way
+            _confirm(file)
+            return
         sent = st.file_uploader(
             "Or a folder of queries, documents and judgments: corpus.jsonl, queries.jsonl and qrels/*.tsv (BEIR), or "
             "TREC's documents, topics and qrels",
@@ -55,6 +58,9 @@ def upload() -> None:
             max_upload_size=most_megabytes(),
             key=f"upload_folder_{number}",
         )
+        if sent:
+            upload_folder.confirm(sent, _keep_folder)
+            return
         three = st.file_uploader(
             "Or three files: queries, documents and judgments, with columns of any names",
             type=list(formats),
@@ -62,11 +68,7 @@ def upload() -> None:
             max_upload_size=most_megabytes(),
             key=f"upload_three_{number}",
         )
-        if file is not None:
-            _confirm(file)
-        elif sent:
-            upload_folder.confirm(sent, _keep_folder)
-        elif three:
+        if three:
             upload_three.confirm(three, _keep_folder)
 
 
