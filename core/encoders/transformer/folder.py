@@ -657,7 +657,9 @@ def _weights(folder: Path, reference: str) -> list[Path]:
             remedy="convert it: load it where you trust it and call save_pretrained",
         )
     raise InputError(
-        f"'{reference}': {folder} has no weights", expected="model.safetensors, or a graph: onnx/model.onnx"
+        f"'{reference}': {folder} has no weights",
+        expected="model.safetensors",
+        remedy="name a graph, where the model has one: ?file=onnx/model.onnx",
     )
 
 

@@ -352,6 +352,28 @@ def test_a_lone_quantized_graph_is_used_and_said(name: str, tmp_path: Path, sett
 
 
 @pytest.mark.heavy
+def test_a_graph_of_openvino_is_a_model_of_its_own_too(tmp_path: Path, settings: Settings) -> None:
+    """Compressed to half precision; its weights are a file beside it."""
+    import openvino
+
+    folder, name = model(tmp_path / "m"), "openvino/openvino_model_fp16.xml"
+    encoder(f"dir:{folder}?backend=openvino", settings).load()
+    (exported,) = (settings.cache / backends.EXPORTS).iterdir()
+    (folder / name).parent.mkdir()
+    whole = openvino.Core().read_model(str(exported / "openvino_model.xml"))
+    openvino.save_model(whole, str(folder / name), compress_to_fp16=True)
+    own = encoder(f"dir:{folder}?file={name}", settings)
+    assert_near(own.encode(ODD_TEXTS, CancelToken()), encoded(f"dir:{folder}", settings), 1e-2)
+    assert "differ from float32's" in own.measured[0]
+    revision, weights = own.identity.revision, (folder / name).with_suffix(".bin")
+    (folder / "openvino" / "another.bin").write_bytes(b"of another graph")
+    (folder / "openvino" / "another.xml").write_bytes(b"another graph")
+    assert encoder(f"dir:{folder}?file={name}", settings).identity.revision == revision
+    weights.write_bytes(weights.read_bytes()[::-1])
+    assert encoder(f"dir:{folder}?file={name}", settings).identity.revision != revision
+
+
+@pytest.mark.heavy
 def test_graphs_that_cannot_be_told_apart_are_asked_about(tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")
     for name in (INT8, "onnx/model_O3.onnx"):
