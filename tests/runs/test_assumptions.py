@@ -15,6 +15,7 @@ from blindspot.store.repository import Repository
 from blindspot.types import CancelToken
 from blindspot.workspace.models.encoders import found_facts
 from tests.support.commands import Command
+from tests.support.quantized import quantized
 from tests.support.tiny_models import edit, plain, saved
 
 pytestmark = pytest.mark.heavy
@@ -86,6 +87,24 @@ def test_what_was_found_at_load_is_said_too(
     found = encoders_here.read_library(settings, repository).find(reference)
     assert found is not None
     assert found_facts(found)["encoded by"] == "sentence-transformers"
+
+
+def test_how_far_a_quantized_graph_is_from_float32_is_said(
+    tmp_path: Path, pairs: Path, settings: Settings, repository: Repository, blindspot: Command
+) -> None:
+    folder, name = plain(tmp_path / "model"), "onnx/model_qint8.onnx"
+    quantized(folder, settings, name)
+    reference = f"dir:{folder}?file={name}"
+    told = f"its layers are those of {name}: its vectors differ from float32's by a cosine distance of up to "
+    for _ in ("computed", "found in the store"):
+        said = blindspot("run", "evalrank", "--encoder", reference, "--dataset", f"file:{pairs}").err.splitlines()
+        assert sum(told in one for one in said) == 1
+    (run,) = repository.runs()
+    assert any(one.startswith(told) for one in run.manifest["encoder"]["assumed"])
+    encoders_here.add(reference, settings, repository)
+    found = encoders_here.read_library(settings, repository).find(reference)
+    assert found is not None
+    assert told in found_facts(found)["assumed"]
 
 
 def test_weights_in_half_precision_are_computed_in_float32(folder: Path, settings: Settings) -> None:

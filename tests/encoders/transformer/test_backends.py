@@ -26,6 +26,7 @@ from blindspot.store.repository import Repository
 from blindspot.studies.evidence.scores import family_of
 from blindspot.types import CancelToken, Float32, Variant
 from tests.support.odd_texts import ODD_TEXTS
+from tests.support.quantized import INT8, quantized
 from tests.support.small_world import SMALL_PAIRS, register_dataset
 
 BACKENDS = (Backend.ONNX, Backend.OPENVINO)
@@ -268,21 +269,6 @@ def test_an_export_that_fails_leaves_nothing(
 
 
 # --- graphs that are models of their own
-
-
-INT8 = "onnx/model_qint8_avx512.onnx"
-
-
-def quantized(folder: Path, settings: Settings, name: str = INT8) -> Path:
-    """The folder with a graph of its layers in 8-bit integers; the float32 graph, which lies elsewhere."""
-    from onnxruntime.quantization import QuantType, quantize_dynamic
-
-    encoder(f"dir:{folder}?backend=onnx", settings).load()
-    (exported,) = (settings.cache / backends.EXPORTS).iterdir()
-    graph = folder / name
-    graph.parent.mkdir(exist_ok=True)
-    quantize_dynamic(exported / "model.onnx", graph, weight_type=QuantType.QInt8)
-    return exported / "model.onnx"
 
 
 def by_the_runtime(folder: Path, name: str, texts: Sequence[str]) -> Float32:
