@@ -142,6 +142,14 @@ def _unpacked(path: Path, head: bytes, raw: IO[bytes]) -> Iterator[IO[bytes]]:
             yield unpacked
 
 
+def array_header(file: IO[bytes]) -> tuple[tuple[int, ...], Any]:
+    """Shape and type of an array in numpy's format; the file is then at its numbers. Raises what numpy does."""
+    major, _ = np.lib.format.read_magic(file)
+    reader = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    shape, _, dtype = reader(file)
+    return shape, dtype
+
+
 def array_of(path: Path) -> Any:
     """The memory-mapped ``[n, d]`` numbers of a .npy file; raises ``InputError``. Pickles are never read."""
     with opened(path) as file:
@@ -151,9 +159,7 @@ def array_of(path: Path) -> Any:
             raise InputError(f"{path} is {kind}", expected="an array as numpy.save writes it")
         file.seek(0)
         try:
-            major, _ = np.lib.format.read_magic(file)
-            reader = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-            shape, _, dtype = reader(file)
+            shape, dtype = array_header(file)
         except (ValueError, SyntaxError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(f"{path} has a damaged header: {error}", remedy="write it again") from error
         start = file.tell()

@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from blindspot.encoders.source_files import ALWAYS_UNPACKED, DAMAGED, MOST_RATIO, kind_of_other, require_file
+from blindspot.encoders.source_files import (
+    ALWAYS_UNPACKED,
+    DAMAGED,
+    MOST_RATIO,
+    array_header,
+    kind_of_other,
+    require_file,
+)
 from blindspot.errors import InputError
 
 ENDING = ".npz"
@@ -125,9 +132,7 @@ def _check_size(path: Path, sizes: Mapping[str, int]) -> None:
 
 def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> _Member:
     with archive.open(info) as file:
-        major, _ = np.lib.format.read_magic(file)
-        reader = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
-        shape, _, dtype = reader(file)
+        shape, dtype = array_header(file)
         size = file.tell() + math.prod(shape) * dtype.itemsize
     if not dtype.hasobject and size != info.file_size:
         raise InputError(
