@@ -15,9 +15,8 @@ from blindspot.datasets.own.columns import LABEL, SPLIT, OwnFile, OwnSource, Unc
 from blindspot.datasets.own.guess import text_columns
 from blindspot.datasets.own.judged import Marks
 from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.labelled_texts import WEAK_LABEL_NAMES
+from blindspot.datasets.own.names import MARK_NAMES, SCORE_NAMES, WEAK_LABEL_NAMES
 from blindspot.datasets.own.reference import FOLDER_PREFIX, PREFIX, NamedColumns, OwnReference, is_own, path_of
-from blindspot.datasets.own.scored_pairs import SCORE_NAMES
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.tables import FileFormat, FileTable
@@ -62,7 +61,7 @@ class OwnTable:
         if self.likeliest is DatasetKind.LABELLED_TEXTS:
             used = {reading.use: reading.name for reading in OWN_KINDS[self.likeliest].readings(self.table)}
             others = keys - {column_key(used[LABEL])}  # a topic labels texts, and beside it pairs are marked
-            is_weak = column_key(used[LABEL]) in WEAK_LABEL_NAMES or not others.isdisjoint(judged.NAMES)
+            is_weak = column_key(used[LABEL]) in WEAK_LABEL_NAMES or not others.isdisjoint(MARK_NAMES)
             return (*_OF_MARKS, self.likeliest) if is_weak and SPLIT not in used else (self.likeliest,)
         return _OF_MARKS
 

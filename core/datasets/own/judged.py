@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from blindspot.datasets.own import attributes, guess
 from blindspot.datasets.own.columns import UnclearColumns, is_blank
+from blindspot.datasets.own.names import MARK_NAMES
 from blindspot.errors import InputError
 from blindspot.files.tables import FileTable
 from blindspot.texts import column_key
@@ -25,13 +26,6 @@ _TRUTHS = (
     *(("off", "on"), ("bad", "good"), ("mismatch", "match"), ("dissimilar", "similar"), ("unrelated", "related")),
 )
 _NEGATIONS = ("not", "non", "no", "un", "ir", "in", "dis")
-# Names that say that a column marks pairs, by letters and digits only.
-NAMES = (
-    *("isduplicate", "duplicate", "isdup", "dup", "ismatch", "match", "matched", "matches", "ismatching", "similar"),
-    *("issimilar", "paraphrase", "isparaphrase", "quality", "label", "labels", "goldlabel", "target", "relevance"),
-    *("relevant", "isrelevant", "rel", "judgment", "judgement", "grade", "score", "gold", "similarity", "same"),
-    *("issame", "equivalent", "isequivalent", "iscorrect", "correct", "ispositive"),
-)
 # Names of columns about a row, which group rows whatever their values are.
 ABOUT = frozenset(
     "split fold set subset part partition source origin lang language annotator rater user domain topic genre category "
@@ -61,12 +55,12 @@ def marks_in(table: FileTable) -> tuple[Marks, ...]:
     for number, key in enumerate(keys):
         cells = table.cells[number]
         is_about = not key or key in ABOUT or table.names[number].startswith(attributes.PREFIX)
-        if is_about or (key not in NAMES and _are_row_numbers(cells)):
+        if is_about or (key not in MARK_NAMES and _are_row_numbers(cells)):
             continue
         if (positive := positive_of(cells)) is not None:
-            why = "by its name and values" if key in NAMES else "by its values"
+            why = "by its name and values" if key in MARK_NAMES else "by its values"
             found.append(Marks(number, positive, why))
-    named = [marks for marks in found if keys[marks.number] in NAMES]
+    named = [marks for marks in found if keys[marks.number] in MARK_NAMES]
     return tuple(named or found)
 
 

@@ -43,8 +43,16 @@ from blindspot.datasets.own.columns import (
     texts_of,
 )
 from blindspot.datasets.own.guess import text_columns
-from blindspot.datasets.own.pairs import KNOWN_NAMES
-from blindspot.datasets.own.scored_pairs import SCORE_NAMES
+from blindspot.datasets.own.names import (
+    LABEL_NAMES,
+    PAIR_NAMES,
+    POSITIVE_NAMES,
+    SCORE_NAMES,
+    SPLIT_NAMES,
+    TEXT_NAMES,
+    WEAK_LABEL_NAMES,
+    WEAK_SPLIT_NAMES,
+)
 from blindspot.datasets.own.vocabulary import has_counts
 from blindspot.datasets.published.labelled_texts import Example, labelled_texts
 from blindspot.errors import InputError
@@ -58,23 +66,6 @@ MIN_TEXTS = 3  # of a class, without a split: the diagnostic learns from one, ch
 MIN_EXAMPLES = 2  # of a class, with one
 LONGEST_CLASS = 200  # characters of a name
 
-# Names by letters and digits only; the first that a file has wins.
-TEXT_NAMES = (
-    *("text", "sentence", "content", "review", "question", "document", "comment", "tweet", "utterance", "phrase"),
-    *("body", "title", "string", "word"),
-)
-PAIR_NAMES = (
-    *(names for names in KNOWN_NAMES if names[0] not in {"query", "anchor"}),
-    *(("premise", "hypothesis"), ("question", "sentence"), ("question", "answer"), ("claim", "evidence")),
-)
-POSITIVE_NAMES = tuple(names for names in KNOWN_NAMES if names not in PAIR_NAMES)
-LABEL_NAMES = (
-    *("labeltext", "labelname", "label", "class", "classname", "category", "intent", "topic", "sentiment"),
-    *("labels", "goldlabel", "target"),
-)
-WEAK_LABEL_NAMES = {"label", "labels", "goldlabel", "target"}  # also names of scores, and of other texts
-SPLIT_NAMES = ("split", "partition", "fold", "set", "subset", "part")
-WEAK_SPLIT_NAMES = {"set", "subset", "part"}  # taken only where all their cells are splits
 _SPLITS = {
     TRAIN: ("train", "training", "tr"),
     DEV: ("dev", "development", "validation", "valid", "val", "va"),

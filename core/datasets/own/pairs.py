@@ -28,6 +28,7 @@ from blindspot.datasets.own.columns import (
     require_rows,
     texts_of,
 )
+from blindspot.datasets.own.names import KNOWN_NAMES
 from blindspot.datasets.published import pairs as loaders
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
@@ -40,22 +41,6 @@ MOST_ON_BOTH_SIDES = 0.1  # of the distinct queries
 MUCH_LONGER = 2.5
 SHARED = 0.5  # at most so many distinct matches per distinct query
 QUESTIONS = 0.8
-
-# Names that mean (query, match), compared by letters and digits only: "Sentence 1" is sentence1. The first pair wins.
-KNOWN_NAMES = (
-    ("query", "mate"),
-    ("query", "positive"),
-    ("anchor", "positive"),
-    ("text1", "text2"),
-    ("sentence1", "sentence2"),
-    ("sent1", "sent2"),
-    ("word1", "word2"),
-    ("question1", "question2"),
-    ("texta", "textb"),
-    ("sentencea", "sentenceb"),
-    ("a", "b"),
-    ("source", "target"),
-)
 
 
 @dataclass(frozen=True)

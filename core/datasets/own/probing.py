@@ -14,7 +14,8 @@ from typing import Any
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.probing import ProbingTask, probe_of
 from blindspot.datasets.own.columns import LABEL, SPLIT, TASK, TEXT, Picker, Role, texts_of
-from blindspot.datasets.own.labelled_texts import SPLIT_NAMES, OwnLabelledTexts
+from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets.own.names import SPLIT_NAMES
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key

@@ -31,35 +31,23 @@ from blindspot.datasets.own.columns import (
     shortened,
     texts_of,
 )
+from blindspot.datasets.own.names import (
+    ASKING_NAMES,
+    DOCUMENT_NAMES,
+    FOUND_NAMES,
+    GRADE_NAMES,
+    LIST_NAMES,
+    NEGATIVE_NAMES,
+    QUERY_NAMES,
+    TITLE_NAMES,
+    WEAK_GRADE_NAMES,
+)
 from blindspot.datasets.own.pairs import OwnPairs
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable, Texts, number_in
 from blindspot.texts import column_key, counted
 
-# Names by letters and digits only; the first that a file has wins.
-QUERY_NAMES = ("query", "querytext")
-DOCUMENT_NAMES = ("document", "doc", "documenttext", "doctext")
-LIST_NAMES = (
-    *("positives", "positive", "pos", "positivedocuments", "positivepassages", "relevantdocuments", "relevantdocs"),
-    *("positivectxs", "referencecontexts", "contexts"),
-)
-NEGATIVE_NAMES = (
-    *("negatives", "negative", "neg", "hardnegatives", "hardnegative", "negativedocuments", "negativepassages"),
-    *("hardnegativectxs", "negativectxs"),
-)
-# Beside a grade, also these; more of them could be anything without one.
-ASKING_NAMES = (*QUERY_NAMES, "question", "anchor", "search", "searchquery", "claim", "userinput")
-FOUND_NAMES = (
-    *("passage", "passagetext", "paragraph", "article", "chunk", "context", "content", "contents", "body", "answer"),
-    *("response", "candidate", "text", "result", "evidence"),
-)
-TITLE_NAMES = ("title", "documenttitle", "doctitle")
-GRADE_NAMES = (
-    *("relevance", "isrelevant", "relevant", "grade", "rel", "relevancegrade", "relevancelabel", "relevancescore"),
-    *("judgment", "judgement"),
-)
-WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column holds whole numbers
 HIGHEST = 1_000  # grade
 _BY_NAME = "by its name"
 

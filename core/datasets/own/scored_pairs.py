@@ -26,18 +26,12 @@ from blindspot.datasets.own.columns import (
     require_rows,
     texts_of,
 )
+from blindspot.datasets.own.names import SCORE_NAMES, WEAK_SCORE_NAMES
 from blindspot.datasets.own.pairs import known_columns
 from blindspot.datasets.published import scored_pairs
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key
-
-# Names that mean a score, compared by letters and digits only; the first that a file has wins.
-SCORE_NAMES = (
-    *("score", "gold", "goldscore", "similarity", "relatedness", "similarityscore", "relatednessscore"),
-    *("humanscore", "meanscore", "rating", "meanrating", "simscore"),
-)
-WEAK_NAMES = ("label",)  # often a class: a score only where the column holds numbers
 
 
 @dataclass(frozen=True)
@@ -182,7 +176,7 @@ def score_column(table: FileTable) -> int | None:
     keys = [column_key(name) for name in table.names]
     if (named := first_named(keys, SCORE_NAMES)) is not None:
         return named
-    weak = first_named(keys, WEAK_NAMES)
+    weak = first_named(keys, WEAK_SCORE_NAMES)
     return weak if weak is not None and table.kinds[weak] is ColumnKind.NUMBER else None
 
 

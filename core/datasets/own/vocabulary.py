@@ -20,17 +20,12 @@ from blindspot.datasets.own.columns import (
     require_rows,
     texts_of,
 )
+from blindspot.datasets.own.names import COUNT_NAMES, WORD_NAMES
 from blindspot.datasets.own.pairs import known_columns
 from blindspot.datasets.published import vocabularies
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
 from blindspot.texts import column_key, one_form
-
-# Names by letters and digits only; the first that a file has wins.
-_NAMES = {
-    WORD: ("word", "words", "token", "term", "type"),
-    COUNT: ("count", "counts", "frequency", "freq", "occurrences", "n"),
-}
 
 
 @dataclass(frozen=True)
@@ -142,5 +137,5 @@ def has_counts(table: FileTable) -> bool:
 
 def _named(table: FileTable) -> dict[str, int]:
     keys = [column_key(name) for name in table.names]
-    found = {use: first_named(keys, names) for use, names in _NAMES.items()}
+    found = {use: first_named(keys, names) for use, names in ((WORD, WORD_NAMES), (COUNT, COUNT_NAMES))}
     return {use: number for use, number in found.items() if number is not None}

@@ -11,10 +11,10 @@ from blindspot.datasets.catalog import DATASETS, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from tests.conftest import make_settings
-from tests.datasets.own.test_three_files import COLUMNS, DOCUMENTS, GRADES, JUDGMENTS, QUERIES, judged
 from tests.support.data_page import keep, rows, upload
 from tests.support.pages import OpenApp, written
 from tests.support.retrieval_folders import BEIR, Files
+from tests.support.three_files import COLUMNS, DOCUMENTS, GRADES, JUDGMENTS, QUERIES, judged
 
 KB = "question,answer\n" + "".join(
     f"How do I do number {n}?,Press button number {n} and wait until the green light goes out\n" for n in range(12)

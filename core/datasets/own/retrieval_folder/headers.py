@@ -6,15 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from blindspot.datasets.own.names import (
+    DOCUMENT_ID_NAMES,
+    DOCUMENT_NAMES,
+    GRADE_NAMES,
+    QUERY_ID_NAMES,
+    QUERY_NAMES,
+    TITLE_NAMES,
+    WEAK_GRADE_NAMES,
+)
 from blindspot.errors import InputError
 from blindspot.texts import column_key
 
 ID, TITLE, TEXT = "id", "title", "text"
 QUERY, DOCUMENT, GRADE = "query", "document", "grade"
 SCORE, RANK, NAME = "score", "rank", "name"
-
-_QUERY_IDS = ("queryid", "qid", "query", "topic", "topicid", "questionid", "queryno")
-_DOCUMENT_IDS = (*("corpusid", "docid", "docno", "pid", "passageid", "documentid", "document", "doc", "did", "corpus"),)
 
 
 @dataclass(frozen=True)
@@ -132,25 +138,25 @@ class UnknownHeader(InputError):
 DOCUMENTS = Form(
     "documents",
     {
-        ID: ("id", *_DOCUMENT_IDS[:7], "did"),
-        TITLE: ("title", "doctitle", "documenttitle", "headline"),
-        TEXT: ("text", "contents", "content", "body", "passage", "abstract", "doctext", "documenttext", "document"),
+        ID: ("id", *DOCUMENT_ID_NAMES[:7], "did"),
+        TITLE: (*TITLE_NAMES, "headline"),
+        TEXT: ("text", "contents", "content", "body", "passage", "abstract", *DOCUMENT_NAMES),
     },
     (ID, TEXT),
     ("url", "metadata"),
 )
 QUERIES = Form(
     "queries",
-    {ID: ("id", "queryid", "qid", "topicid", "questionid", "topic"), TEXT: ("text", "query", "question", "querytext")},
+    {ID: ("id", "queryid", "qid", "topicid", "questionid", "topic"), TEXT: ("text", *QUERY_NAMES, "question")},
     (ID, TEXT),
     ("metadata",),
 )
 JUDGEMENTS = Form(
     "judgments",
     {
-        QUERY: _QUERY_IDS,
-        DOCUMENT: _DOCUMENT_IDS,
-        GRADE: ("score", "relevance", "rel", "label", "grade", "judgment", "judgement", "relevancegrade"),
+        QUERY: QUERY_ID_NAMES,
+        DOCUMENT: DOCUMENT_ID_NAMES,
+        GRADE: (*GRADE_NAMES, *WEAK_GRADE_NAMES),
     },
     (QUERY, DOCUMENT),
     ("iteration", "iter", "q0", "unused"),
@@ -159,8 +165,8 @@ JUDGEMENTS = Form(
 RUNS = Form(
     "ranked documents",
     {
-        QUERY: _QUERY_IDS,
-        DOCUMENT: _DOCUMENT_IDS,
+        QUERY: QUERY_ID_NAMES,
+        DOCUMENT: DOCUMENT_ID_NAMES,
         SCORE: ("score", "similarity", "sim", "distance", "relevance"),
         RANK: ("rank", "position"),
         NAME: ("name", "tag", "run", "runid", "system", "runname"),
