@@ -88,7 +88,8 @@ def measure(tier: str) -> None:
 
 
 def tests_of(mutant: Mutant, tier: str) -> list[str]:
-    """Those that execute the line, nearest by folder first; where that was not measured, those that mirror the file."""
+    """Those that execute the line, nearest by folder first; those that mirror the file, where that was not measured or
+    the line is executed when the module is imported."""
     if not (DATA / tier).exists():
         return nearest(mutant)
     data = coverage.CoverageData(str(DATA / tier))
@@ -97,6 +98,8 @@ def tests_of(mutant: Mutant, tier: str) -> list[str]:
                 for name in data.contexts_by_lineno(file).get(mutant.line, ())}  # fmt: skip
     near = set(mutant.path.relative_to(ROOT).parts)
     tests = {context.rpartition("|")[0] for context in contexts} - {""}
+    if "" in contexts and not tests:
+        return nearest(mutant)
     return sorted(tests, key=lambda test: (-len(near & set(Path(test.partition("::")[0]).parts)), test))
 
 
@@ -115,8 +118,9 @@ def killer(mutant: Mutant) -> str:
     try:
         mutant.path.write_bytes(mutant.source())
         for tier, marks in {"first": f"not ({marked})", "rest": marked}.items():
-            (DATA / "tests").write_text("\n".join(tests_of(mutant, tier)))
-            if pytest("-x", "-m", marks, f"@{DATA / 'tests'}") == 1:
+            tests = tests_of(mutant, tier)
+            (DATA / "tests").write_text("\n".join(tests))
+            if tests and pytest("-x", "-m", marks, f"@{DATA / 'tests'}") == 1:
                 return tier
     finally:
         mutant.path.write_bytes(before)
