@@ -88,8 +88,7 @@ def measure(tier: str) -> None:
 
 
 def tests_of(mutant: Mutant, tier: str) -> list[str]:
-    """Those that execute the line, nearest by folder first; those that mirror the file, where that was not measured or
-    the line is executed when the module is imported."""
+    """Those that execute the line, nearest by folder first; of an import's line, or unmeasured, those that mirror it."""
     if not (DATA / tier).exists():
         return nearest(mutant)
     data = coverage.CoverageData(str(DATA / tier))
@@ -118,8 +117,7 @@ def killer(mutant: Mutant) -> str:
     try:
         mutant.path.write_bytes(mutant.source())
         for tier, marks in {"first": f"not ({marked})", "rest": marked}.items():
-            tests = tests_of(mutant, tier)
-            (DATA / "tests").write_text("\n".join(tests))
+            (DATA / "tests").write_text("\n".join(tests := tests_of(mutant, tier)))
             if tests and pytest("-x", "-m", marks, f"@{DATA / 'tests'}") == 1:
                 return tier
     finally:
