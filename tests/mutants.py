@@ -88,11 +88,10 @@ def measure(tier: str) -> None:
 
 
 def tests_of(mutant: Mutant, tier: str) -> list[str]:
-    """Those that execute the line, nearest by folder first; of an import's line, or unmeasured, those that mirror it."""
+    """Those that execute the line, nearest by folder first; of an import's line, or unmeasured, its mirrors."""
     if not (DATA / tier).exists():
         return nearest(mutant)
-    data = coverage.CoverageData(str(DATA / tier))
-    data.read()
+    (data := coverage.CoverageData(str(DATA / tier))).read()
     contexts = {name for file in data.measured_files() if Path(file).resolve() == mutant.path
                 for name in data.contexts_by_lineno(file).get(mutant.line, ())}  # fmt: skip
     near = set(mutant.path.relative_to(ROOT).parts)
