@@ -263,7 +263,7 @@ def test_a_signal_ends_the_command_line_at_once(tmp_path: Path, which: signal.Si
     assert child.ended() == code
     assert child.error.startswith(error)
     assert bool(child.error) == bool(error)
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 15  # the sweep itself would take minutes
     repository = Repository.at(make_settings(tmp_path).store)
     (run,) = repository.runs()
     assert run.state is RunState.INTERRUPTED

@@ -373,7 +373,7 @@ def test_a_cancel_ends_waits(
     began = perf_counter()
     with pytest.raises(Cancelled):
         encoder.encode(["a"], cancel)
-    assert perf_counter() - began < 4
+    assert perf_counter() - began < 20  # the waits are of 30 seconds and more
 
 
 KILLED = """
