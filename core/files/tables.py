@@ -540,10 +540,15 @@ def _of_ids(path: Path, queries: Any, corpus: Any, relevant: Any) -> FileTable:
 
 
 @dataclass(frozen=True)
-class _Nested:
-    """A list or an object in a cell: never read, so all that is kept is how it begins."""
+class Nested:
+    """A list or an object in a cell: not read as a text, so all that is kept is how it begins.
+
+    Attributes:
+        texts: of a list of lists of texts, all of them.
+    """
 
     begins: str
+    texts: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.begins
@@ -583,7 +588,10 @@ def _plain(cell: object) -> object:
         titles = (one.get("title") for one in cell)  # passages, as DPR has them
         titled = zip(titles, (one["text"] for one in cell), strict=True)
         return Texts(f"{title} {text}" if isinstance(title, str) and title else text for title, text in titled)
-    return _Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
+    if isinstance(cell, list) and all(isinstance(one, list) for one in cell):
+        inside = [text for one in cell for text in one]
+        return Nested(str(cell)[:60], tuple(inside) if all(isinstance(text, str) for text in inside) else ())
+    return Nested(str(cell)[:60]) if isinstance(cell, list | dict) else cell
 
 
 def json_object(place: str, line: str, example: str) -> dict[str, Any]:
@@ -740,11 +748,13 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def is_texts(kind: pa.DataType) -> bool:
-    """Whether an Arrow type is that of lists of strings."""
+def is_texts(kind: pa.DataType, depth: int = 2) -> bool:
+    """Whether an Arrow type is that of lists of strings, or of lists of such lists."""
     import pyarrow as pa
 
-    return bool((pa.types.is_list(kind) or pa.types.is_large_list(kind)) and is_text(kind.value_type))
+    if not (depth and (pa.types.is_list(kind) or pa.types.is_large_list(kind))):
+        return False
+    return is_text(kind.value_type) or is_texts(kind.value_type, depth - 1)
 
 
 def _decoded(column: pa.Array) -> pa.Array:
@@ -754,7 +764,9 @@ def _decoded(column: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         return column.dictionary_decode()
     if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
-        return pa.array(column.to_pylist(), pa.list_(pa.string()))
+        is_nested = pa.types.is_nested(column.type.value_type)
+        inside = pa.list_(pa.string()) if is_nested else pa.string()
+        return pa.array(column.to_pylist(), pa.list_(inside))
     return column
 
 

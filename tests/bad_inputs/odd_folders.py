@@ -135,6 +135,12 @@ def _typed(path: Path) -> str:
     return f"dir:{path}?queries=asked.parquet&documents=articles.parquet&judgments=rated.parquet"
 
 
+def _odd_lists(folder: Path, lines: str) -> str:
+    _write(folder, "qa.jsonl", lines)
+    _write(folder, "articles.csv", TRIO["articles.csv"])
+    return f"dir:{folder}?queries=qa.jsonl&documents=articles.csv&judgments=qa.jsonl"
+
+
 def _references() -> Iterator[BadInput]:
     yield _case(
         "a column that is not there", trio("&queries.text=Question"), "no column called 'Question'", "'qid', 'text'"
@@ -157,6 +163,8 @@ def _references() -> Iterator[BadInput]:
     )
     yield _case("a file that is gone", lambda folder: trio()(folder).replace("=asked", "=gone"), "no file gone.csv")
     yield _case("ids that are fractions", _typed, "asked.parquet", "1.0 is no text and no whole number")
+    lists = json.dumps({"qid": "q1", "text": "a", "doc_id": [["d1"], "d2"]}) + "\n"
+    yield _case("ids in odd lists", lambda folder: _odd_lists(folder, lists), "is no list of ids", "one at least")
     yield _case("nothing", lambda _: "dir:", "names no folder")
     yield _case("no such folder", lambda folder: f"dir:{folder / 'gone'}", "there is no folder")
     yield _case("a file", lambda folder: (_write(folder, "a.csv", "x"), f"dir:{folder / 'a.csv'}")[1], "is a file")

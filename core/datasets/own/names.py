@@ -54,6 +54,7 @@ WEAK_GRADE_NAMES = ("score", "label")  # a grade only where the column holds who
 QUERY_ID_NAMES = ("queryid", "qid", "query", "topic", "topicid", "questionid", "queryno")
 DOCUMENT_ID_NAMES = (
     *("corpusid", "docid", "docno", "pid", "passageid", "documentid", "document", "doc", "did", "corpus"),
+    "retrievalgt",  # AutoRAG's, with lists of ids
 )
 
 # --- labeled texts

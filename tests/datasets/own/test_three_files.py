@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import blindspot as bs
+from blindspot import policy
 from blindspot.cli import main
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import canonical_dataset, find_dataset
+from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.own.reference import reference_of_files
 from blindspot.datasets.own.retrieval_folder import guess
 from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.errors import InputError
-from blindspot.settings import Settings
+from blindspot.settings import Mode, Settings
 from tests.support.tables import each
 from tests.support.three_files import COLUMNS, GRADES, judged, three, with_columns
 
@@ -170,3 +173,65 @@ def test_an_upload_is_the_dataset_that_it_is_on_disk(tmp_path: Path, settings: S
     assert uploads.damage(stored.path.parent) == ""
     with pytest.raises(InputError, match="two files are called"):
         uploads.folder_of_files([("a.csv", b"x"), ("dir/a.csv", b"y"), ("b.csv", b"z")], settings)
+
+
+LISTS = [["d1"], ["d2", "d1"]]
+
+
+@each(
+    "ending, lists",
+    [(ending, lists) for ending in ("jsonl", "parquet") for lists in (LISTS, [[one] for one in LISTS])],
+)
+def test_lists_of_relevant_documents_beside_the_queries_as_autorag_has_them(
+    tmp_path: Path, ending: str, lists: list[list[object]]
+) -> None:
+    asked = pd.DataFrame(
+        {
+            "qid": ["q1", "q2"],
+            "query": ["which plums are blue", "which fruit is there"],
+            "retrieval_gt": lists,
+            "generation_gt": [["plums"], ["pears"]],
+        }
+    )
+    corpus = pd.DataFrame({"doc_id": ["d1", "d2", "d3"], "contents": ["plums turn blue", "pears too", "no fruit"]})
+    files = {"queries": asked, "judgments": asked, "documents": corpus}
+    paths = {part: str(tmp_path / f"{'corpus' if part == 'documents' else 'qa'}.{ending}") for part in files}
+    for part, frame in files.items():
+        frame.to_parquet(paths[part]) if ending == "parquet" else frame.to_json(
+            paths[part], orient="records", lines=True
+        )
+    entry = find_dataset(reference_of_files(paths))
+    data = entry.load(entry.id, ())
+    assert isinstance(data, RetrievalDataset)
+    assert [data.document_ids[d] for d in data.judged.tolist()] == ["d1", "d1", "d2"]
+    assert data.grades.tolist() == [1, 1, 1]
+    assert entry.own is not None
+    assert "has no grades" in entry.own.assumptions
+
+
+def test_judgments_may_have_the_texts_beside_the_ids(tmp_path: Path) -> None:
+    files = three(tmp_path)
+    rows = "query_id,query,doc_id,document,label\n7,Which plums are blue?,d1,a b,2\n8,Which,d2,c d,1\n8,Which,d3,e,0\n"
+    Path(files["judgments"]).write_text(rows, "utf-8")
+    given = with_columns(files) | {"judgments": files["judgments"]}
+    assert judged(reference_of_files(given)) == GRADES
+
+
+def test_a_demo_takes_a_visitors_three_files_and_leads_nowhere_else(tmp_path: Path, settings: Settings) -> None:
+    demo = replace(settings, mode=Mode.DEMO, session="visitor")
+    files = three(tmp_path)
+    sent = uploads.folder_of_files([(Path(p).name, Path(p).read_bytes()) for p in files.values()], demo)
+    parts = guess.parts({path.name: data for path, data in sent.contents.items()})
+    upload = uploads.add_folder(sent, FolderOptions.of(parts | COLUMNS), demo)
+    policy.check_dataset(upload.reference, demo)
+    policy.check_delivery(upload.reference, demo, reader_is_gone=False)
+    with pytest.raises(InputError, match="cannot be named on a hosted demo"):
+        policy.check_dataset(reference_of_files(with_columns(files)), demo)
+    folder = upload.reference.partition("?")[0]
+    for way_up in ("documents=..%2F..%2Fx.csv", "documents=%2Fetc%2Fpasswd", "queries=a%2F..%2F..%2Fx.csv"):
+        with pytest.raises(InputError, match="no path below the folder"):
+            find_dataset(f"{folder}?{way_up}")
+    with pytest.raises(InputError, match="format that is not accepted"):
+        uploads.folder_of_files([("a.parquet", b"PAR1")], demo)
+    with pytest.raises(InputError, match="on this demo"):
+        uploads.folder_of_files([("a.csv", b"x" * 2**20), ("b.csv", b"x" * 2**20), ("c.csv", b"x")], demo)

@@ -24,7 +24,7 @@ from blindspot.datasets.own.columns import OwnSource, check_text, is_blank, shor
 from blindspot.datasets.own.retrieval import counts_in_words, first_queries, grade_of
 from blindspot.datasets.own.retrieval_folder import guess, headers, trec
 from blindspot.datasets.own.retrieval_folder.options import DOCUMENTS, FORMS, JUDGMENTS, QUERIES, SKIP, FolderOptions
-from blindspot.datasets.own.retrieval_folder.source import JSON_NAMES, Source, id_of, numbered
+from blindspot.datasets.own.retrieval_folder.source import JSON_NAMES, Source, id_of, ids_of, numbered
 from blindspot.datasets.own.retrieval_folder.trec import Found
 from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
 from blindspot.errors import InputError
@@ -575,10 +575,10 @@ def _judgment_cells(source: Source) -> Iterator[tuple[int, str, str, object]]:
     path, example = source.path, '{"query-id": "q1", "corpus-id": "d1", "score": 1}'
     if source.is_typed:
         for number, (place, typed) in enumerate(source.typed_rows()):
-            query, document = (
-                id_of(typed[role], f"{place}, the {role}", role) for role in (headers.QUERY, headers.DOCUMENT)
-            )
-            yield source.table.places[number], query, document, typed.get(headers.GRADE, ALL_RELEVANT)
+            query = id_of(typed[headers.QUERY], f"{place}, the query", headers.QUERY)
+            grade = ALL_RELEVANT if source.has_lists else typed.get(headers.GRADE, ALL_RELEVANT)
+            for document in ids_of(typed[headers.DOCUMENT], f"{place}, the document", headers.DOCUMENT):
+                yield source.table.places[number], query, document, grade
         return
     if path.suffix == ".jsonl":
         for number, line in numbered(source.text):

@@ -33,6 +33,7 @@ class Form:
         needed: the roles without which nothing can be read.
         ignored: further names that are known and not read.
         optional: roles that a header may lack where all its other columns are known.
+        weak: names that count only where no other column has the role: a judgment may have the texts beside the ids.
     """
 
     what: str
@@ -41,6 +42,7 @@ class Form:
     ignored: tuple[str, ...] = ()
 
     optional: tuple[str, ...] = ()
+    weak: tuple[str, ...] = ()
 
     def knows(self, cell: str) -> bool:
         """Whether a cell is a known name."""
@@ -61,6 +63,9 @@ class Form:
             for role in roles:
                 if role != only:
                     found[role].remove(number)
+        for role, numbers in found.items():
+            strong = [number for number in numbers if keys[number] not in self.weak]
+            found[role] = strong or numbers
         return found
 
     def columns(
@@ -135,6 +140,7 @@ class UnknownHeader(InputError):
         )
 
 
+_TEXTS_BESIDE_IDS = ("query", "topic", "document", "doc", "corpus")
 DOCUMENTS = Form(
     "documents",
     {
@@ -161,6 +167,7 @@ JUDGEMENTS = Form(
     (QUERY, DOCUMENT),
     ("iteration", "iter", "q0", "unused"),
     (GRADE,),
+    _TEXTS_BESIDE_IDS,
 )
 RUNS = Form(
     "ranked documents",

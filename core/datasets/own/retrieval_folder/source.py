@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from blindspot.datasets.own.columns import shortened
-from blindspot.datasets.own.retrieval_folder.headers import Form
+from blindspot.datasets.own.retrieval_folder.headers import DOCUMENT, Form
 from blindspot.datasets.own.retrieval_folder.options import FORMS, JUDGMENTS
 from blindspot.errors import InputError
 from blindspot.files import tables
-from blindspot.files.tables import FileFormat, FileTable
+from blindspot.files.tables import FileFormat, FileTable, Nested, Texts
 
 JSON_NAMES = {JUDGMENTS: ("query-id", "corpus-id", "score")}
 _JSON_ID = "_id"  # of documents and queries
@@ -71,13 +71,23 @@ class Source:
         """Its rows, where these are typed."""
         return tables.tabulate(self.path, self.data)
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether a row of judgments has the ids of all relevant documents of a query: then there are no grades."""
+        if self.part != JUDGMENTS:
+            return False
+        named = self.named.get(DOCUMENT)
+        places = self.form.by_name(self.table.names)[DOCUMENT] if named is None else [self.table.number(named)]
+        return any(isinstance(cell, Texts | Nested) for place in places for cell in self.table.cells[place][:1])
+
     def typed_rows(self) -> Iterator[tuple[str, Mapping[str, object]]]:
         """Place of each row, for messages, and its cells by role.
 
         Raises:
             UnknownHeader: the names of the columns do not tell the roles.
         """
-        columns = self.form.columns(self.path, self.table.names, 1, self.named, is_header=True) or {}
+        form = replace(self.form, optional=()) if self.has_lists else self.form
+        columns = form.columns(self.path, self.table.names, 1, self.named, is_header=True) or {}
         for row in range(len(self.table.places)):
             yield self.table.where(row), {role: self.table.cells[number][row] for role, number in columns.items()}
 
@@ -132,3 +142,13 @@ def id_of(cell: object, place: str, what: str) -> str:
         expected="a text, written alike in all files",
         remedy='make them texts first: "1" and "1.0" are different ids',
     )
+
+
+def ids_of(cell: object, place: str, what: str) -> Sequence[str]:
+    """The id in a cell, or all of a list of ids."""
+    if isinstance(cell, Texts | Nested):
+        found = cell.texts if isinstance(cell, Nested) else tuple(cell)
+        if not found:
+            raise InputError(f"{place}: {str(cell)[:40]} is no list of ids", expected="ids of documents, one at least")
+        return [id_of(one, place, what) for one in found]
+    return [id_of(cell, place, what)]
