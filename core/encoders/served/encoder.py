@@ -232,6 +232,14 @@ class ServedEncoder:
         self._client.fetch(texts, self.prompt, cancel, found, self.info.dimension)
         return as_matrix(found, len(texts))
 
+    def asked_by(self, batch: int, parallel: int) -> ServedEncoder:
+        """The same model, asked with other numbers of texts per request and of requests at a time."""
+        params = replace(self.reference.params, batch=batch, parallel=parallel)
+        other = replace(self, reference=replace(self.reference, params=params))
+        if "_version" in self.__dict__:
+            other.__dict__["_version"] = self._version
+        return other
+
     def prompted(self, prompt: str, task: str = "") -> ServedEncoder:
         """The same model with another prompt; a server takes no task."""
         del task

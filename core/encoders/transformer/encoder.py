@@ -30,7 +30,7 @@ from blindspot.encoders.transformer import backends, library, side_by_side, unpa
 from blindspot.encoders.transformer.batches import Tokens, batches_by_tokens, batches_to_join, tokenize
 from blindspot.encoders.transformer.folder import ModelFolder, settings_digests
 from blindspot.encoders.transformer.forward import Forward, leave_out_whole_masks
-from blindspot.encoders.transformer.layers import Reading, readings
+from blindspot.encoders.transformer.layers import Edit, Reading, readings
 from blindspot.encoders.transformer.library import DOCUMENT, QUERY, TEXT, Agreement, LibraryEncoder
 from blindspot.encoders.transformer.missing import missing_refused
 from blindspot.encoders.transformer.packed import pack
@@ -495,9 +495,9 @@ class SentenceTransformerEncoder:
         """See ``LayeredEncoder``."""
         return self.backend is Backend.TORCH and not self.encoded_by
 
-    def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
+    def readings(self, texts: Sequence[str], cancel: CancelToken, edit: Edit = Edit.NONE) -> Mapping[Reading, Float32]:
         """See ``LayeredEncoder``."""
-        return readings(self._model, [self.prompt + t for t in texts], self.max_length, self.device, cancel)
+        return readings(self._model, [self.prompt + t for t in texts], self.max_length, self.device, cancel, edit)
 
     def token_parts(self, text: str) -> TokenParts | None:
         """See ``TokenVectors``: means over tokens, at most normalized; word pieces count for their words.

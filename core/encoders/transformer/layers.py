@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -32,6 +33,41 @@ FIRST_LAST = Reading(None, "mean of first and last layer")
 STATIC = Reading(None, "mean of the input embeddings")
 
 
+class Token(NamedTuple):
+    id: int
+    is_special: int  # 1 or 0
+
+
+class Edit(StrEnum):
+    """A change of a text's tokens; the value is shown."""
+
+    NONE = "its own tokens"
+    NO_SPECIAL = "no special tokens"
+    SPECIAL_TWICE = "its special tokens twice"
+    NO_FIRST = "no first token"
+    NO_LAST = "no last token"
+    NO_FIRST_PIECE = "no first token of the text itself"
+    NO_LAST_PIECE = "no last token of the text itself"
+    LAST_TWICE = "its last token twice"
+
+    def apply(self, tokens: Sequence[Token]) -> list[Token]:
+        """The tokens after the change; of a text that would have none left, as they are."""
+        pieces = [place for place, token in enumerate(tokens) if not token.is_special]
+        first, last = (pieces[0], pieces[-1] + 1) if pieces else (len(tokens), len(tokens))
+        before, inside, after = list(tokens[:first]), list(tokens[first:last]), list(tokens[last:])
+        changed = {
+            Edit.NONE: list(tokens),
+            Edit.NO_SPECIAL: inside,
+            Edit.SPECIAL_TWICE: [*before, *before, *inside, *after, *after],
+            Edit.NO_FIRST: list(tokens[1:]),
+            Edit.NO_LAST: list(tokens[:-1]),
+            Edit.NO_FIRST_PIECE: [*before, *inside[1:], *after],
+            Edit.NO_LAST_PIECE: [*before, *inside[:-1], *after],
+            Edit.LAST_TWICE: [*tokens, *tokens[-1:]],
+        }
+        return changed[self] or list(tokens)
+
+
 @runtime_checkable
 class LayeredEncoder(Protocol):
     """A transformer whose layers can be read."""
@@ -41,19 +77,20 @@ class LayeredEncoder(Protocol):
         """False where a graph computes them, or the library encodes, whose tokens are not ours."""
         ...
 
-    def readings(self, texts: Sequence[str], cancel: CancelToken) -> Mapping[Reading, Float32]:
+    def readings(self, texts: Sequence[str], cancel: CancelToken, edit: Edit = Edit.NONE) -> Mapping[Reading, Float32]:
         """``[n, d] float32`` by reading, of the texts with the encoder's prompt; raises as ``Encoder.encode``."""
         ...
 
 
 def readings(
-    model: Any, texts: Sequence[str], max_length: int, device: str, cancel: CancelToken
+    model: Any, texts: Sequence[str], max_length: int, device: str, cancel: CancelToken, edit: Edit = Edit.NONE
 ) -> dict[Reading, Float32]:
     """``[n, d] float32`` of every layer under every pooling.
 
     Args:
         model: a ``SentenceTransformer``; its modules after the pooling are not applied.
         max_length: tokens, special ones included, after which a text is truncated; 0 for never.
+        edit: of the tokens after truncation.
 
     Raises:
         Cancelled: between two batches.
@@ -64,12 +101,22 @@ def readings(
     backbone, tokenizer = model[0].auto_model, model.tokenizer
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         cancel.check()
-        batch = tokenizer(
+        found_tokens = tokenizer(
             list(texts[start : start + TEXTS_AT_ONCE]),
             truncation=bool(max_length),
             max_length=max_length or None,
-            padding=True,
             return_special_tokens_mask=True,
+            verbose=False,
+        )
+        tokens = [
+            edit.apply(list(map(Token, ids, special)))
+            for ids, special in zip(found_tokens["input_ids"], found_tokens["special_tokens_mask"], strict=True)
+        ]
+        batch = tokenizer.pad(
+            {
+                "input_ids": [[token.id for token in row] for row in tokens],
+                "special_tokens_mask": [[token.is_special for token in row] for row in tokens],
+            },
             return_tensors="pt",
             verbose=False,
         ).to(device)

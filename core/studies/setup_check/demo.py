@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +23,7 @@ from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
 from blindspot.studies.setup_check.models import Model, cosines, unit
 from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.space import similarities
 from blindspot.types import CancelToken, Float32, Float64, Int64, no_progress
 
 PAIRS, RETRIEVAL = "demo-pairs", "demo-retrieval"
@@ -31,6 +32,12 @@ NEAREST = 10
 SCORE = "ndcg@10"
 AGREES, DIFFERS = 0.9995, 0.98  # median cosines: int8 weights leave 0.9996, 4 bits 0.95
 ALIKE = 0.99  # of the worst text; weights in int8 leave 0.999
+# Checks that say why vectors differ, and those that say why some do, or a little.
+EXPLAIN = frozenset(
+    {"order", "batch", "asked", "distinct", "dimension", "space", "pooling", "layer", "tokens", "prompt"}
+)
+EXPLAIN_SOME = frozenset({"precision", "limit", "case", "accents", "newlines", "spaces", "composition"})
+ANOTHER = 0.8  # correlation of the cosines between texts, below which it is another model; other poolings leave 0.85
 WORST = 20  # texts kept
 
 
@@ -98,8 +105,13 @@ def _shared(own: Float32, theirs: Float32) -> float:
     return float(np.mean([len(set(a) & set(b)) / NEAREST for a, b in zip(*nearest, strict=True)]))
 
 
-def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Sequence[str]) -> Result:
-    """Cosines of the probes' vectors ``[n, d]`` with the reference's ``[n, D]``; ``kinds`` are of the probes."""
+def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Sequence[str], wrong: Set[str]) -> Result:
+    """Cosines of the probes' vectors ``[n, d]`` with the reference's ``[n, D]``.
+
+    Args:
+        kinds: of the probes.
+        wrong: ids of the other checks that found something.
+    """
     figures: dict[str, object] = {}
     about_ranks = ""
     if ranked is not None:
@@ -118,8 +130,24 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
     if middle >= AGREES and least >= ALIKE:
         return Result("agreement", Verdict.OK, said, "", figures)
     worst = kinds[int(np.argmin(alike))]
-    advice = f"The other checks say what differs. The text that differs most is of the kind “{worst}”."
+    most = f"The text that differs most is of the kind “{worst}”."
     is_wrong = middle < DIFFERS or least < DIFFERS
+    between = float(np.corrcoef(similarities(own), similarities(theirs))[0, 1])
+    figures["between_texts"] = between
+    is_explained = bool(wrong & EXPLAIN) or (between >= ANOTHER and bool(wrong & EXPLAIN_SOME) and middle >= DIFFERS)
+    if is_explained:
+        advice = f"The other checks say what differs. {most}"
+    elif between < ANOTHER:
+        said = f"Another model: {said} Cosines between texts have a correlation of {between:.2f} with the reference's."
+        advice = (
+            "The vectors are not the reference's in any way that is known: check which model the server has loaded."
+        )
+    else:
+        said = (
+            f"Something differs: {said} Cosines between texts have a correlation of {between:.2f} with the "
+            "reference's, so it is a similar model, or gets other texts."
+        )
+        advice = f"No other check explains it: compare weights, prompt and template, and tokenizer. {most}"
     return Result("agreement", Verdict.WRONG if is_wrong else Verdict.LOOK, said, advice, figures)
 
 

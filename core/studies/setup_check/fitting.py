@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.encoders.transformer.layers import Reading
+from blindspot.encoders.transformer.layers import Edit, Reading
 from blindspot.studies.setup_check.models import Model, Reference, cosines
 from blindspot.studies.setup_check.results import Result, Verdict
 from blindspot.types import Float32
@@ -22,6 +22,9 @@ FITS = 0.9995  # median cosine from which the published vectors need no other ex
 LEFT = 0.5
 EXPLAINS = 0.85  # least median cosine of a named explanation
 OWN = 0.9999  # median cosine of the reading that the reference itself uses
+
+# What clients, templates and tokenizers put after a text.
+SUFFIXES = (" ", ".", "\n", "</s>", "<eos>", "<|endoftext|>", "<|im_end|>", "[SEP]")
 
 # Of queries and documents, by the models that made them known. The first is compared with the others.
 SCHEMES = {
@@ -42,7 +45,7 @@ class Candidate:
     """A way in which the reference may have been set up.
 
     Attributes:
-        aspect: ``pooling``, ``layer``, ``prompt`` or ``case``; "" for the published set-up.
+        aspect: ``pooling``, ``layer``, ``tokens``, ``prompt`` or ``case``; "" for the published set-up.
         name: in words, to follow "fits".
         vectors: ``[n, D] float32``.
     """
@@ -87,19 +90,30 @@ def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candida
     """All candidates for these texts, the number of layers, and the aspects that could be tried."""
     published = reference.encode(texts)
     found = [Candidate("", "the published set-up", published)]
-    aspects = {"prompt"}
+    aspects = {"prompt", "tokens"}
     found += _prompts(reference, texts)
+    found += [
+        Candidate(
+            "tokens", f"the reference with {suffix!r} after each text", reference.encode([t + suffix for t in texts])
+        )
+        for suffix in SUFFIXES
+    ]
     lowered = reference.encode([text.lower() for text in texts])
     if np.median(cosines(lowered, published)) < FITS:
         found.append(Candidate("case", "the reference with lower-cased texts", lowered))
     layers = 0
     if reference.readings is not None:
-        by_reading = {r: v for r, v in reference.readings(texts).items() if v.shape == published.shape}
+        by_reading = {r: v for r, v in reference.readings(texts, Edit.NONE).items() if v.shape == published.shape}
         fits = {r: float(np.median(cosines(v, published))) for r, v in by_reading.items()}
         own = max(fits, key=lambda r: fits[r], default=None)
         layers = max((r.layer or 0 for r in by_reading), default=0)
         if own is not None and fits[own] >= OWN:  # else something follows the pooling
             aspects |= {"pooling", "layer"}
+            found += [
+                Candidate("tokens", f"the reference with {edit}", reference.readings(texts, edit)[own])
+                for edit in Edit
+                if edit is not Edit.NONE
+            ]
             found += [
                 Candidate(_aspect(reading, own), str(reading), vectors)
                 for reading, vectors in by_reading.items()
@@ -149,6 +163,8 @@ def fit(vectors: Float32, made: tuple[list[Candidate], int, frozenset[str]]) -> 
 ADVICE = {
     "pooling": "Set the pooling that the model was published with on the server.",
     "layer": "The server returns another layer than the published model: check its options for the output layer.",
+    "tokens": "The server makes other tokens of a text than the published tokenizer: compare its settings for special "
+    "tokens, its template, and what the client puts after a text.",
     "prompt": "Put each prompt before a text exactly once: either the server adds it, or the client does.",
 }
 

@@ -10,11 +10,25 @@ import numpy as np
 from blindspot.encoders.base import Encoder, EncoderIdentity, FittedEncoder, VerifiedEncoder
 from blindspot.encoders.roles import PromptedEncoder
 from blindspot.encoders.served.encoder import ServedEncoder
-from blindspot.encoders.transformer.layers import LayeredEncoder, Reading
+from blindspot.encoders.transformer.layers import Edit, LayeredEncoder, Reading
 from blindspot.errors import BlindspotError, InputError
 from blindspot.types import CancelToken, Float32, Float64
 
 Batch = Callable[[Sequence[str]], Float32]  # n texts in one batch to [n, d]
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How runs ask a server.
+
+    Attributes:
+        batch: texts of a request; ``parallel``: requests at a time.
+        otherwise: the model, asked with another batch and number of requests.
+    """
+
+    batch: int
+    parallel: int
+    otherwise: Callable[[int, int], Batch]
 
 
 @dataclass
@@ -27,6 +41,7 @@ class Model:
         is_partial: whether rows of NaN are texts without a vector, rather than a fault.
         texts, requests: how many texts were encoded so far, in how many batches.
         heard: called with ``texts`` after every batch.
+        asking: how runs ask it, if it is on a server.
     """
 
     batch: Batch
@@ -35,10 +50,15 @@ class Model:
     texts: int = 0
     requests: int = 0
     heard: Callable[[int], None] | None = None
+    asking: Asking | None = None
 
     def encode(self, texts: Sequence[str]) -> Float32:
         """``[n, d] float32``; raises ``BlindspotError`` for another number of rows, and what the model does."""
-        found = np.asarray(self.batch(list(texts)), dtype=np.float32)
+        return self.counted(self.batch, texts)
+
+    def counted(self, batch: Batch, texts: Sequence[str]) -> Float32:
+        """As ``encode``, by another function."""
+        found = np.asarray(batch(list(texts)), dtype=np.float32)
         if found.ndim != 2 or len(found) != len(texts):
             raise BlindspotError(
                 f"{len(texts)} texts gave an array of {found.shape}", expected=f"{len(texts)} vectors of one length"
@@ -66,19 +86,27 @@ class Reference(Model):
         prompt: put before every text by itself.
         declared: prompts that the model declares, by name.
         prompted: the same model with another prompt; None if it cannot take one.
-        readings: vectors by layer and pooling; None if it has no layers.
+        readings: vectors by layer and pooling, of edited tokens; None if it has no layers.
     """
 
     prompt: str = ""
     declared: Mapping[str, str] = field(default_factory=dict)
     prompted: Callable[[str], Batch] | None = None
-    readings: Callable[[Sequence[str]], Mapping[Reading, Float32]] | None = None
+    readings: Callable[[Sequence[str], Edit], Mapping[Reading, Float32]] | None = None
 
 
 def model_of(encoder: Encoder, cancel: CancelToken) -> Model:
     """The model of an encoder; raises ``InputError`` for one that learns from the texts."""
     identity = _checked(encoder, cancel)
-    return Model(_batch_of(encoder, cancel), identity.max_length, encoder.info.is_partial)
+    model = Model(_batch_of(encoder, cancel), identity.max_length, encoder.info.is_partial)
+    if isinstance(encoder, ServedEncoder):
+        served: ServedEncoder = encoder
+
+        def otherwise(batch: int, parallel: int) -> Batch:
+            return _batch_of(served.asked_by(batch, parallel), cancel)
+
+        model.asking = Asking(served.reference.batch, served.reference.params.parallel, otherwise)
+    return model
 
 
 def _batch_of(encoder: Encoder, cancel: CancelToken) -> Batch:
@@ -103,7 +131,7 @@ def reference_of(encoder: Encoder, cancel: CancelToken) -> Reference:
         made.prompted = prompted
     if isinstance(encoder, LayeredEncoder) and encoder.reads_layers:
         layered: LayeredEncoder = encoder
-        made.readings = lambda texts: layered.readings(texts, cancel)
+        made.readings = lambda texts, edit: layered.readings(texts, cancel, edit)
     return made
 
 

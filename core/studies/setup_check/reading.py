@@ -22,6 +22,8 @@ USUAL = 100  # words: fewer are rarely meant
 SHORT = 0.9  # share of the declared or the reference's limit below which texts are cut off too early
 COMPARED = 3  # long texts compared with their beginnings
 TOPIC = "bread milk cheese butter soup rice sugar fruit apple dinner kitchen meat fish salt cake wine cook"
+BEGINNING, END, ENDS = "beginning", "end", "ends"
+OTHER_PART = "Texts are cut off at another side than usual: set the truncation side on the server as published."
 CUT = "Longer texts are cut off without a word: raise the limit on the server (maximum length, truncation)."
 TOKENS_PER_WORD = 1.1  # of the frequent words here, special tokens included, at most
 SAME, OTHER = 1e-6, 1e-4  # 1 - cosine below which a model does not see a difference, above which its reference does
@@ -35,6 +37,7 @@ class Limit:
         words: that are read of a longer text; None if a text of ``tried`` words is read as a whole.
         tried: words of the longest text that was accepted.
         refused: the error for the shortest text that was refused; "" for none.
+        part: which is read of a longer text: "beginning", "end", or "ends" without what is between.
         is_stale: more words do not change the vector, but it is not that of the words before them either.
     """
 
@@ -42,6 +45,7 @@ class Limit:
     tried: int
     refused: str = ""
     is_stale: bool = False
+    part: str = BEGINNING
 
     @property
     def reads(self) -> int:
@@ -87,12 +91,35 @@ def limit_of(model: Model, longest: int, noise: float = 0.0) -> Limit:
         return float(apart(vector(n), whole)[0]) <= bound
 
     if top <= FEWEST or not is_cut(max(FEWEST, top - ADDED)):
-        return Limit(None, top, refused)
+        return _other_part(model, text, top, bound) or Limit(None, top, refused)
     low, high = FEWEST - 1, max(FEWEST, top - ADDED)  # a text of `high` words is like the whole
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_cut(middle) else (middle, high)
     return Limit(high, top, refused, _is_stale(model, high, top))
+
+
+def _other_part(model: Model, text: Sequence[str], top: int, bound: float) -> Limit | None:
+    """The limit of a model that reads the end of long texts, or both ends; None if it reads a text of ``top`` words."""
+    others = (TOPIC.split() * (ADDED // len(TOPIC.split()) + 1))[:ADDED]
+
+    def is_unread(n: int, part: str) -> bool:
+        """Of a text of ``n`` words, whether its beginning or its middle can be replaced without a trace."""
+        start = 0 if part == END else (n - ADDED) // 2
+        replaced = [*text[:start], *others, *text[start + ADDED : n]]
+        a, b = model.encode([" ".join(text[:n])]), model.encode([" ".join(replaced)])
+        return float(apart(a, b)[0]) <= bound
+
+    if top < FEWEST + 2 * ADDED:
+        return None
+    part = next((part for part in (END, ENDS) if is_unread(top, part)), "")
+    if not part:
+        return None
+    low, high = FEWEST + ADDED, top
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_unread(middle, part) else (middle, high)
+    return Limit(high - ADDED, top, part=part)
 
 
 def _is_stale(model: Model, words_read: int, top: int) -> bool:
@@ -126,6 +153,7 @@ def limit(found: Limit, declared: int, theirs: Limit | None) -> Result:
         "words": found.words,
         "tried": found.tried,
         "refused": found.refused or None,
+        "part": found.part,
         "declared_tokens": declared or None,
         "reference_words": theirs.words if theirs else None,
     }
@@ -137,18 +165,30 @@ def limit(found: Limit, declared: int, theirs: Limit | None) -> Result:
         return Result("limit", Verdict.UNCHECKED, why, "", figures)
     if found.refused:
         said = f"Texts of more than {found.tried:,} frequent words are refused: {found.refused}"
+    elif found.part != BEGINNING:
+        said = f"Of longer texts, about {found.words:,} words are read, at their {found.part}."
     elif found.words is None:
         said = f"Adding words still changes the vector at {found.tried:,} words."
     else:
         said = f"After {found.words:,} frequent words, adding more does not change the vector."
     verdict, compared = _compared(found, declared, theirs)
+    if found.part != BEGINNING and verdict in {Verdict.WRONG, Verdict.LOOK}:
+        return Result("limit", verdict, f"{said} {compared}".strip(), OTHER_PART, figures)
     advice = {Verdict.WRONG: CUT, Verdict.LOOK: f"Compare with the model's card. {CUT}"}.get(verdict, "")
     return Result("limit", verdict, f"{said} {compared}".strip(), advice, figures)
+
+
+def _by_part(theirs: Limit | None) -> tuple[Verdict, str]:
+    if theirs is None:
+        return Verdict.LOOK, "Most models read the beginning."
+    return Verdict.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}the {theirs.part}."
 
 
 def _compared(found: Limit, declared: int, theirs: Limit | None) -> tuple[Verdict, str]:
     """The verdict, and what the limit was compared with."""
     reads = found.reads
+    if found.part != (theirs.part if theirs else BEGINNING):
+        return _by_part(theirs)
     if theirs is None:
         is_cut = bool(declared) and reads < min(SHORT * declared / TOKENS_PER_WORD, found.tried)
         if declared:

@@ -46,21 +46,58 @@ def finite(vectors: Float32, probes: Sequence[Probe], *, is_partial: bool) -> Re
     return Result("finite", Verdict.OK, said + (f" {missing} texts have no vector." if missing else ""), "", figures)
 
 
-def repeat(first: Float32, again: Float32) -> Result:
-    """The same texts, each encoded alone twice, ``[n, d]``."""
-    moved = 1 - cosines(first, again)
-    figures = {"texts": len(moved), "most": float(moved.max()), "median": float(np.median(moved))}
-    said = f"{len(moved)} texts encoded twice moved by at most {moved.max():.1e} (1 - cosine)."
-    return Result(
-        "repeat",
-        _graded(float(moved.max())),
-        said,
-        ""
-        if moved.max() <= MOVED
-        else "The same text gets different vectors: look for dropout left on, several "
-        "replicas with different models, or a cache that returns other texts' vectors.",
-        figures,
+def repeat(first: Float32, again: Float32, one: Float32, requests: Sequence[int], text: str) -> Result:
+    """Texts encoded alone more than once.
+
+    Args:
+        first, again: the same texts twice, ``[n, d]``.
+        one: one text many times, ``[k, d]``; ``requests``: the number of each of its requests, ascending.
+    """
+    moved = np.concatenate([1 - cosines(first, again), 1 - cosines(one, one[:1].repeat(len(one), axis=0))])
+    groups = _groups(one)
+    sizes = np.bincount(groups)
+    figures: dict[str, object] = {
+        "texts": len(first),
+        "asked": len(one),
+        "most": float(moved.max()),
+        "median": float(np.median(moved)),
+        "vectors": len(sizes),
+    }
+    said = (
+        f"{len(first)} texts encoded twice, and one {len(one)} times at uneven intervals, moved by at most "
+        f"{moved.max():.1e} (1 - cosine)."
     )
+    verdict = _graded(float(moved.max()))
+    if verdict is Verdict.OK:
+        return Result("repeat", verdict, said, "", figures)
+    if 1 < len(sizes) <= len(one) // 3:
+        times = ", ".join(f"{size}" for size in sorted(sizes.tolist(), reverse=True))
+        rare = np.array(requests)[groups == int(sizes.argmin())]
+        every = int(np.gcd.reduce(np.diff(rare))) if len(rare) > 3 else 1
+        figures |= {"times": sorted(sizes.tolist(), reverse=True), "every": every}
+        said += (
+            f" {text!r} got {len(sizes)} different vectors ({times} times each)"
+            f"{f', one of them once in {every} requests' if every > 1 else ''}: several replicas answer, and not all "
+            "have the same model or settings."
+        )
+        return Result("repeat", verdict, said, "Ask each replica by its own address, and replace the odd one.", figures)
+    advice = (
+        "The same text gets different vectors: look for dropout left on, several replicas with different models, or a "
+        "cache that returns other texts' vectors."
+    )
+    return Result("repeat", verdict, said, advice, figures)
+
+
+def _groups(vectors: Float32) -> Int64:
+    """Numbers of groups of the same vectors, ``[k]``."""
+    out = np.zeros(len(vectors), dtype=np.int64)
+    known: list[int] = []
+    for row in range(len(vectors)):
+        near = [i for i, other in enumerate(known) if 1 - cosines(vectors[[row]], vectors[[other]])[0] <= MOVED]
+        if not near:
+            known.append(row)
+        out[row] = near[0] if near else len(known) - 1
+    return out
 
 
 @dataclass(frozen=True)
@@ -132,6 +169,38 @@ def batch(alone: Float32, together: Float32, texts: Sequence[str]) -> Result:
     return Result("batch", _graded(most), said, advice, figures)
 
 
+def asked(changes: Float64, texts: Sequence[str], number: int, elsewhere: int, how: str, cure: str) -> Result:
+    """Texts asked for as a run asks, twice; some of them, ``texts``, against their vectors alone.
+
+    Args:
+        changes: ``[n]``, the larger 1 - cosine of each text's two answers.
+        number: of all texts that were asked for.
+        elsewhere: how many answers are another text's vector.
+        how: it was asked, in words; ``cure``: what other way of asking mends it, "" for none.
+    """
+    most, row = float(changes.max()), int(changes.argmax())
+    changed = int((changes > MOVED).sum())
+    figures = {"texts": len(texts), "changed": changed, "elsewhere": elsewhere, "most": most, "worst": texts[row]}
+    said = (
+        f"{number:,} texts asked for twice, {how}: the {len(texts)} that were also asked for alone moved by at most "
+        f"{most:.1e} (1 - cosine)."
+    )
+    if most <= MOVED:
+        return Result("asked", Verdict.OK, said, "", figures)
+    others = f", {elsewhere:,} answers of them are other texts' vectors" if elsewhere else ""
+    said = f"{said[:-1]}; {changed} have another vector than alone{others}."
+    advice = "Runs ask so, and their scores are wrong. "
+    advice += f"Until the server is mended, {cure} helps: write it into the reference." if cure else (
+        "Neither smaller requests nor one at a time help: ask for each text alone (batch=1), and look at the server."
+    )  # fmt: skip
+    return Result("asked", _graded(most), said, advice, figures)
+
+
+def moved(a: Float32, b: Float32) -> Float64:
+    """1 - cosine of each row of ``a`` with that of ``b``, ``[n]``; 0 for two zero vectors."""
+    return np.where((a == b).all(axis=1), 0.0, 1 - cosines(a, b))
+
+
 def _graded(moved: float) -> Verdict:
     return Verdict.OK if moved <= MOVED else Verdict.LOOK if moved <= FAR else Verdict.WRONG
 
@@ -165,6 +234,11 @@ def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, refer
     if not pairs:
         said = f"Of {int(counts.sum())} texts, no two that should differ have the same vector."
         return Result("distinct", Verdict.OK, said, "", figures)
+    twins = [(i, j) for i, j in pairs if probes[i].pair == probes[j].pair != -1 and probes[i].kind is Kind.TWIN]
+    if len(twins) == sum(p.kind is Kind.TWIN for p in probes) // 2:
+        said = f"All {len(twins)} pairs of texts that differ in their last word alone have exactly the same vector."
+        advice = "The last word is not read: compare the tokenizer's settings, or what the client cuts off."
+        return Result("distinct", Verdict.WRONG, said, advice, figures)
     i, j = pairs[0]
     figures["example"] = [probes[i].text, probes[j].text]
     cause = _cause(probes[i], probes[j])
@@ -180,8 +254,10 @@ def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, refer
 
 
 def _differ_in_spelling(a: Probe, b: Probe) -> bool:
-    """Whether that they have the same vector is for another check to say."""
-    return a.pair == b.pair != -1 and a.kind is not Kind.TWIN
+    """Whether that they have the same vector is for another check to say, or no fault: a model of words alone knows
+    neither their order nor their number."""
+    same_words = {*a.text.split()} == {*b.text.split()}
+    return same_words or (a.pair == b.pair != -1 and a.kind is not Kind.TWIN)
 
 
 def _cause(a: Probe, b: Probe) -> str:

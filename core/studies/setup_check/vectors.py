@@ -14,17 +14,24 @@ import numpy as np
 
 from blindspot.studies.setup_check.models import apart, cosines, unit
 from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.space import constant_columns
 from blindspot.types import Float32
 
+COARSEST = "4-bit, or int8 with quantized activations"
 PRECISIONS = (
     (3e-5, "float32"),
     (3e-3, "float16"),
     (1.7e-2, "bfloat16"),
     (0.15, "int8"),
-    (0.6, "4-bit, or int8 with quantized activations"),
+    (0.6, COARSEST),
 )
+TEXTS = " Another prompt, template or suffix than those that were tried leaves as much, too."
+PADDED = "The vectors were padded with zeros: cosines are not affected, memory and other dimensions are."
 VECTORS = "Vectors are quantized. Expect lower scores, and say so with them; or ask for float32."
-WEIGHTS = "The weights are quantized, or they are others. Ask the server for the precision that it loaded."
+WEIGHTS = (
+    "Quantized weights and slightly other ones (trained on, averaged, with noise) leave the same residual. Ask the "
+    "server for the precision and the revision that it loaded."
+)
 FINE = ("float32", "float16", "bfloat16")
 LAYERS = 6  # of the model on which the bounds were measured
 UNIT = 1e-2  # by which a length may differ from 1: bfloat16 rounds to 4e-3
@@ -66,21 +73,41 @@ def length(vectors: Float32, reference: Float32 | None) -> Result:
     return Result("length", Verdict.WRONG, f"{said} The reference's all have length 1.", advice, figures)
 
 
+def _alone(vectors: Float32) -> Result:
+    d, idle = vectors.shape[1], len(constant_columns(vectors))
+    figures = {"dimension": d, "zero": idle}
+    if not idle:
+        return Result("dimension", Verdict.OK, f"{d:,} dimensions.", "", figures)
+    said = f"{d:,} dimensions, of which {idle:,} at one end are zero in all vectors."
+    return Result("dimension", Verdict.LOOK, said, f"{PADDED} Compare with the model's card.", figures)
+
+
 def dimension(vectors: Float32, reference: Float32 | None) -> Result:
     """Dimension of ``vectors [n, d]`` and whether they are the first d of the reference's ``[n, D]``."""
     d = vectors.shape[1]
     if reference is None:
-        return Result("dimension", Verdict.OK, f"{d:,} dimensions.", "", {"dimension": d})
-    full = reference.shape[1]
-    figures = {"dimension": d, "reference": full, "prefix": None}
+        return _alone(vectors)
+    idle, full = len(constant_columns(vectors)), reference.shape[1]
+    figures: dict[str, object] = {"dimension": d, "reference": full, "prefix": None}
     if d == full:
         return Result("dimension", Verdict.OK, f"{d:,} dimensions, as the reference.", "", figures)
+    if idle and d - idle == full:
+        used = np.flatnonzero(vectors.any(axis=0))
+        figures |= {"zero": idle, "prefix": float(np.median(cosines(vectors[:, used], reference)))}
+        said = f"{d:,} dimensions: the reference has {full:,}, and {idle:,} at one end are zero in all vectors."
+        return Result("dimension", Verdict.WRONG, said, f"{PADDED} Ask for {full:,} dimensions.", figures)
     if d > full:
         advice = "This is another model than the reference: check the model's name on the server."
         return Result("dimension", Verdict.WRONG, f"{d:,} dimensions; the reference has {full:,}.", advice, figures)
     cut = reference[:, :d]
     alike = float(np.median(cosines(vectors, cut)))
     figures["prefix"] = alike
+    return _cut(vectors, reference, alike, figures)
+
+
+def _cut(vectors: Float32, reference: Float32, alike: float, figures: dict[str, object]) -> Result:
+    """Of vectors of fewer dimensions, whose median cosine with the reference's first is ``alike``."""
+    d, full = vectors.shape[1], reference.shape[1]
     if alike < PREFIX:
         said = f"{d:,} dimensions; they are not the first of the reference's {full:,} (median cosine {alike:.3f})."
         return Result("dimension", Verdict.WRONG, said, "This looks like another model than the reference.", figures)
@@ -142,7 +169,9 @@ def precision(vectors: Float32, best: Float32 | None, layers: int, with_what: st
         name = next((n for bound, n in PRECISIONS if middle <= bound * (1.0 if n == "float32" else scale)), "")
         figures |= {"residual": middle, "most": float(residual.max()), "precision": name or None}
         said = f"The residual to {with_what} is {middle:.1e} in the median and at most {residual.max():.1e}"
-        said += f": like {name}." if name else ": too much for any precision."
+        said += f": as much as {name} leaves." if name else ": too much for any precision."
+        if name and name not in FINE:
+            said = f"Something differs, in the numbers or in the weights. {said}"
         is_fine = name in FINE
     if in_steps:
         said = f"The numbers of a vector lie in {seen}." + (f" {said}" if best is not None else "")
@@ -151,4 +180,4 @@ def precision(vectors: Float32, best: Float32 | None, layers: int, with_what: st
         return Result("precision", Verdict.OK, said, "", figures)
     if not name:
         return Result("precision", Verdict.UNCHECKED, said, "", figures)
-    return Result("precision", Verdict.WRONG, said, WEIGHTS, figures)
+    return Result("precision", Verdict.WRONG, said, WEIGHTS + (TEXTS if name == COARSEST else ""), figures)
