@@ -293,13 +293,13 @@ def mixing_requests(model: MiniLM) -> Serve:
         with lock:
             number = next(numbers)
             at_work[number] = vectors
-        sleep(0.02)
+        sleep(0.01)
         with lock:
             others = [of for other, of in at_work.items() if other != number and len(of) == len(vectors)]
             mixed = vectors.copy()
             if others:
                 mixed[:4] = others[0][:4]
-        sleep(0.02)
+        sleep(0.01)
         with lock:
             del at_work[number]
         return mixed

@@ -37,7 +37,9 @@ EXPLAIN = frozenset(
     {"order", "batch", "asked", "distinct", "dimension", "space", "pooling", "layer", "tokens", "prompt"}
 )
 EXPLAIN_SOME = frozenset({"precision", "limit", "case", "accents", "newlines", "spaces", "composition"})
-ANOTHER = 0.8  # correlation of the cosines between texts, below which it is another model; other poolings leave 0.85
+# Correlation of the cosines between texts, and median cosine with the reference's, below which it is another model:
+# random weights leave 0.3 and 0.01, another prefix or suffix 0.7 and 0.87.
+ANOTHER, UNRELATED = 0.8, 0.5
 WORST = 20  # texts kept
 
 
@@ -137,7 +139,7 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
     is_explained = bool(wrong & EXPLAIN) or (between >= ANOTHER and bool(wrong & EXPLAIN_SOME) and middle >= DIFFERS)
     if is_explained:
         advice = f"The other checks say what differs. {most}"
-    elif between < ANOTHER:
+    elif between < ANOTHER and middle < UNRELATED:
         said = f"Another model: {said} Cosines between texts have a correlation of {between:.2f} with the reference's."
         advice = (
             "The vectors are not the reference's in any way that is known: check which model the server has loaded."
@@ -145,7 +147,7 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
     else:
         said = (
             f"Something differs: {said} Cosines between texts have a correlation of {between:.2f} with the "
-            "reference's, so it is a similar model, or gets other texts."
+            "reference's: it is a similar model, or gets other texts."
         )
         advice = f"No other check explains it: compare weights, prompt and template, and tokenizer. {most}"
     return Result("agreement", Verdict.WRONG if is_wrong else Verdict.LOOK, said, advice, figures)
