@@ -706,7 +706,7 @@ def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> list
                 address={"show": "worst for A", "a": str(run.plan.variant)},
             )
         )
-    kept = run.metrics["mrr_filtered"]
+    kept = rows.score(filtered=True).mrr
     try:
         scores = further.scores_by_group(run, ranked.pairs, rows, material.settings, material.repository)
     except BlindspotError:  # nothing can be ranked again

@@ -47,6 +47,7 @@ def shuffled(rows: Rows) -> Rows:
     return out
 
 
+@pytest.mark.heavy
 @each("name", SETS)
 def test_another_order_is_the_same_golden_set(tmp_path: Path, name: str) -> None:
     columns, rows = SETS[name]
@@ -68,6 +69,7 @@ def test_another_order_is_the_same_golden_set(tmp_path: Path, name: str) -> None
     assert straight.form == ""
 
 
+@pytest.mark.heavy
 @each("columns, rows", [MINIMAL, LABELLED])
 def test_where_the_order_decides_the_score_it_is_refused(tmp_path: Path, columns: Sequence[str], rows: Rows) -> None:
     one, other = write(tmp_path / "one.csv", columns, rows), write(tmp_path / "other.csv", columns, shuffled(rows))
@@ -76,6 +78,7 @@ def test_where_the_order_decides_the_score_it_is_refused(tmp_path: Path, columns
         bs.gate("random-projection", other, tmp_path / "old.json", store=tmp_path / "store")
 
 
+@pytest.mark.heavy
 @each(
     "name, changed, said",
     [
