@@ -61,6 +61,7 @@ def test_an_unchanged_model_passes_and_another_one_not_on_a_set_that_needs_no_mo
         said = blindspot(*asked, baseline, "--encoder", "lsa", "--json")
         assert (said.code, said.json["outcome"], said.json["same_vectors"]) == (0, "passed", True)
         assert tag(junit) == "system-out"
+    assert blindspot(*asked, "bm25", "--encoder", "bm25").code == 0  # which has no vectors
     other = (*asked, "lsa", "--encoder", "lsa~center", "--max-drop", "0.5")
     said = blindspot(*other)
     assert said.code == 3

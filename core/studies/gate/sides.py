@@ -43,6 +43,7 @@ class Recorded:
         texts: ``[m]`` digests of the items, likewise; empty where they are not known.
         vectors: what ``sketch_of`` keeps of the model's vectors before its ``transform``; empty where they are not
             known, or there are none.
+        source: digest of what made its vectors, or its ranking, and of the texts; "" if it is not known.
         values: by score its value; ``parts``: by score ``[m]``, see ``ItemScores``.
     """
 
@@ -59,6 +60,7 @@ class Recorded:
     rows: str = ""
     vectors: tuple[float, ...] = ()
     transform: str = ""
+    source: str = ""
 
     def in_order_of(self, other: Recorded) -> Recorded | None:
         """The same with its items in another side's order; None where they are others, or items that are alike but for
@@ -137,6 +139,7 @@ def recorded(run: RunRecord, scores: Mapping[str, ItemScores], settings: Setting
         rows,
         _sketch_of_run(run, settings),
         plan.variant.transform,
+        plan.embedding_digest,
     )
 
 
@@ -181,8 +184,12 @@ def sketch_of(matrix: Float32, covered: Bool) -> Float64:
 
 
 def have_same_vectors(old: Recorded, new: Recorded) -> bool:
-    """Whether both models gave the same vectors for the same texts, but for the order of sums."""
-    if not old.vectors or len(old.vectors) != len(new.vectors) or old.transform != new.transform:
+    """Whether both models gave the same vectors, or ranking, of the same texts, but for the order of sums."""
+    if old.transform != new.transform:
+        return False
+    if old.source and old.source == new.source:
+        return True
+    if not old.vectors or len(old.vectors) != len(new.vectors):
         return False
     a, b = np.array(old.vectors), np.array(new.vectors)
     return bool(np.abs(a - b).max() <= SAME_VECTORS * np.sqrt((a**2).mean()))
@@ -223,7 +230,9 @@ def write(
         "items": side.numbers.tolist(),
         "item_digests": list(side.texts),
         "parts": {name: values.tolist() for name, values in side.parts.items()},
-        **({"vectors": list(side.vectors), "transform": side.transform} if side.vectors else {}),
+        "source": side.source,
+        "transform": side.transform,
+        **({"vectors": list(side.vectors)} if side.vectors else {}),
         "manifest": _without_paths(dict(run.manifest)),
         **({"texts": list(first.texts)} if texts else {}),
     }
@@ -300,4 +309,5 @@ def _checked(content: Mapping[str, Any]) -> Recorded:
         rows,
         vectors,
         str(content.get("transform", "")),
+        str(content.get("source", "")),
     )

@@ -107,7 +107,11 @@ class Verdict:
             if part
         )
         if self.is_same:
-            return (measured, "Both models give the same vectors.", *([self.form] if self.form else []))
+            return (
+                measured,
+                "Both models give the same vectors, or the same ranking.",
+                *([self.form] if self.form else []),
+            )
         bounds = f"With {least:.0%} confidence each, the drop is {ends}." if ends else "The drop has no bounds."
         is_undecided = self.outcome is Outcome.UNDECIDED
         said = {

@@ -19,6 +19,7 @@ from blindspot.studies.setup_check.results import Result, Verdict
 from blindspot.types import Float32
 
 FITS = 0.9995  # median cosine from which the published vectors need no other explanation
+SAME = 1 - 1e-6  # median cosine of candidates that are no other ones
 LEFT = 0.5
 EXPLAINS = 0.85  # least median cosine of a named explanation
 OWN = 0.9999  # median cosine of the reading that the reference itself uses
@@ -119,7 +120,9 @@ def candidates(reference: Reference, texts: Sequence[str]) -> tuple[list[Candida
                 for reading, vectors in by_reading.items()
                 if fits[reading] < OWN
             ]
-    return found, layers, frozenset(aspects)
+    # A suffix that the tokenizer removes, such as a space, changes nothing.
+    others = [c for c in found[1:] if np.median(cosines(c.vectors, published)) < SAME]
+    return [found[0], *others], layers, frozenset(aspects)
 
 
 def _aspect(reading: Reading, own: Reading) -> str:
