@@ -65,7 +65,8 @@ OWN_FORMS = (
 OWN_FOLDER_FORMS = (
     "a folder of queries, documents and judgments in the format of BEIR (corpus.jsonl, queries.jsonl, qrels/*.tsv) or "
     f"TREC. Other judgments than those in test: {OWN_FOLDER}?split=NAME. To leave out what is not judged or not there: "
-    f"{OWN_FOLDER}?missing=skip"
+    f"{OWN_FOLDER}?missing=skip. Files and columns of other names: "
+    f"{OWN_FOLDER}?documents=FILE&queries=FILE&judgments=FILE&queries.text=COLUMN"
 )
 _DEMO_SENTENCES = ASSETS / "demo" / "minimal_pairs.tsv"
 _DEMO_SCORED = ASSETS / "demo" / "scored_pairs.tsv"

@@ -697,8 +697,8 @@ def _further_answers(run: RunRecord, ranked: Ranked, material: Material) -> list
                 [run],
                 kind="near-duplicates-missed",
                 level=Level.CAUTION,
-                sentence=f"In {percent(value)} of the {found.missed:,} pairs that {{A}} misses, the text ranked first "
-                "is a near-duplicate of the query or the match: it may be as right an answer.",
+                sentence=f"In {percent(value)} of {found.in_words} of {{A}}, the text ranked first is "
+                "a near-duplicate of the query or the match: it may be as right an answer.",
                 value=value,
                 test=f"counted over {found.missed:,} missed pairs, raw ranks",
                 n=found.missed,

@@ -138,10 +138,19 @@ def _similarities(ranked: RunVectors, queries: Int64, members: Int64, metric: Si
 
 @dataclass(frozen=True)
 class CloseMisses:
-    """How many of the ``missed`` pairs that were looked at have a near-duplicate of query or match first."""
+    """How many of the ``missed`` pairs that were looked at have a near-duplicate of query or match first.
+
+    Attributes:
+        are_all: whether all missed pairs were looked at, or evenly spaced ones.
+    """
 
     missed: int
     close: int
+    are_all: bool = True
+
+    @property
+    def in_words(self) -> str:
+        return counted(self.missed, "missed pair" if self.are_all else "evenly spaced missed pair")
 
     @property
     def are_many(self) -> bool:
@@ -181,7 +190,7 @@ def close_misses(
         looked_at += 1
         first = above.texts[item]
         close += are_close(first, pairs.mate[place]) or are_close(first, pairs.query[place])
-    return CloseMisses(looked_at, close)
+    return CloseMisses(looked_at, close, len(above.places) == len(missed))
 
 
 def warning(run: RunRecord, settings: Settings, repository: Repository) -> str:
@@ -197,7 +206,7 @@ def warning(run: RunRecord, settings: Settings, repository: Repository) -> str:
     except BlindspotError:  # nothing can be ranked again: the misses were counted from what is kept
         scores = {}
     said = (
-        f"{run.plan.variant.label}: in {percent(found.close / found.missed)} of {counted(found.missed, 'missed pair')} "
+        f"{run.plan.variant.label}: in {percent(found.close / found.missed)} of {found.in_words} "
         "the text ranked first is a near-duplicate of the query or the match, and may be as right an answer"
     )
     for name, score in scores.items():
