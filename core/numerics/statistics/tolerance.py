@@ -78,7 +78,7 @@ def drop(
         known: what is independent among the items; without a refusal.
         tolerance: 0 or more, in units of the score.
         alpha: of one side, such as 0.05.
-        most: that an item can lose; 1 for a share.
+        most: that an item can lose: 1 for a share, and 2 for a correlation, on which few influences are larger.
         is_mean: whether the score is the mean of the items' values. Otherwise (a correlation) a few items say nothing.
     """
     from scipy.special import betaincinv, stdtrit
@@ -87,7 +87,7 @@ def drop(
     if np.ptp(lost) <= ROUNDING * most:  # else what is left of a variance would be rounding, which many items carry
         variance = carried = 0.0
     quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
-    found = _Moments(value, variance * known.effective, known.effective, quantile, most if is_mean else None)
+    found = _Moments(value, variance * known.effective, known.effective, quantile, most)
     low = high = None
     if carried >= FEWEST_FOR_T:
         low, high = found.low, found.high
@@ -128,14 +128,14 @@ class _Moments:
     Attributes:
         spread: variance of one of ``n`` units.
         quantile: of Student's t.
-        most: that a unit can lose or gain; None where nothing bounds it, as of an influence on a correlation.
+        most: that a unit is taken to lose or gain, where the drop is another than the measured one.
     """
 
     mean: float
     spread: float
     n: float
     quantile: float
-    most: float | None
+    most: float
 
     @property
     def error(self) -> float:
@@ -153,8 +153,6 @@ class _Moments:
         """The distance x of a bound, at least Student's t, that solves
         ``x^2 = quantile^2 / n (spread + most x - x (2 mean + x))``."""
         t = self.quantile * self.error
-        if self.most is None:
-            return t
         k = self.quantile**2 / self.n
         half = k * (self.most - 2 * mean) / 2
         return max(t, (half + math.sqrt(max(half * half + (1 + k) * k * self.spread, 0.0))) / (1 + k))

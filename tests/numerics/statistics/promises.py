@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, spearmanr
 
-from blindspot.numerics.statistics.correlations import correlations, influences
+from blindspot.numerics.statistics.correlations import correlations, influences, spearman_influences
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
 from blindspot.numerics.statistics.tolerance import Decision, drop
@@ -230,6 +230,39 @@ def passes(draw: Callable[[Rng, int, float], Float64], n: int, tolerance: float)
     return gated(draw, n, tolerance, Decision.WITHIN)
 
 
+def on_spearman(n: int, *, rare: bool) -> Callable[[Rng, int], float | None]:
+    """The share of re-trainings of which a gate on Spearman's correlation passes a drop of just the tolerance.
+
+    Args:
+        rare: a few pairs are badly off; else all are a little.
+    """
+
+    def similarities(rng: Rng, size: int) -> tuple[Float64, Float64, Float64]:
+        gold, common, noise = rng.normal(size=(3, size))
+        old = gold + 0.5 * common + 0.2 * rng.normal(size=size)
+        if rare:
+            noise = np.where(rng.random(size) < 0.05, 6 * noise, 0.1 * noise)
+            return gold, old, gold + 0.5 * common + 0.2 * rng.normal(size=size) + noise
+        return gold, old, gold + 0.5 * common + 0.45 * noise
+
+    def score(first: Float64, second: Float64) -> float:
+        return float(spearmanr(first, second).statistic)
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        gold, old, new = similarities(rng, 200_000)
+        tolerance = score(old, gold) - score(new, gold)
+        known, found = Dependence.of_groups(np.arange(n), Unit.PAIRS), 0
+        for _ in range(repetitions):
+            gold, old, new = similarities(rng, n)
+            lost = spearman_influences(old, gold) - spearman_influences(new, gold)
+            value = score(old, gold) - score(new, gold)
+            said = drop(value, lost, known, tolerance, 0.05, 2.0, is_mean=False).decision
+            found += said is Decision.WITHIN
+        return found / repetitions
+
+    return measure
+
+
 CELLS = (
     Cell.of("MRR, 10 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(10))),
     Cell.of("MRR, 15 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(15))),
@@ -282,6 +315,9 @@ CELLS = (
         FAILS,
         gated(small_and_gained, 300, 0.02, Decision.BEYOND),
     ),
+    Cell.of("Gate on Spearman, 100 pairs, all a little worse", "0.071", PASSES, on_spearman(100, rare=False)),
+    Cell.of("Gate on Spearman, 100 pairs, a few much worse", "0.149", PASSES, on_spearman(100, rare=True)),
+    Cell.of("Gate on Spearman, 300 pairs, all a little worse", "0.059", PASSES, on_spearman(300, rare=False)),
 )
 
 
