@@ -28,7 +28,7 @@ from blindspot.types import Float64
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
 ROUNDING = 1e-12  # of a value, against the range of a score
 MOST_ITEMS = 10_000_000  # more items than this would be needed: no number is given
-HALVINGS = 40  # of an interval that has the smallest visible drop
+HALVINGS = 20  # of an interval that has the smallest visible drop
 
 
 class Decision(StrEnum):
