@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
 import numpy as np
 
-from blindspot.encoders.base import EncoderInfo
-from blindspot.encoders.in_process import FunctionEncoder, as_array, matrix_of, reference_of, register
+from blindspot.encoders.base import ROLE_NAMES, EncoderInfo, RolePrompts
+from blindspot.encoders.in_process import (
+    Encode,
+    FunctionEncoder,
+    RoleFunctionEncoder,
+    as_float32,
+    matrix_of,
+    reference_of,
+    register,
+)
 from blindspot.encoders.objects import is_library_object, object_encoder
 from blindspot.errors import InputError
 from blindspot.types import Float32, Variant
@@ -42,7 +52,16 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
     for method in METHODS:  # also of sklearn's transformers
         if not isinstance(model, type) and callable(getattr(model, method, None)) and not hasattr(model, "__array__"):
             title = name or type(model).__name__
-            return Variant(register(_of_function(getattr(model, method), title)), NO_TRANSFORM)
+            return Variant(register(_of_function(getattr(model, method), title, _by_task(model))), NO_TRANSFORM)
+    if isinstance(model, type):
+        raise InputError(f"{model.__name__} is a class", expected=f"an object of it: {model.__name__}(...)")
+    if _has_tokens_alone(model):
+        raise InputError(
+            f"a {type(model).__name__} of transformers takes tokens and has a vector per token",
+            expected=EXPECTED,
+            remedy="save it with its tokenizer and name the folder (dir:PATH), or give it the pooling that it was "
+            "trained with as a SentenceTransformer",
+        )
     if callable(model):
         return Variant(register(_of_function(model, name)), NO_TRANSFORM)
     if isinstance(model, list | tuple) or any(hasattr(model, one) for one in ("__array__", "detach", "toarray")):
@@ -50,20 +69,44 @@ def variant_of(model: Any, name: str, texts: Callable[[], Sequence[str]]) -> Var
     raise InputError(f"the type {type(model).__name__} is no model", expected=EXPECTED)
 
 
-def _of_function(function: Callable[[list[str]], Any], name: str) -> FunctionEncoder:
-    """Nothing tells what a function computes: no stored embeddings of an earlier one are reused."""
+def _has_tokens_alone(model: Any) -> bool:
+    """Whether it is a model of transformers, which is called with tokens."""
+    package = sys.modules.get("transformers")
+    kind = getattr(package, "PreTrainedModel", None) if package else None
+    return isinstance(kind, type) and isinstance(model, kind)
+
+
+def _by_task(model: Any) -> dict[str, Callable[[list[str]], Any]]:
+    """Functions of its own for queries and documents, of an object that has both."""
+    found = {task: getattr(model, f"encode_{task}", None) for task in ROLE_NAMES}
+    return {task: one for task, one in found.items() if callable(one)} if all(map(callable, found.values())) else {}
+
+
+def _of_function(
+    function: Callable[[list[str]], Any], name: str, by_task: Mapping[str, Callable[[list[str]], Any]] | None = None
+) -> FunctionEncoder:
+    """Nothing tells what a function computes: no stored embeddings of an earlier one are reused.
+
+    Args:
+        by_task: functions for queries and for documents, where these have their own.
+    """
     title = name or getattr(function, "__name__", "function").replace("<lambda>", "function")
 
-    def encode(texts: Sequence[str]) -> Float32:
-        return matrix_of(function(list(texts)), len(texts), title)
+    def encodes_by(one: Callable[[list[str]], Any]) -> Encode:
+        return lambda texts: matrix_of(one(list(texts)), len(texts), title)
 
-    dimension = int(encode([_PROBE]).shape[1])
-    return FunctionEncoder(reference_of(title), uuid4().hex, _info(title, dimension, 0), encode)
+    encode, reference, revision = encodes_by(function), reference_of(title), uuid4().hex
+    info = _info(title, int(encode([_PROBE]).shape[1]), 0)
+    if not by_task:
+        return FunctionEncoder(reference, revision, info, encode)
+    info = replace(info, role_prompts=RolePrompts("", ""))
+    tasks = {task: encodes_by(one) for task, one in by_task.items()}
+    return RoleFunctionEncoder(reference, revision, info, encode, by_task=tasks)
 
 
 def _of_array(vectors: Any, name: str, texts: Sequence[str]) -> FunctionEncoder:
     try:
-        matrix = np.ascontiguousarray(as_array(vectors), dtype=np.float32)
+        matrix = np.ascontiguousarray(as_float32(vectors))
     except (TypeError, ValueError) as error:
         raise InputError(f"the vectors are no matrix: {error}", expected=EXPECTED) from error
     if matrix.ndim != 2 or len(matrix) != len(texts) or not matrix.shape[-1]:

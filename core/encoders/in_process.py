@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from blindspot.encoders.alone import MOST_APART, apart, rows_to_ask
 from blindspot.encoders.base import Encoder, EncoderIdentity, EncoderInfo
 from blindspot.errors import BlindspotError, InputError
 from blindspot.types import CancelToken, Float32
@@ -54,19 +55,62 @@ class FunctionEncoder:
         """No-op: the program has it."""
 
     def encode(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``Encoder.encode``; raises ``BlindspotError`` also where a text has another vector alone than among
+        others, or when it is asked again."""
+        return self._encoded(texts, cancel, asks_again=True)
+
+    def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """See ``AskedAgain``."""
+        return self._encoded(texts, cancel, asks_again=False)
+
+    def _encoded(self, texts: Sequence[str], cancel: CancelToken, *, asks_again: bool) -> Float32:
         out = np.empty((len(texts), self.info.dimension), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_AT_ONCE):
             cancel.check()
             some = list(texts[start : start + TEXTS_AT_ONCE])
-            vectors = matrix_of(self.function(some), len(some), self.reference)
-            if vectors.shape[1] != self.info.dimension:
-                now, before = vectors.shape[1], self.info.dimension
-                raise BlindspotError(
-                    f"{self.reference} gave vectors of {now} dimensions, and of {before} before",
-                    expected="as many in each call",
-                )
+            vectors = self._asked(some)
+            for row in rows_to_ask(some, is_first=not start) if asks_again else ():
+                self._check_alone(some[row], vectors[row])
             out[start : start + len(some)] = vectors
         return out
+
+    def _asked(self, texts: list[str]) -> Float32:
+        vectors = matrix_of(self.function(texts), len(texts), self.reference)
+        if vectors.shape[1] != self.info.dimension:
+            now, before = vectors.shape[1], self.info.dimension
+            raise BlindspotError(
+                f"{self.reference} gave vectors of {now} dimensions, and of {before} before",
+                expected="as many in each call",
+            )
+        return vectors
+
+    def _check_alone(self, text: str, vector: Float32) -> None:
+        alone = self._asked([text])[0]
+        if not (np.isfinite(vector).all() and np.isfinite(alone).all()):
+            return  # refused by name where all vectors are
+        if (difference := apart(vector, alone)) > MOST_APART:
+            raise BlindspotError(
+                f"{self.reference} gives {text[:60]!r} another vector alone than among others: they "
+                f"differ by {difference:.0%} of its length",
+                expected="the same vector in each call, whatever texts are beside it",
+                remedy="end the model's training mode (model.eval()), and fit what is fitted on texts beforehand",
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class RoleFunctionEncoder(FunctionEncoder):
+    """A model with functions of its own for queries and for documents: a ``PromptedEncoder``.
+
+    Attributes:
+        by_task: functions as ``function``, by ``query`` and ``document``.
+    """
+
+    by_task: Mapping[str, Encode] = field(default_factory=dict)
+
+    def prompted(self, prompt: str, task: str = "") -> FunctionEncoder:
+        """See ``blindspot.encoders.roles.PromptedEncoder``."""
+        function = self.by_task.get(task, self.function)
+        return replace(self, function=lambda texts: function([f"{prompt}{text}" for text in texts]))
 
 
 def matrix_of(found: object, rows: int, whose: str) -> Float32:
@@ -83,7 +127,7 @@ def matrix_of(found: object, rows: int, whose: str) -> Float32:
             remedy="wrap it: lambda texts: asyncio.run(function(texts))",
         )
     try:
-        matrix = np.asarray(as_array(found), dtype=np.float32)
+        matrix = as_float32(found)
     except (TypeError, ValueError) as error:
         raise BlindspotError(f"{whose} gave no matrix: {error}", expected=f"an array of {rows:,} rows") from error
     if matrix.ndim != 2 or len(matrix) != rows or not matrix.shape[1]:
@@ -91,6 +135,17 @@ def matrix_of(found: object, rows: int, whose: str) -> Float32:
             f"{whose} gave an array of shape {matrix.shape} for {rows:,} texts", expected=f"({rows}, dimension)"
         )
     return matrix
+
+
+def as_float32(found: Any) -> Float32:
+    """What a program gave as an array; raises ``TypeError`` or ``ValueError`` where this would lose some of it."""
+    given = as_array(found)
+    if np.ma.is_masked(given):
+        raise ValueError("some of its values are masked")
+    array = np.asarray(given)
+    if np.iscomplexobj(array):
+        raise TypeError("its values are complex numbers")
+    return array.astype(np.float32, copy=False)
 
 
 def as_array(found: Any) -> Any:

@@ -1,7 +1,7 @@
 """Digest of a model object of a running program: of all that can decide its vectors.
 
 That is its weights, and every setting of each of its modules: classes, configurations, prompts, truncation, tokenizer.
-What cannot be digested (a hook, a method exchanged by the program, an object of a class that is not known) is said by
+What cannot be digested (a hook, a class or function of the program's own, one that it has exchanged) is said by
 None: such a model is its own, and its vectors are never taken for those of another.
 """
 
@@ -39,7 +39,9 @@ _NOISE = frozenset(
         *("deprecation_warnings", "_in_target_context_manager", "verbose"),
     }
 )
-_LIBRARIES = ("torch", "transformers", "sentence_transformers", "tokenizers", "peft")
+_LIBRARIES = frozenset({"torch", "transformers", "sentence_transformers", "tokenizers", "peft"})
+# Of bases of their classes and of functions: nobody exchanges those.
+_TRUSTED = _LIBRARIES | {"builtins", "abc", "typing", "collections", "operator", "math", "huggingface_hub"}
 _OF_TOKENIZERS = (
     *("model_max_length", "padding_side", "truncation_side", "chat_template", "model_input_names", "add_bos_token"),
     *("add_eos_token", "clean_up_tokenization_spaces", "special_tokens_map", "split_special_tokens"),
@@ -69,12 +71,14 @@ def digest_of_object(model: Any) -> str | None:
 def _parts(model: Any) -> Iterator[bytes]:
     known = {id(module): name for name, module in model.named_modules()}
     count = 0
+    for kind in {type(module) for module in model.modules()}:
+        _refuse_own_code(kind)
     for name, module in model.named_modules(remove_duplicate=False):
         yield f"{name}: {_name_of(type(module))}".encode()
         if any(getattr(module, hooks, None) for hooks in _HOOKS):
             raise _Unknown(f"{name} has hooks")
-        for key, value in sorted(vars(module).items()):
-            if key not in _OF_TORCH and key not in _NOISE:
+        for key, value in sorted(_that_count(vars(module)).items()):
+            if key not in _OF_TORCH:
                 yield f"{key}={_described(value, known, 0)}".encode()
     for tensors in (model.named_parameters(remove_duplicate=False), model.named_buffers(remove_duplicate=False)):
         for name, tensor in tensors:
@@ -106,7 +110,7 @@ def _described(value: Any, known: dict[int, str], depth: int) -> str:
     if value is None or isinstance(value, bool | int | float | complex | str | bytes | enum.Enum):
         return repr(value)
     if isinstance(value, Mapping):
-        pairs = sorted((inner(key), inner(one)) for key, one in value.items() if key not in _NOISE)
+        pairs = sorted((inner(key), inner(one)) for key, one in value.items())
         return f"{{{', '.join(': '.join(pair) for pair in pairs)}}}"
     if isinstance(value, Set):
         return f"set({sorted(map(inner, value))})"
@@ -130,8 +134,9 @@ def _of_object(value: Any, known: dict[int, str], depth: int) -> str:
     if found:
         return found
     kind = type(value)
-    if not kind.__module__.startswith(_LIBRARIES):
+    if _package_of(kind) not in _LIBRARIES:
         raise _Unknown(f"an object of type {_name_of(kind)}")
+    _refuse_own_code(kind)
     described = f"{_name_of(kind)} {_of_a_library(value, inner)}"
     known[id(value)] = hashlib.sha256(described.encode()).hexdigest()  # each layer has the same configuration
     return described
@@ -140,6 +145,8 @@ def _of_object(value: Any, known: dict[int, str], depth: int) -> str:
 def _of_torch(value: Any) -> str:
     import torch
 
+    if isinstance(value, torch.nn.Module):
+        raise _Unknown("a module that is no part of the model")
     if isinstance(value, torch.Tensor):
         return _of_tensor(value).hex()
     if isinstance(value, torch.device):
@@ -166,10 +173,23 @@ def _of_a_library(value: Any, inner: Callable[[Any], str]) -> str:
     if hasattr(value, "backend_tokenizer"):
         return _of_tokenizer(value, inner)
     if hasattr(value, "to_dict") and hasattr(value, "model_type"):
-        return f"{inner(value.to_dict())} {inner(getattr(value, '_attn_implementation', None))}"
+        settings = _configuration(value.to_dict())
+        return f"{inner(settings)} {inner(getattr(value, '_attn_implementation', None))}"
     if not hasattr(value, "__dict__"):
         raise _Unknown(f"an object of type {_name_of(type(value))}")
-    return inner({name: one for name, one in vars(value).items() if name not in _OF_TORCH})
+    return inner({name: one for name, one in _that_count(vars(value)).items() if name not in _OF_TORCH})
+
+
+def _that_count(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes without those that decide no vector; not of a mapping that users name entries of, such as prompts."""
+    return {name: value for name, value in settings.items() if name not in _NOISE}
+
+
+def _configuration(value: Any) -> Any:
+    """A configuration's mapping, and those in it, as ``_that_count``."""
+    if not isinstance(value, Mapping):
+        return value
+    return {name: _configuration(one) for name, one in _that_count(value).items()}
 
 
 def _of_tokenizer(tokenizer: Any, inner: Callable[[Any], str]) -> str:
@@ -187,13 +207,26 @@ def _of_function(function: Any) -> str:
     found: Any = sys.modules.get(function.__module__ or "")
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)
-    if found is not function and not isinstance(function, types.BuiltinFunctionType):
-        raise _Unknown(f"a function of the program's own: {function.__qualname__}")
-    if not str(function.__module__).startswith((*_LIBRARIES, "_")) and not isinstance(
-        function, types.BuiltinFunctionType
-    ):
+    is_built_in = isinstance(function, types.BuiltinFunctionType)
+    if not is_built_in and (found is not function or _package_of(function) not in _TRUSTED):
         raise _Unknown(f"a function of the program's own: {function.__qualname__}")
     return f"{function.__module__}.{function.__qualname__}"
+
+
+def _refuse_own_code(kind: type) -> None:
+    """Raise ``_Unknown`` for a class of the program's own, which may say something else tomorrow under the same name,
+    and for a library's class of which the program has exchanged a method."""
+    for base in kind.__mro__:
+        if _package_of(base) not in _TRUSTED:
+            raise _Unknown(f"a class of the program's own: {_name_of(base)}")
+        for name, own in vars(base).items():
+            if isinstance(own, types.FunctionType) and _package_of(own) not in _TRUSTED:
+                raise _Unknown(f"a method of the program's own: {_name_of(base)}.{name}")
+
+
+def _package_of(named: Any) -> str:
+    """Of a class or function; code that a model brings along (``transformers_modules``) is of no library."""
+    return str(named.__module__ or "").partition(".")[0]
 
 
 def _name_of(kind: type) -> str:

@@ -182,29 +182,34 @@ def array_of(path: Path) -> Any:
 
 
 def sha256_once(path: Path) -> str:
-    """Hex sha256 of a file, cached until its size or mtime changes; raises ``InputError`` if unreadable."""
+    """Hex sha256 of a file, cached until the file changes; raises ``InputError`` if unreadable."""
     require_file(path)
-    status = path.stat()
     try:
-        return _sha256(path, status.st_size, status.st_mtime_ns)
+        return _sha256(path, state_of(path))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}", remedy="check its permissions") from error
 
 
 def lines_once(path: Path) -> int:
-    """Number of lines of the unpacked file, cached until its size or mtime changes."""
+    """Number of lines of the unpacked file, cached until the file changes."""
     require_file(path)
+    return _lines(path, state_of(path))
+
+
+def state_of(path: Path) -> tuple[int, ...]:
+    """What differs after any change of a file: a copy can have the size and mtime of the one in whose place it is put,
+    but not its inode, and whatever sets an mtime sets the ctime too."""
     status = path.stat()
-    return _lines(path, status.st_size, status.st_mtime_ns)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev
 
 
 @lru_cache(maxsize=256)
-def _sha256(path: Path, _size: int, _mtime_ns: int) -> str:
+def _sha256(path: Path, _state: tuple[int, ...]) -> str:
     return sha256_of(path)
 
 
 @lru_cache(maxsize=256)
-def _lines(path: Path, _size: int, _mtime_ns: int) -> int:
+def _lines(path: Path, _state: tuple[int, ...]) -> int:
     count, last = 0, b"\n"
     with opened(path) as file:
         while block := file.read(BLOCK):

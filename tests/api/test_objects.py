@@ -270,6 +270,78 @@ def test_what_cannot_be_digested_is_never_shared(folder: Path) -> None:
     assert len(revisions) == 2
 
 
+def _with_own_pooling(model: Any, sign: float) -> None:
+    import torch
+
+    class Pooled(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+            return features | {"sentence_embedding": sign * features["sentence_embedding"]}
+
+    model.append(Pooled())
+
+
+def _of_own_class(model: Any, sign: float) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    class Own(SentenceTransformer):  # type: ignore[misc]
+        def encode(self, *texts: Any, **options: Any) -> Any:
+            return sign * super().encode(*texts, **options)
+
+    model.__class__ = Own
+
+
+def _with_own_activation(model: Any, sign: float) -> None:
+    from sentence_transformers.base.modules import Dense
+
+    class Activation:
+        def __call__(self, values: Any) -> Any:
+            return sign * values
+
+    model.append(Dense(32, 8, activation_function=Activation()))
+
+
+@pytest.mark.parametrize("change", [_with_own_pooling, _of_own_class, _with_own_activation])
+def test_code_of_the_program_is_never_taken_for_what_it_was(change: Callable[[Any, float], None], folder: Path) -> None:
+    """As in a notebook, whose cell with a class is edited and run again."""
+    for sign in (1.0, -1.0):
+        other = loaded(folder)
+        change(other, sign)
+        assert digest_of_object(other) is None
+
+
+def test_an_exchanged_method_of_a_library_is_never_shared(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    monkeypatch.setattr(Pooling, "forward", lambda _, features: features)
+    assert digest_of_object(loaded(folder)) is None
+
+
+def test_a_function_of_the_main_program_is_its_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sentence_transformers.base.modules import Dense
+
+    import __main__
+
+    def activation(values: Any) -> Any:
+        return values
+
+    activation.__module__, activation.__qualname__ = "__main__", "activation"
+    monkeypatch.setattr(__main__, "activation", activation, raising=False)
+    other = loaded(folder)
+    other.append(Dense(32, 8, activation_function=activation))
+    assert digest_of_object(other) is None
+
+
+def test_prompts_are_told_apart_whatever_they_are_called(folder: Path) -> None:
+    digests = set()
+    for name in ("verbose", "init_kwargs", "query"):
+        for prompt in ("one: ", "other: "):
+            other = loaded(folder)
+            other.prompts, other.default_prompt_name = {name: prompt}, name
+            digests.add(digest_of_object(other))
+    assert len(digests) == 6
+    assert None not in digests
+
+
 # --- what else a program has
 
 
@@ -333,10 +405,50 @@ def test_what_gives_none_is_told_in_a_line() -> None:
     class Late:
         encode = staticmethod(later)
 
-    for given in (later, rows, Late(), growing, lambda texts: {"dense": texts}, lambda texts: "vectors"):
+    def centered(texts: list[str]) -> Any:
+        return np.array(Wrapped().encode(texts)) - np.mean(Wrapped().encode(texts), axis=0)
+
+    chance = np.random.default_rng(0)
+    no_matrix = (lambda texts: {"dense": texts}, lambda texts: "vectors")
+    loses = (
+        lambda texts: np.array(Wrapped().encode(texts)) + 1j,
+        lambda texts: np.ma.masked_less(Wrapped().encode(texts), 2),
+    )
+    not_of_the_text = (centered, lambda texts: chance.normal(size=(len(texts), 3)))
+    for given in (later, rows, Late(), growing, *no_matrix, *loses, *not_of_the_text, Wrapped):
         with pytest.raises(BlindspotError) as caught:
             encoder_of(given, "given").encode(TEXTS, CancelToken())
         assert "\n" not in str(caught.value)
+
+
+class InRoles(Wrapped):
+    """An object that encodes queries and documents in ways of their own."""
+
+    def encode_query(self, sentences: list[str]) -> Any:
+        return [[-value for value in row] for row in self.encode(sentences)]
+
+    def encode_document(self, sentences: list[str]) -> Any:
+        return self.encode(sentences)
+
+
+def test_an_object_with_functions_of_roles_is_asked_by_them() -> None:
+    encoder = encoder_of(InRoles())
+    texts = np.array(Wrapped().encode(list(TEXTS)), dtype=np.float32)
+    np.testing.assert_array_equal(encoder.encode(TEXTS, CancelToken()), texts)
+    np.testing.assert_array_equal(by_role(encoder, TEXTS).encode(TEXTS, CancelToken()), -texts)
+    np.testing.assert_array_equal(by_role(encoder, ("another",)).encode(TEXTS, CancelToken()), texts)
+    data = {
+        "queries": {"id": ["1", "2"], "text": ["a", "banana"]},
+        "documents": {"id": ["x", "y", "z"], "text": ["b", "bananas", "the rain, then"]},
+        "judgments": {"query": ["1", "2"], "document": ["x", "y"], "grade": [1, 1]},
+    }
+    as_texts, in_roles = (bs.retrieval(one, data).metrics["ndcg@10"] for one in (Wrapped(), InRoles()))
+    assert in_roles < as_texts
+
+
+def test_a_model_of_transformers_is_refused(folder: Path) -> None:
+    with pytest.raises(InputError, match="takes tokens"):
+        bs.evalrank(loaded(folder)[0].auto_model, PAIRS)
 
 
 def test_a_cross_encoder_is_refused(tmp_path: Path) -> None:

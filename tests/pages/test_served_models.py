@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from blindspot.encoders.alone import FIRST
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.served import client, encoder
-from blindspot.encoders.served.encoder import FIRST_ALONE
 from blindspot.encoders.served.probes import PROBES
 from blindspot.errors import InputError
 from blindspot.runs import estimates, pipeline
@@ -138,7 +138,7 @@ def test_a_dry_run_says_what_would_be_sent_and_sends_nothing(site: EmbeddingSite
     assert "1,400" in done.err
     asked = [text for text in site.texts if text not in PROBES]
     assert len(set(asked)) == 1_400
-    assert len(asked) == 1_400 + FIRST_ALONE + 5  # asked again alone, of six chunks
+    assert len(asked) == 1_400 + FIRST + 5  # asked again alone, of six chunks
     assert "sends" not in blindspot(*sweep, "--json").json
 
 

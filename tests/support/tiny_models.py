@@ -68,6 +68,8 @@ ARCHITECTURES: Mapping[str, Mapping[str, Any]] = {
     "SqueezeBertConfig": BERT | {"embedding_size": WIDE},
     "ConvBertConfig": BERT | {"embedding_size": WIDE},
     "MegatronBertConfig": BERT,
+    "EsmConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1, "mask_token_id": 103},
+    "XLMConfig": {"emb_dim": WIDE, "n_layers": LAYERS, "n_heads": HEADS, "pad_index": 0, "embed_init_std": 0.3},
     "CamembertConfig": BERT | {"max_position_embeddings": 514, "pad_token_id": 1},
 }
 

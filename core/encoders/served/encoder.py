@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
-import zlib
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from time import monotonic, perf_counter
 
-import numpy as np
-
+from blindspot.encoders.alone import MOST_APART, apart, rows_to_ask
 from blindspot.encoders.base import EncoderIdentity, EncoderInfo
 from blindspot.encoders.roles import role_prompts
 from blindspot.encoders.served import probes
@@ -25,8 +23,6 @@ from blindspot.settings import Settings
 from blindspot.types import CancelToken, Float32
 
 FRESH_SECONDS = 600.0  # for which a server is taken to have the model that it had
-FIRST_ALONE = 3  # texts of a first call that are asked again alone; later ones have one each
-MOST_APART_ALONE = 0.08  # length of the difference, as a share: bfloat16 in a padded batch leaves 0.01
 _PROBED: dict[str, float] = {}  # by file of the model: when it was asked last in this process
 _FAILED: dict[str, BlindspotError] = {}  # by file of the model: why it could not be asked to verify it
 _CLIENTS: OrderedDict[str, Client] = OrderedDict()  # with open connections
@@ -213,15 +209,10 @@ class ServedEncoder:
 
         A server may mix up the texts of a request, or of requests at a time, and everything else looks as it should.
         """
-        if len(texts) < 2:
-            return
-        # Of the texts themselves, so that a run that is repeated asks the same.
-        random = np.random.default_rng(zlib.crc32("\n".join(texts).encode("utf-8", "surrogatepass")))
-        number = min(1 if self._alone else FIRST_ALONE, len(texts))
-        for row in random.choice(len(texts), number, replace=False).tolist():
+        for row in rows_to_ask(texts, is_first=not self._alone):
             alone: dict[int, Float32] = {}
             self._client.fetch([texts[row]], self.prompt, cancel, alone, self.info.dimension, as_numbers=True)
-            if (difference := apart(fetched[row], alone[0])) > MOST_APART_ALONE:
+            if (difference := apart(fetched[row], alone[0])) > MOST_APART:
                 raise OtherVector(self.reference, texts[row], difference)
             self._alone.append(difference)
 
@@ -247,12 +238,6 @@ class ServedEncoder:
         if "_version" in self.__dict__:
             other.__dict__["_version"] = self._version
         return other
-
-
-def apart(first: Float32, second: Float32) -> float:
-    """Length of the difference of two vectors, as a share of the second's; of two zero vectors 0."""
-    difference, length = (float(np.linalg.norm(v.astype(np.float64))) for v in (first - second, second))
-    return difference / length if length else (np.inf if difference else 0.0)
 
 
 class OtherVector(BlindspotError):

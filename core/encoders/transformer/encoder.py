@@ -644,6 +644,16 @@ class TokenizedTexts:
             if self.rescue is None:
                 raise
             why = error.what
+        except BlindspotError:
+            raise
+        except Exception as error:  # of the model's layers, of any kind: more tokens than positions
+            if is_out_of_memory(error):
+                raise
+            raise BlindspotError(
+                f"'{self.reference}' cannot encode a text of {int(self.tokens.lengths[rows].max(initial=0)):,} tokens "
+                f"or a shorter one: {type(error).__name__}: {first_line(error)}",
+                remedy="name a number of tokens that it can read (?max_length=), or use another model",
+            ) from error
         return self.rescue(why).encode(rows, cancel)
 
     def _encode(self, rows: Int64, cancel: CancelToken) -> Encodings:

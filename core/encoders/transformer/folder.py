@@ -36,7 +36,7 @@ PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".h5", ".msgpack")
 # Their positions start after the padding token's, so they hold fewer tokens than positions.
 OFFSET_POSITIONS = (
     *("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet"),
-    *("longformer", "luke", "data2vec-text", "ibert", "xmod"),
+    *("longformer", "luke", "data2vec-text", "ibert", "xmod", "esm", "lilt", "markuplm"),
 )
 # Names of learned tables with a row per position: there is nothing to read beyond. Others count distances or turn.
 POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
@@ -206,7 +206,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         raise InputError(f"'{reference}': the prompts are {str(prompts)[:40]}", expected="a JSON object of texts")
     default = sentence.get("default_prompt_name")
     declared = tuple((str(name), str(text)) for name, text in prompts.items() if text)
-    most = first_number(sentence, "truncate_dim")
+    most = _number_above_zero(sentence, "truncate_dim", "config_sentence_transformers.json", reference)
     is_unit = bool(top) and top[-1].name == "Normalize" and not most  # then all similarities rank alike
     is_sparse = any(module.name in SPARSE for module in modules)
     usual = "dot" if is_sparse else "cosine"  # of sentence-transformers
@@ -216,7 +216,7 @@ def _inspect(path: Path, reference: str) -> ModelFolder:
         path=path,
         modules=modules,
         pooling=way.pooling + (f", first {most} dimensions" if most and most < way.dimension else ""),
-        dimension=min(most, way.dimension) if most and most > 0 else way.dimension,
+        dimension=min(most, way.dimension) if most else way.dimension,
         prompt=str(prompts.get(default) or ""),
         parameters=parameters,
         input_parameters=min(parameters, way.input_parameters),
@@ -262,7 +262,7 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
     _refuse_without_words(folder, config, reference)
     text = config["text_config"] if isinstance(config.get("text_config"), dict) else {}
     nested = {**text, **{name: value for name, value in config.items() if value is not None}}
-    hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd")
+    hidden = first_number(nested, "hidden_size", "d_model", "dim", "n_embd", "emb_dim")
     if hidden is None or not 0 < hidden <= LARGEST_DIMENSION:
         found = "no hidden_size" if hidden is None else f"a hidden_size of {hidden:.3g}"
         raise InputError(
@@ -270,7 +270,8 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
             expected="a text encoder such as BERT, RoBERTa, MPNet",
         )
     if not modules:
-        _refuse_other_task(path, config, reference)
+        _refuse_without_steps(path, reference)
+        _refuse_other_task(config, reference)
     pooling, dimension, assumed = _published(modules, hidden, config, reference)
     tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
     tables = [one for one in tensors if POSITION_TABLE.search(one.name) and not OTHER_SIDE.search(one.name)]
@@ -356,15 +357,21 @@ def _refuse_without_words(folder: Path, config: Mapping[str, Any], reference: st
     )
 
 
-def _refuse_other_task(path: Path, config: Mapping[str, Any], reference: str) -> None:
-    """Refuse a plain folder that is no embedder, or that lacks the list of its steps."""
+def _refuse_without_steps(path: Path, reference: str) -> None:
+    """Refuse a plain folder that has lost the list of its steps: the library would take a mean over tokens, and none of
+    the prompts and sizes that the model was saved with."""
     steps = sorted(f.name for f in path.iterdir() if f.is_dir() and re.fullmatch(r"\d+_[A-Z]\w*", f.name))
-    if steps:
+    own = ["config_sentence_transformers.json"] if (path / "config_sentence_transformers.json").is_file() else []
+    if steps or own:
         raise InputError(
-            f"'{reference}': {path} has no modules.json, but the steps {', '.join(steps)}",
+            f"'{reference}': {path} has no modules.json, but {', '.join([*own, *steps])}",
             expected="the whole folder of sentence-transformers",
             remedy="copy or download the folder again",
         )
+
+
+def _refuse_other_task(config: Mapping[str, Any], reference: str) -> None:
+    """Refuse a plain folder that is no embedder."""
     architecture = _architecture(config)
     what = next((what for end, what in OTHER_TASKS.items() if architecture.endswith(end)), "")
     if what:
@@ -555,6 +562,8 @@ def _own_settings(transformer: Path, reference: str) -> Mapping[str, Any]:
 def _max_length(transformer: Path, config: Mapping[str, Any], reference: str) -> int:
     """Tokens after which sentence-transformers truncates; 0 for never."""
     own = _own_settings(transformer, reference)
+    for name in ("max_seq_length", "query_length", "document_length"):
+        _number_above_zero(own, name, "sentence_bert_config.json", reference)
     kwargs = own.get("processor_kwargs") or own.get("tokenizer_args") or {}
     calls = own.get("processing_kwargs") or {}
     calls = {**(calls.get("common") or {}), **(calls.get("text") or {})} if isinstance(calls, dict) else {}
@@ -569,6 +578,18 @@ def _max_length(transformer: Path, config: Mapping[str, Any], reference: str) ->
         limits = [n for n in (tokenizer, positions) if n is not None and n > 0]
         said = min(limits, default=0)
     return said if 0 < said <= NO_LIMIT else 0
+
+
+def _number_above_zero(settings: Mapping[str, Any], name: str, file: str, reference: str) -> int | None:
+    """A setting that is a whole number above 0 or absent; raises ``InputError`` for any other value."""
+    value = settings.get(name)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0):
+        return value
+    raise InputError(
+        f"'{reference}': {file} says {name} {str(value)[:40]!r}",
+        expected="a whole number above 0",
+        remedy=f"correct it, or remove {name}",
+    )
 
 
 def first_number(config: Mapping[str, Any], *names: str) -> int | None:

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from blindspot.encoders.source_files import array_of, opened
+from blindspot.encoders.source_files import array_of, opened, state_of
 from blindspot.encoders.word_vectors.words import LARGEST_DIMENSION, Collector, VectorFormat, VectorHead
 from blindspot.errors import InputError
 from blindspot.types import Float32
@@ -45,12 +45,11 @@ def files_of(path: Path) -> tuple[Path, ...]:
 
 def peek_keyed(path: Path) -> VectorHead:
     """Read the file but for a matrix beside it; raises ``InputError`` if it holds no word vectors."""
-    status = path.stat()
-    return _head(path, status.st_size, status.st_mtime_ns)
+    return _head(path, state_of(path))
 
 
 @lru_cache(maxsize=16)
-def _head(path: Path, _size: int, _mtime_ns: int) -> VectorHead:
+def _head(path: Path, _state: tuple[int, ...]) -> VectorHead:
     with opened(path) as file:
         words, matrix = _words_and_matrix(path, file)
     return VectorHead(VectorFormat.GENSIM, matrix.shape[1], len(words))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from blindspot.encoders.alone import AskedAgain
 from blindspot.encoders.base import Encoder, EncoderIdentity, FittedEncoder, VerifiedEncoder
 from blindspot.encoders.roles import PromptedEncoder
 from blindspot.encoders.served.encoder import ServedEncoder
@@ -110,10 +111,10 @@ def model_of(encoder: Encoder, cancel: CancelToken) -> Model:
 
 
 def _batch_of(encoder: Encoder, cancel: CancelToken) -> Batch:
-    """The vectors that an encoder makes now; a server's are not taken from earlier answers."""
-    if isinstance(encoder, ServedEncoder):
-        served: ServedEncoder = encoder
-        return lambda texts: served.ask(texts, cancel)
+    """The vectors that an encoder makes now: not earlier answers of a server, and not refused as they are here."""
+    if isinstance(encoder, AskedAgain):
+        asked: AskedAgain = encoder
+        return lambda texts: asked.ask(texts, cancel)
     return lambda texts: encoder.encode(texts, cancel)
 
 

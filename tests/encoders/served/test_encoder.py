@@ -14,6 +14,7 @@ from time import perf_counter, sleep
 import numpy as np
 import pytest
 
+from blindspot.encoders import alone
 from blindspot.encoders.base import PreparingEncoder
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
@@ -140,7 +141,7 @@ def test_a_text_that_has_another_vector_alone_stops_the_run(
 def test_few_texts_are_asked_again(site: EmbeddingSite, settings: Settings) -> None:
     encoded(of(site, settings), settings)
     again = [request for request in site.requests if len(request.texts) == 1]
-    assert len(again) == served.FIRST_ALONE + 2  # of three chunks
+    assert len(again) == alone.FIRST + 2  # of three chunks
     assert {request.body["encoding_format"] for request in again} == {"float"}
     before = len(site.requests)
     of(site, settings).encode(["a text alone"], CancelToken())

@@ -388,6 +388,11 @@ def _adapter(folder: Path) -> None:
     (folder / "adapter_model.safetensors").write_bytes(b"")
 
 
+def _without_steps(folder: Path) -> None:
+    (folder / "modules.json").unlink()
+    shutil.rmtree(folder / "1_Pooling")
+
+
 def _no_words(folder: Path) -> None:
     """A tokenizer whose vocabulary was lost."""
     state = json.loads((folder / "tokenizer.json").read_text("utf-8"))
@@ -411,6 +416,11 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a tensor that the index names": (_named_only, "embeddings.LayerNorm.weight"),
     "a shape": (lambda f: edit(f / "config.json", intermediate_size=128), "intermediate"),
     "modules.json": (_unlink("modules.json"), "no modules.json"),
+    "modules.json and steps": (_without_steps, "no modules.json, but config_sentence_transformers.json"),
+    "no dimensions": (lambda f: _then(f, truncate_dim=0), "truncate_dim '0'"),
+    "dimensions from the end": (lambda f: _then(f, truncate_dim=-3), "truncate_dim '-3'"),
+    "dimensions in words": (lambda f: _then(f, truncate_dim="5"), "truncate_dim '5'"),
+    "a limit in words": (lambda f: _own(f, max_seq_length="16"), "max_seq_length '16'"),
     "settings of the pooling": (_unlink("1_Pooling/config.json"), "1_Pooling/config.json"),
     "folder of a module": (lambda f: shutil.rmtree(f / "1_Pooling"), "1_Pooling"),
     "config.json": (_unlink("config.json"), "no config.json"),
@@ -436,6 +446,15 @@ def test_a_damaged_folder_is_refused_and_says_what_is_missing(tmp_path: Path, se
             if "\n" in str(error) or not re.search(said, str(error)):
                 wrong.append(f"{name}: {error}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_a_text_that_the_layers_cannot_read_is_told_in_a_line(tmp_path: Path, settings: Settings) -> None:
+    """A limit below the two tokens that are always there cuts nothing, so a text may be longer than the positions."""
+    encoder = resolve_encoder(f"dir:{saved(tmp_path / 'model', max_seq_length=1)}", settings)
+    assert encoder.encode(TEXTS, CancelToken()).shape == (len(TEXTS), 32)
+    with pytest.raises(BlindspotError, match="of 602 tokens") as caught:
+        encoder.encode((*TEXTS, "word " * 600), CancelToken())
+    assert "\n" not in str(caught.value)
 
 
 def test_weights_that_no_vector_needs_may_be_missing(tmp_path: Path, settings: Settings) -> None:

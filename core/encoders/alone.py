@@ -1,0 +1,41 @@
+"""Texts asked again alone: a vector that depends on the texts beside it is of no model that can be scored."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from blindspot.types import CancelToken, Float32
+
+FIRST = 3  # texts of a first call that are asked again; later calls have one each
+MOST_APART = 0.08  # length of the difference, as a share: bfloat16 in a padded batch leaves 0.01
+
+
+@runtime_checkable
+class AskedAgain(Protocol):
+    """An encoder that asks some texts again alone, and refuses where it gets another vector."""
+
+    def ask(self, texts: Sequence[str], cancel: CancelToken) -> Float32:
+        """As ``Encoder.encode``, but the vectors are those that the model gives now, and none is asked again."""
+        ...
+
+
+def rows_to_ask(texts: Sequence[str], *, is_first: bool) -> list[int]:
+    """Rows of the texts to be asked again; none of a single text.
+
+    They follow from the texts, so that a run that is repeated asks the same.
+    """
+    if len(texts) < 2:
+        return []
+    random = np.random.default_rng(zlib.crc32("\n".join(texts).encode("utf-8", "surrogatepass")))
+    found: list[int] = random.choice(len(texts), min(FIRST if is_first else 1, len(texts)), replace=False).tolist()
+    return found
+
+
+def apart(first: Float32, second: Float32) -> float:
+    """Length of the difference of two vectors, as a share of the second's; of two zero vectors 0."""
+    difference, length = (float(np.linalg.norm(v.astype(np.float64))) for v in (first - second, second))
+    return difference / length if length else (np.inf if difference else 0.0)
