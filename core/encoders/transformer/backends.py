@@ -277,7 +277,11 @@ def _openvino_library() -> Any:
 
 
 def _chosen(outputs: Sequence[str]) -> str:
-    return next((name for name in OUTPUTS if name in outputs), outputs[0])
+    """The output with the last layer's states: one with a usual name, or the only one."""
+    found = next((name for name in OUTPUTS if name in outputs), outputs[0] if len(outputs) == 1 else None)
+    if found is None:
+        raise ValueError(f"its outputs are {', '.join(outputs)[:100]}, and none is {' or '.join(OUTPUTS[:2])}")
+    return found
 
 
 def _fed(given: dict[str, Int64], names: Sequence[str]) -> dict[str, Int64]:

@@ -367,9 +367,11 @@ class SentenceTransformerEncoder:
         }
         if not any(expected.values()):
             raise InputError(
-                f"'{self.reference}': sentence-transformers cannot encode a single one of {len(library.PROBES)} texts",
+                f"'{self.reference}': sentence-transformers cannot encode a single one of {len(library.PROBES)} texts"
+                f"{library.why_not(model, self.prompt)}",
                 expected="a model that gives a vector per text",
             )
+        self._check_width(next(vectors for vectors in expected.values() if vectors))
         _check_words(model, expected[TEXT] or expected[QUERY], self.reference)
         most = library.LARGEST_DIFFERENCE if self.dtype is Dtype.FLOAT32 else library.LARGEST_IN_HALF
         worst = None
@@ -386,6 +388,16 @@ class SentenceTransformerEncoder:
             return Agreement(library.OURS, worst, batch=1)
         batch = library.batch_of(model, expected[TEXT]) if expected[TEXT] else 1
         return Agreement(library.LIBRARY, worst, batch)
+
+    def _check_width(self, vectors: Mapping[str, Float32]) -> None:
+        """Refuse a user's model whose published vectors have another width than its settings say."""
+        width = len(next(iter(vectors.values())))
+        if self.source and width != self.source.dimension:
+            raise InputError(
+                f"'{self.reference}' gives vectors of {width:,} numbers",
+                expected=f"{self.source.dimension:,}, as the folder's settings say",
+                remedy="copy or download the folder again, or correct its settings",
+            )
 
     def _check_positions(self, model: SentenceTransformer) -> None:
         """Refuse a model that reads more than what was taken for its positions; the library's own limit is another."""

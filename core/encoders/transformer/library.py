@@ -128,6 +128,15 @@ def each(model: Any, task: str, prompt: str | None, texts: Sequence[str] = PROBE
     return found
 
 
+def why_not(model: Any, prompt: str) -> str:
+    """Why the library cannot encode a short text, to follow a sentence; "" where it can."""
+    try:
+        encode(model, PROBES[:1], TEXT, prompt, 1)
+    except Exception as error:  # noqa: BLE001 - of any kind
+        return f": {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return ""
+
+
 def difference(expected: Float32, found: Float32) -> float:
     """Largest difference of a component, relative to the length of the expected vector; infinite where none can be
     compared."""

@@ -360,6 +360,34 @@ def test_a_graph_of_openvino_is_a_model_of_its_own_too(tmp_path: Path, settings:
 
 
 @pytest.mark.heavy
+def test_a_graph_of_other_outputs_is_refused(tmp_path: Path, settings: Settings) -> None:
+    """A folder with nothing but a graph, of each layer's states or of other vectors of tokens than its settings say."""
+    import onnx
+
+    folder = model(tmp_path / "m")
+    encoder(f"dir:{folder}?backend=onnx", settings).load()
+    (exported,) = (settings.cache / backends.EXPORTS).iterdir()
+    (folder / "onnx").mkdir()
+    (folder / "model.safetensors").unlink()
+    state = "last_hidden_state"
+    made = {
+        "none is last_hidden_state or token_embeddings": {"hidden_states.0": "Identity", "hidden_states.1": "Identity"},
+        "gives vectors of 64 numbers": {"logits": "Concat"},
+    }
+    for said, outputs in made.items():
+        graph = onnx.load(exported / "model.onnx")
+        del graph.graph.output[:]
+        for name, operation in outputs.items():
+            inputs, axis = ([state, state], {"axis": 2}) if operation == "Concat" else ([state], {})
+            graph.graph.node.append(onnx.helper.make_node(operation, inputs, [name], **axis))
+            graph.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None))
+        onnx.save(graph, folder / "onnx" / "model.onnx")
+        with pytest.raises(InputError, match=said) as caught:
+            encoder(f"dir:{folder}", settings).load()
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.heavy
 def test_graphs_that_cannot_be_told_apart_are_asked_about(tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")
     for name in (INT8, "onnx/model_O3.onnx"):
