@@ -320,7 +320,7 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
         ([*DEMO, "--metric", "cso"], ["unknown metric 'cso'", "cos, l2", "did you mean 'cos'?"]),
         ([*DEMO, "--protocol", "defintion"], ["unknown protocol", "did you mean 'definition'?"]),
         (["run"], ["Missing argument 'diagnostic'"]),
-        (["run", "evalrank", "--encoder", "minilm"], ["Missing option '--dataset'"]),
+        (["run", "evalrank", "--encoder", "minilm"], ["there is no dataset", "--dataset"]),
         (["run", "evalrank", "--dataset", "demo-pairs"], ["Missing option '--encoder'"]),
         ([*DEMO, "--transform"], ["'--transform' requires an argument"]),
         ([*DEMO, "--metrik", "cos"], ["No such option: --metrik", "--metric"]),
