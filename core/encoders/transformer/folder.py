@@ -40,6 +40,8 @@ OFFSET_POSITIONS = (
 )
 # Names of learned tables with a row per position: there is nothing to read beyond. Others count distances or turn.
 POSITION_TABLE = re.compile(r"(?:^|\.)(?:position_embeddings?|embed_positions|wpe)\.weight$")
+LAYER_NUMBER = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
+OF_ADAPTER = re.compile(r"\.(?:lora_\w+|base_layer)\b")
 OTHER_SIDE = re.compile(r"(?:^|\.)(?:vision|visual|image|audio)\w*\.")  # of a model of texts and pictures
 NO_LIMIT = 1_000_000  # tokenizers without a limit write far larger numbers
 TEMPLATES = "additional_chat_templates"  # a folder beside the tokenizer
@@ -241,6 +243,28 @@ def _refuse_adapter(folder: Path, reference: str) -> None:
         )
 
 
+def _refuse_unmerged(tensors: Sequence[Tensor], reference: str) -> None:
+    """Refuse weights with an adapter's among them: transformers would load the model without it."""
+    if name := next((one.name for one in tensors if OF_ADAPTER.search(one.name)), ""):
+        raise InputError(
+            f"'{reference}' has weights of an adapter (LoRA) that is not merged into the model's: {name}",
+            expected="a whole model",
+            remedy="merge it into its model (merge_and_unload of peft) and save that folder",
+        )
+
+
+def _layers_left_out(tensors: Sequence[Tensor], config: Mapping[str, Any]) -> tuple[str, ...]:
+    """A sentence where the weights have more layers than config.json says: transformers leaves them out."""
+    said = first_number(config, "num_hidden_layers", "encoder_layers", "num_layers", "n_layers", "n_layer")
+    names = [one.name for one in tensors if not OTHER_SIDE.search(one.name)]
+    if any("encoder." in name for name in names):
+        names = [name for name in names if not re.search(r"(?:^|\.)decoder\.", name)]
+    count = max((int(found[1]) + 1 for name in names if (found := LAYER_NUMBER.search(name))), default=0)
+    if said is None or count <= said:
+        return ()
+    return (f"its weights have {count:,} layers, and config.json says {said:,}: the others are left out",)
+
+
 def _transformers(path: Path, modules: Sequence[Module]) -> list[Path]:
     """The folders of transformers among a model's steps."""
     return [module.folder for module in modules if module.name in LAYERS] if modules else [path]
@@ -274,6 +298,8 @@ def _way(path: Path, modules: Sequence[Module], reference: str) -> ModelFolder:
         _refuse_other_task(config, reference)
     pooling, dimension, assumed = _published(modules, hidden, config, reference)
     tensors = [tensor for file in _layers(folder, reference) for tensor in tensors_of(file, reference)]
+    _refuse_unmerged(tensors, reference)
+    assumed = (*assumed, *_layers_left_out(tensors, nested))
     tables = [one for one in tensors if POSITION_TABLE.search(one.name) and not OTHER_SIDE.search(one.name)]
     longest = _longest(nested) if tables else None
     wanted = _max_length(folder, config, reference)

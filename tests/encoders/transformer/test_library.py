@@ -361,6 +361,12 @@ def _unlink(*names: str) -> Callable[[Path], None]:
     return remove
 
 
+def _zeros() -> Any:
+    import torch
+
+    return torch.zeros(2, 32)
+
+
 def _named_only(folder: Path) -> None:
     """An index that names a tensor which its shard lacks."""
     _index(folder, "nothing")
@@ -425,6 +431,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "folder of a module": (lambda f: shutil.rmtree(f / "1_Pooling"), "1_Pooling"),
     "config.json": (_unlink("config.json"), "no config.json"),
     "an adapter": (_adapter, "LoRA"),
+    "an adapter that is not merged": (
+        lambda f: _tensors(f, lambda t: t | {"encoder.layer.0.attention.self.query.lora_A.default.weight": _zeros()}),
+        r"lora_A\.default\.weight",
+    ),
     "cut short": (lambda f: (f / "model.safetensors").write_bytes(b"12345678"), "cut short"),
     "no JSON": (
         lambda f: (f / "tokenizer.json").write_text("{", "utf-8"),
@@ -455,6 +465,19 @@ def test_a_text_that_the_layers_cannot_read_is_told_in_a_line(tmp_path: Path, se
     with pytest.raises(BlindspotError, match="of 602 tokens") as caught:
         encoder.encode((*TEXTS, "word " * 600), CancelToken())
     assert "\n" not in str(caught.value)
+
+
+def test_layers_that_are_left_out_are_said(tmp_path: Path, settings: Settings) -> None:
+    folders = {name: plain(tmp_path / name, name) for name in ("BertConfig", "GPT2Config", "MptConfig", "BartConfig")}
+    for name, folder in folders.items():
+        encoder = resolve_encoder(f"dir:{folder}", settings)
+        assert not any("layers" in one for one in encoder.info.assumed), name
+    edit(folders["BertConfig"] / "config.json", num_hidden_layers=1)
+    edit(folders["GPT2Config"] / "config.json", n_layer=1)
+    for name, count in {"BertConfig": 2, "GPT2Config": 2}.items():
+        assumed = resolve_encoder(f"dir:{folders[name]}", settings).info.assumed
+        assert f"its weights have {count} layers, and config.json says 1: the others are left out" in assumed
+    assert not differs(folders["BertConfig"], settings)
 
 
 def test_weights_that_no_vector_needs_may_be_missing(tmp_path: Path, settings: Settings) -> None:
