@@ -71,6 +71,33 @@ def test_every_file_of_a_split(tmp_path: Path, reader: Reader, content: bytes, e
 
 
 @each(
+    ("name", "contents", "expected"),
+    [
+        *(
+            (name, ["dull\n", "fine\ngood\n"], [(classes[0], UNSPLIT), (classes[1], UNSPLIT), (classes[1], UNSPLIT)])
+            for name, classes in {
+                **dict.fromkeys(("mr", "cr", "mpqa"), ("negative", "positive")),
+                "subj": ("objective", "subjective"),
+            }.items()
+        ),
+        ("sst2", ["dull\t0\n", "fine\t1\n", "bad\t0\n"],
+         [("negative", TRAIN), ("positive", DEV), ("negative", TEST)]),
+    ],
+)  # fmt: skip
+def test_which_file_has_which_class_and_part(
+    tmp_path: Path, name: str, contents: list[str], expected: list[tuple[str, int]]
+) -> None:
+    paths = [tmp_path / str(number) for number in range(len(contents))]
+    for path, content in zip(paths, contents, strict=True):
+        path.write_text(content, "utf-8")
+    entry = LABELLED[name]
+    data = entry.load(name, tuple(paths))
+    assert isinstance(data, LabelledTexts)
+    found = [(data.classes[label], split) for label, split in zip(data.labels, data.splits, strict=True)]
+    assert found == expected
+
+
+@each(
     ("reader", "content"),
     [
         (read.trec, b"DESC:a ok ?\nno class\n"),
