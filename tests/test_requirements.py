@@ -55,7 +55,7 @@ def test_every_pin_is_within_the_range_of_an_extra_and_every_range_is_pinned() -
 
 def test_all_is_every_extra() -> None:
     (everything,) = project()["all"]
-    assert everything.name == "blindspot"
+    assert everything.name == "encoder-blindspot"
     assert everything.extras == project().keys() - {"", "all"}
 
 
