@@ -193,6 +193,12 @@ def _with(name: str, data: object) -> Callable[[Path], object]:
     return spoil
 
 
+def _prompts_that_are_a_list(path: Path) -> None:
+    _with("modules.json", _modules(("Transformer", ""), ("Pooling", "1_Pooling")))(path)
+    _with("1_Pooling/config.json", {"pooling_mode_mean_tokens": True})(path)
+    _with("config_sentence_transformers.json", {"prompts": [1], "default_prompt_name": "x"})(path)
+
+
 def _pickles_only(path: Path) -> None:
     (path / "model.safetensors").rename(path / "pytorch_model.bin")
 
@@ -309,7 +315,7 @@ def _models() -> Iterator[BadInput]:
     yield case("modules that are no list", _with("modules.json", "x"), "modules.json")
     yield case(
         "prompts that are no table",
-        _with("config_sentence_transformers.json", {"prompts": [1], "default_prompt_name": "x"}),
+        _prompts_that_are_a_list,
         "prompts",
     )
     yield case("UTF-16 settings", _with("config.json", json.dumps(CONFIG).encode("utf-16")), "is no JSON")
