@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
-from _pytest.outcomes import Failed
 
 if TYPE_CHECKING:
     from blindspot.studies.gate.verdict import Verdict
@@ -29,7 +28,7 @@ class UndecidedWarning(pytest.PytestWarning):
     """The golden set is too small or too easy to tell, and the test asked to pass then."""
 
 
-class CouldNotRun(Failed):
+class CouldNotRun(pytest.fail.Exception):
     """There is no verdict, though mark and golden set are right: a server is down, a library is missing, ..."""
 
 
@@ -68,7 +67,7 @@ class Gate:
                 self._record(options)
             found, undecided = self._judge(options)
         except InputError as error:
-            failure = Failed(str(error), pytrace=False)
+            failure = pytest.fail.Exception(str(error), pytrace=False)
         except BlindspotError as error:
             failure = CouldNotRun(str(error), pytrace=False)
         else:
