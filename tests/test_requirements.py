@@ -23,7 +23,7 @@ PINS = {
     for name, version in software.pins(file).items()
 }
 # Who uses these has them: the benchmark of the app in a browser, frames of polars, and pytest, which loads the plugin.
-OF_USERS = {"playwright", "polars", "pytest"}
+OF_USERS = {"playwright", "polars", "pytest", "_pytest"}
 INDIRECT = {  # imported, and brought by something that is declared, in a version of its choice
     "safetensors": "transformers",
     "huggingface_hub": "transformers",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
+from _pytest.outcomes import Failed
 
 if TYPE_CHECKING:
     from blindspot.studies.gate.verdict import Verdict
@@ -28,7 +29,7 @@ class UndecidedWarning(pytest.PytestWarning):
     """The golden set is too small or too easy to tell, and the test asked to pass then."""
 
 
-class CouldNotRun(pytest.fail.Exception):
+class CouldNotRun(Failed):
     """There is no verdict, though mark and golden set are right: a server is down, a library is missing, ..."""
 
 
@@ -67,7 +68,7 @@ class Gate:
                 self._record(options)
             found, undecided = self._judge(options)
         except InputError as error:
-            failure = pytest.fail.Exception(str(error), pytrace=False)
+            failure = Failed(str(error), pytrace=False)
         except BlindspotError as error:
             failure = CouldNotRun(str(error), pytrace=False)
         else:
