@@ -128,12 +128,10 @@ def test_imports_point_down_and_stay_where_they_belong() -> None:
     assert of_test_modules() == []
 
 
-@pytest.mark.heavy
 def test_diagnostics_do_not_know_each_other() -> None:
     assert between_diagnostics() == BETWEEN_DIAGNOSTICS
 
 
-@pytest.mark.heavy
 def test_no_module_imports_itself_by_a_detour() -> None:
     ours, graph = modules(), TopologicalSorter[str]()
     for one in imports():

@@ -46,7 +46,6 @@ def golden(tmp_path: Path) -> tuple[str, str]:
     return str(data), f"vectors:{vectors}"
 
 
-@pytest.mark.heavy
 def test_the_base_is_without_torch_and_streamlit() -> None:
     assert {"torch", "transformers", "streamlit", "plotly", "faiss", "umap", "gensim", "wordfreq"} <= blocked()
     assert not {"numpy", "pandas", "scipy", "numba", "duckdb", "pyarrow", "typer", "blindspot"} & blocked()

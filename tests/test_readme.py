@@ -70,7 +70,6 @@ COMMANDS = [line for line in LINES if line.words[:1] == (COMMAND,)]
 OF_GUIDES = [line for guide in GUIDES for line in command_lines(guide.read_text("utf-8"))]
 
 
-@pytest.mark.heavy
 @each("line", [*COMMANDS, *OF_GUIDES], ids=str)
 def test_a_command_of_the_readme_is_one_that_exists(line: Typed, settings: Settings) -> None:
     path, params = parse(list(line.words[1:]))
@@ -94,7 +93,6 @@ def _is_here(dataset: str) -> bool:
     return kind not in {"file", "dir"} or (ROOT / path).exists()
 
 
-@pytest.mark.heavy
 def test_the_readme_shows_the_commonest_commands() -> None:
     lines = [line for line in command_lines(README) if line.words[:1] == (COMMAND,)]
     shown = {parse(list(line.words[1:]))[0] for line in lines}

@@ -260,7 +260,6 @@ def test_findings_and_a_report(store: Path, tmp_path: Path) -> None:
         bs.report(runs, tmp_path / "report.doc")
 
 
-@pytest.mark.heavy
 def test_a_gate_is_that_of_the_command_line(store: Path, blindspot: Command, tmp_path: Path) -> None:
     """Of two models, and of a recorded baseline, written by either."""
     data, asked = "demo-retrieval", ("gate", "--encoder", "random-projection", "--data", "demo-retrieval")

@@ -32,7 +32,6 @@ def golden_set(path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
 
 
-@pytest.mark.heavy
 @each("module", MODULES)
 def test_the_examples_of_docstrings_run(module: str) -> None:
     assert doctest.testmod(import_module(module)).failed == 0

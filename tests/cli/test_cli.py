@@ -304,7 +304,6 @@ def test_a_file_is_checked_before_anything_is_begun(blindspot: Command, environm
 # --- run: what is wrong
 
 
-@pytest.mark.heavy
 @each(
     ("arguments", "parts"),
     [
@@ -355,7 +354,6 @@ def test_bad_input_is_one_line_and_exit_code_2(
     assert not environment.cache.exists()  # nothing was begun
 
 
-@pytest.mark.heavy
 @each(
     ("name", "value", "part"),
     [
@@ -533,7 +531,6 @@ def test_an_empty_store_says_what_to_do_and_is_not_created(blindspot: Command, e
     assert not environment.cache.exists()
 
 
-@pytest.mark.heavy
 def test_runs_are_listed_shown_and_deleted(small: PairSet, blindspot: Command, environment: Settings) -> None:
     computed = blindspot.json(*SMALL, "--transform", "none", "--transform", "center")["runs"]
     first, second = ({key: run[key] for key in run if key != "computed"} | {"state": "done"} for run in computed)
@@ -695,7 +692,6 @@ def test_an_export_goes_where_it_is_sent_whatever_the_path_is_called(
     assert file.is_file()
 
 
-@pytest.mark.heavy
 def test_an_export_that_cannot_be_written_leaves_nothing(small: PairSet, blindspot: Command, tmp_path: Path) -> None:
     (run,) = blindspot.json(*SMALL)["runs"]
     folder = tmp_path / "export"
@@ -771,7 +767,6 @@ def test_data_list_describes_every_dataset(blindspot: Command, environment: Sett
     assert not environment.cache.exists()
 
 
-@pytest.mark.heavy
 def test_data_is_fetched_verified_found_corrupt_and_mended(
     small: PairSet, mirror: Path, blindspot: Command, environment: Settings
 ) -> None:

@@ -32,7 +32,6 @@ def golden(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.heavy
 def test_a_baseline_is_recorded_and_gated_on(blindspot: Command, golden: Path, tmp_path: Path) -> None:
     recorded, junit, summary = (str(tmp_path / name) for name in ("gate.json", "gate.xml", "summary"))
     blindspot.out("gate", "--encoder", "lsa", "--data", str(golden), "--record", recorded)
@@ -73,7 +72,6 @@ def test_an_unchanged_model_passes_and_another_one_not_on_a_set_that_needs_no_mo
     assert tag(junit) == "system-out"
 
 
-@pytest.mark.heavy
 def test_a_set_that_keyword_search_solves_is_easy_also_for_a_weak_baseline(
     blindspot: Command, golden: Path, tmp_path: Path
 ) -> None:
@@ -94,7 +92,6 @@ def tag(junit: Path) -> str:
     return case[0].tag
 
 
-@pytest.mark.heavy
 def test_the_ceiling_of_precision_depends_on_how_many_are_relevant(blindspot: Command, golden: Path) -> None:
     """Each query has one relevant document: 0.1 is the most that ten documents can reach."""
     asked = ("gate", "--data", str(golden), "--baseline", "lsa", "--encoder", "lsa~center", "--score", "p@10")
@@ -103,7 +100,6 @@ def test_the_ceiling_of_precision_depends_on_how_many_are_relevant(blindspot: Co
     assert (said.code, "0.1000 of at most 0.1000" in said.json["easy"]) == (3, True)
 
 
-@pytest.mark.heavy
 def test_what_could_not_run_is_4_and_an_error_in_junit(
     blindspot: Command, golden: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,7 +189,6 @@ def test_another_golden_set_than_the_baselines_is_refused(blindspot: Command, go
     assert "golden set" in line
 
 
-@pytest.mark.heavy
 @each(
     "asked",
     [

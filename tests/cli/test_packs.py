@@ -80,7 +80,6 @@ def test_what_is_exported_can_be_imported_elsewhere(
     assert blindspot("runs", "export").code == 2
 
 
-@pytest.mark.heavy
 def test_damaged_packs_are_listed_and_the_others_imported(blindspot: Command, tmp_path: Path) -> None:
     packs = tmp_path / "packs"
     blindspot.json(*SMALL, "--out", str(packs))

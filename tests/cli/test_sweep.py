@@ -93,7 +93,6 @@ def test_options_and_a_file_mean_the_same_runs_and_json_has_the_shape_of_run(
     ]
 
 
-@pytest.mark.heavy
 def test_the_evidence_says_first_what_it_takes_and_what_it_lacks_and_is_found_again(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,7 +166,6 @@ def test_each_combination_of_parameters_has_its_table(blindspot: Command) -> Non
     ]
 
 
-@pytest.mark.heavy
 def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot: Command, tmp_path: Path) -> None:
     pairs = tmp_path / "pairs.csv"
     pairs.write_text("query,mate\ncat,dog\ndog,cat\ncow,pig\nhen,owl\n")
@@ -188,7 +186,6 @@ def test_word_vectors_are_ranked_on_common_items_unless_told_otherwise(blindspot
     assert "cannot be compared" not in blindspot(*sweep).out
 
 
-@pytest.mark.heavy
 def test_a_dry_run_tells_what_is_there_and_does_nothing(blindspot: Command, environment: Settings) -> None:
     plan = (*SMALL, "--transform", "none", "--transform", "center")
     assert blindspot(*plan, "--dry-run").out.endswith("8 runs: 0 in the store, 8 to compute\n")
@@ -227,7 +224,6 @@ def test_a_dry_run_asks_no_hub(blindspot: Command) -> None:
 # --- what goes wrong
 
 
-@pytest.mark.heavy
 def test_one_that_fails_stops_none_of_the_others(blindspot: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: CancelToken) -> None:
         raise BlindspotError("the weights are gone", remedy="find them")
@@ -262,7 +258,6 @@ def test_one_that_fails_stops_none_of_the_others(blindspot: Command, monkeypatch
     assert table.out.endswith("6 runs: 0 computed, 4 found in the store, 2 failed\n")
 
 
-@pytest.mark.heavy
 def test_the_exit_code_is_2_only_where_all_failed_for_bad_input(blindspot: Command) -> None:
     some = blindspot(*SMALL, "--transform", "none", "--transform", "whiten:97")  # the embeddings have 96 dimensions
     assert some.code == 1
@@ -285,7 +280,6 @@ def test_a_dataset_that_cannot_be_had_is_asked_for_once(blindspot: Command, monk
     assert all("404" in failure["error"] for failure in failed)
 
 
-@pytest.mark.heavy
 @each(
     ("arguments", "words"),
     [
@@ -318,7 +312,6 @@ def test_the_example_of_the_help_is_a_file_that_is_read(blindspot: Command, tmp_
 # --- interrupted and killed
 
 
-@pytest.mark.heavy
 def test_ctrl_c_says_how_many_are_done_and_the_same_command_continues(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -350,7 +343,6 @@ def test_progress_names_number_run_and_what_is_left(blindspot: Command, monkeypa
     )
 
 
-@pytest.mark.heavy
 def test_what_is_found_says_nothing_of_how_long_computing_takes(
     blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

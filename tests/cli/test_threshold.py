@@ -46,7 +46,6 @@ def test_threshold_and_calibration_are_those_of_the_pairs(blindspot: Command, fi
     assert said["also"]["threshold"] == said["threshold"]
 
 
-@pytest.mark.heavy
 def test_labeled_pairs_and_sampled_ones(blindspot: Command) -> None:
     said = blindspot.json(*ASK, transfer_world.PAIRS, "--precision", "0.6")
     assert (said["pairs"], said["same_is"], said["is_sampled"]) == (60, "same", False)
@@ -55,7 +54,6 @@ def test_labeled_pairs_and_sampled_ones(blindspot: Command) -> None:
     assert blindspot.json(*ASK, transfer_world.SPLIT, "--precision", "0.6")["is_sampled"]
 
 
-@pytest.mark.heavy
 def test_an_unreachable_wish_is_an_answer(blindspot: Command) -> None:
     said = blindspot.json(*ASK, transfer_world.PAIRS, "--precision", "0.999", "--same", "other")
     assert said["threshold"] is None

@@ -71,7 +71,6 @@ def check_scores(diagnostic: str, dataset: str, params: dict[str, str], scores: 
     assert {name: found[name] for name in scores} == pytest.approx(scores, abs=2e-6)
 
 
-@pytest.mark.heavy
 @each("diagnostic, dataset, params, scores", SCORES)
 def test_scores_of_built_in_sets_stay(
     diagnostic: str, dataset: str, params: dict[str, str], scores: dict[str, float]

@@ -281,13 +281,11 @@ def test_its_page_renders(open_app: OpenApp, case: Case, tmp_path: Path, runs: i
         assert [*app.get("plotly_chart"), *app.dataframe]
 
 
-@pytest.mark.heavy
 def test_its_run_can_be_looked_at_in_the_history(open_app: OpenApp, case: Case) -> None:
     app = choose_rows(open_app(case.settings.cache, "run"), case.runs[0].run_id)
     assert any(case.entry.headline in frame.value.to_string() for frame in app.dataframe)
 
 
-@pytest.mark.heavy
 def test_the_command_line_prints_and_exports_it(
     case: Case, capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_path: Path
 ) -> None:

@@ -214,7 +214,6 @@ def test_the_command_goes_on_with_the_run(
     assert notes(environment) == []
 
 
-@pytest.mark.heavy
 def test_the_command_goes_on_with_common_support_and_odd_paths(
     environment: Settings, repository: Repository, tmp_path: Path
 ) -> None:

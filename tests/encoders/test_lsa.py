@@ -43,7 +43,6 @@ def cosines(vectors: Float32) -> np.ndarray:
     return rows @ rows.T
 
 
-@pytest.mark.heavy
 @each("shape", [(400, 250), (60, 900), (900, 60), (5, 3)])
 @each("count", [1, 20])
 def test_the_axes_are_the_first_singular_vectors(shape: tuple[int, int], count: int) -> None:

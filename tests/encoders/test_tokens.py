@@ -56,7 +56,6 @@ def test_words_are_whole_and_marks_are_apart(shared_settings: Settings) -> None:
     assert [token.role for token in literal] == [Role.ADDED, Role.WORD, Role.WORD, Role.ADDED]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("reference", POOLINGS)
 def test_what_is_cut_off_counts_for_nothing(reference: str, shared_settings: Settings) -> None:
     found = parts_of(ready(reference, shared_settings), " ".join(["rain"] * 300))

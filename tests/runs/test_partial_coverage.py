@@ -162,7 +162,6 @@ def test_the_toolkit_ranks_everything(first: str, run: Run, repository: Reposito
         assert max(surely, 1) <= row["greater"] + 1 <= max(np.count_nonzero(others > one - 1e-5), 1)
 
 
-@pytest.mark.heavy
 @pytest.mark.usefixtures("run")
 def test_the_command_line_compares_on_common_items_unless_told_otherwise(
     first: str, second: str, blindspot: Command

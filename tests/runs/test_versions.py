@@ -116,7 +116,6 @@ def test_the_library_has_one_model_and_offers_only_it(changed: Changed) -> None:
     assert len(summary.runs) == 4
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("page", ["evalrank", "compare", "models"])
 def test_a_page_opens_with_an_older_version(open_app: OpenApp, changed: Changed, page: str) -> None:
     app = open_app(changed.world.cache, page, data=changed.dataset, enc=changed.pair)
@@ -148,7 +147,6 @@ def test_kept_embeddings_still_make_a_space(changed: Changed) -> None:
         open_spaces([Variant(changed.older, "none")], other, world.settings)
 
 
-@pytest.mark.heavy
 def test_both_are_compared_on_a_page_and_on_the_command_line(
     open_app: OpenApp, changed: Changed, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,7 +40,6 @@ def test_a_page_on_an_empty_store_says_what_to_run(open_app: OpenApp, tmp_path: 
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("page", RESULTS)
 def test_a_page_on_the_demo_store_shows_figures(open_app: OpenApp, demo_cache: Path, page: str) -> None:
     app = open_app(demo_cache, page)
@@ -90,7 +89,6 @@ def test_evalrank_bars_are_the_stored_scores_raw_and_filtered(open_app: OpenApp,
             assert bar["y"] == pytest.approx([metrics[f"{m}{suffix}"] for m in ("mrr", "hits@1", "hits@3", "hits@10")])
 
 
-@pytest.mark.heavy
 def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_cache: Path) -> None:
     repository = Repository.at(demo_cache / "results.duckdb")
     runs = [r for r in repository.runs(dataset="demo-pairs") if r.plan.params["metric"] == "cos"]
@@ -107,7 +105,6 @@ def test_a_linked_pair_shows_what_stands_above_its_mate(open_app: OpenApp, demo_
     assert int(wrong["greater"]) in marked
 
 
-@pytest.mark.heavy
 def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank")
     everything = next(frame.value for frame in app.dataframe if "query" in frame.value)
@@ -120,20 +117,17 @@ def test_search_narrows_the_pairs_and_an_empty_result_says_so(open_app: OpenApp,
     assert "No pair contains this" in written(app)
 
 
-@pytest.mark.heavy
 def test_a_pair_that_does_not_exist_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", pair="99999")
     assert "There is no pair 99999" in written(app)
 
 
-@pytest.mark.heavy
 def test_a_stale_link_is_said_and_the_rest_restored(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", enc=["minilm~center", "gone~none"], metric="cos")
     assert "`gone`" in written(app)
     assert app.multiselect(key="enc").value == ["minilm~center"]
 
 
-@pytest.mark.heavy
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = open_app(demo_copy, "evalrank", pair="0")
@@ -223,7 +217,6 @@ def type_chain(app: AppTest, chain: str) -> AppTest:
     return picker.set_value(chain).run()
 
 
-@pytest.mark.heavy
 def test_the_form_offers_chains_and_explains_every_step(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "evalrank")
     picker = app.selectbox(key="new_transform")

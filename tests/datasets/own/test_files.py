@@ -62,7 +62,6 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path, ending: str) -> None:
 CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(str.strip)
 
 
-@pytest.mark.heavy
 @hypothesis_settings(deadline=None)
 @given(st.lists(st.tuples(CELL, CELL), min_size=2, max_size=5))
 def test_texts_are_kept_to_the_letter(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:

@@ -302,7 +302,6 @@ WRONG: dict[str, tuple[Files, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.heavy
 @each("wrong", WRONG)
 def test_what_is_wrong_is_one_line_and_nothing_is_written(
     tmp_path: Path, wrong: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -118,7 +118,6 @@ def test_named_files_are_below_the_folder(tmp_path: Path, path: str) -> None:
         find_dataset(f"dir:{tmp_path}?queries={path}")
 
 
-@pytest.mark.heavy
 def test_the_commands_take_three_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -95,7 +95,6 @@ def test_every_pair_is_described_by_its_stored_row(filtered: bool) -> None:
         assert row["words in mate"] == len(stored["mate"].split())
 
 
-@pytest.mark.heavy
 @each("which, b", [(which, b) for which in Which for b in ("bb", None) if b or which not in NEED_B])
 def test_filters_keep_what_a_loop_keeps(which: Which, b: str | None) -> None:
     seen = set()

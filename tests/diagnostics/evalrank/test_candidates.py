@@ -266,7 +266,6 @@ def test_only_queries_are_no_match_where_no_pair_is_reversed(pairs: list[tuple[i
     assert only_queries(query, mate).tolist() == expected
 
 
-@pytest.mark.heavy
 def test_the_command_line_takes_candidates_and_shows_both(
     world: World, questions: str, monkeypatch: pytest.MonkeyPatch, blindspot: Command
 ) -> None:

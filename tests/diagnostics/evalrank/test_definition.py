@@ -157,7 +157,6 @@ def _expected_scores(counts: Sequence[reference.ReferenceCount]) -> dict[str, fl
     return out | {"mean_rank": mean(shown), "median_rank": median(shown)}
 
 
-@pytest.mark.heavy
 @given(dataset=datasets(), metric=st.sampled_from(Similarity), seed=st.integers(0, 2**32 - 1), data=st.data())
 @hypothesis_settings(max_examples=150, deadline=None)
 def test_every_metric_equals_the_loop(dataset: PairSet, metric: Similarity, seed: int, data: st.DataObject) -> None:

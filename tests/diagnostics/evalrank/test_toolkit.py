@@ -76,7 +76,6 @@ def test_excluded_items_leave_the_filtered_rank_only() -> None:
     assert filtered.shown.tolist() == [3, 2, 3]
 
 
-@pytest.mark.heavy
 def test_rounding_puts_mates_above_themselves() -> None:
     """What the protocol exists for: on unit rows in float32 the two products differ in a good part of the pairs."""
     draw = np.random.default_rng(1)

@@ -59,7 +59,6 @@ def small(world: World) -> Iterator[GramEncoder]:
     what_if._transformed.cache_clear()
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(("transform", "metric"), DEMO)
 def test_on_all_pairs_the_scores_are_those_of_a_run(
     demo: World, demo_basis: Basis, transform: str, metric: Similarity

@@ -112,7 +112,6 @@ def test_accuracies_are_those_of_the_definition() -> None:
     assert found.mean() > 0.55
 
 
-@pytest.mark.heavy
 def test_classification_of_a_threshold_is_the_mean_and_sample_deviation_of_its_draws() -> None:
     counts, vectors = planted(300, 1.0)
     asked = classes.design(counts, with_paper=False)
@@ -143,7 +142,6 @@ def test_other_draws_give_about_the_same_accuracy() -> None:
     assert single.std(ddof=1) > means.std(ddof=1)
 
 
-@pytest.mark.heavy
 def test_on_several_threads_it_is_the_same() -> None:
     counts, vectors = planted(300, 1.0)
     asked = classes.design(counts, with_paper=False)
@@ -163,7 +161,6 @@ def test_frequency_that_is_there_is_found_and_the_control_is_not_fooled() -> Non
     assert control == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.heavy
 def test_over_a_hundred_shuffles_the_control_is_at_chance() -> None:
     counts, vectors = planted(200, 3.0)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -174,7 +171,6 @@ def test_over_a_hundred_shuffles_the_control_is_at_chance() -> None:
     assert np.std(means) > 0.01  # they are a hundred different shuffles
 
 
-@pytest.mark.heavy
 def test_an_encoder_is_asked_about_the_same_items_whatever_its_vectors() -> None:
     counts, vectors = planted(300, 1.0)
     asked = classes.Design(classes.design(counts, with_paper=False).thresholds[:3], 10)

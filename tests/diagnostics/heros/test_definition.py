@@ -330,7 +330,6 @@ def coverage(n: int, common: float, seed: int, simulations: int) -> tuple[float,
     return float(of_cos_avg), float(of_similarity)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("n", [FEWEST, 20])
 def test_intervals_hold_the_truth(n: int) -> None:
     """Percentiles of a bootstrap held it in 83 and 91% of cases."""

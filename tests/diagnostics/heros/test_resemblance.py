@@ -138,7 +138,6 @@ def test_the_nested_accuracy_is_a_loop_s() -> None:
     assert r.reliability(some).nested == Accuracy(right, len(some))
 
 
-@pytest.mark.heavy
 def test_three_voters_are_the_most_accurate_of_those_tried() -> None:
     right = {k: r.reliability(heros_profiles(), k).leave_one_out.right for k in r.TRIED}
     assert max(right, key=lambda k: right[k]) == r.VOTERS
@@ -163,7 +162,6 @@ def test_any_profile_has_sixty_neighbours_in_order(values: list[float]) -> None:
 # --- by scikit-learn
 
 
-@pytest.mark.heavy
 def test_scikit_learn_agrees() -> None:
     from sklearn.decomposition import PCA
     from sklearn.model_selection import LeaveOneOut, cross_val_predict

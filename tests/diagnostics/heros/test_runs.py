@@ -53,7 +53,6 @@ def own(monkeypatch: pytest.MonkeyPatch, environment: Settings, encoders: tuple[
 # --- the built-in sentences
 
 
-@pytest.mark.heavy
 def test_minilm_on_the_built_in_sentences(encoded: Settings, blindspot: Command) -> None:
     """The scores are those of a loop over the stored embeddings, which EvalRank's demo has made already."""
     (run,) = blindspot(*DEMO, "--json").json["runs"]
@@ -273,7 +272,6 @@ def test_with_some_of_the_subsets_only(
     assert blindspot("runs", "compare", one.run_id, other.run_id).code == 0
 
 
-@pytest.mark.heavy
 def test_what_cannot_be_compared(
     own: MinimalPairSet, environment: Settings, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -83,7 +83,6 @@ def test_a_file_of_sentevals_is_what_scikit_learn_makes_of_it(world: World, leng
     assert m["majority"] == pytest.approx(np.mean([label == "0" for label in given]))
 
 
-@pytest.mark.heavy
 def test_dev_chooses_and_is_never_trained_on(world: World, length: str, tmp_path: Path) -> None:
     """Other sentences in va than in tr and te change at most what is chosen."""
     run = world.run("probing", "trigrams", length)
@@ -182,7 +181,6 @@ def test_a_probing_task_is_no_transfer_task_and_the_other_way_round(world: World
         world.run("probing", "trigrams", "demo-negation")
 
 
-@pytest.mark.heavy
 def test_many_classes_are_estimated_to_take_longer(world: World, tmp_path: Path) -> None:
     world.add(GramEncoder())
     seconds = []

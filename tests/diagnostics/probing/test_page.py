@@ -40,7 +40,6 @@ def test_an_empty_store_offers_the_built_in_tasks(open_app: OpenApp, tmp_path: P
     assert app.button(key="transfer_run_demo")
 
 
-@pytest.mark.heavy
 def test_tasks_in_the_papers_order_with_question_chance_and_majority(
     open_app: OpenApp, probed: tuple[World, str, str]
 ) -> None:
@@ -57,7 +56,6 @@ def test_tasks_in_the_papers_order_with_question_chance_and_majority(
     assert scores.iloc[-1]["Word content"] == pytest.approx(100 * run.metrics["majority"])
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("view", ["classifiers", "confusion", "items", "transfer"])
 def test_every_view_renders(open_app: OpenApp, probed: tuple[World, str, str], view: str) -> None:
     world, length, _ = probed

@@ -176,7 +176,6 @@ def test_the_command_writes_both(made: World, blindspot: Command, tmp_path: Path
     assert refused.code == 2
 
 
-@pytest.mark.heavy
 def test_the_page_offers_both(open_app: OpenApp, made: World) -> None:
     sides = {"a": "trigrams", "b": "letters"}
     address = {f"retrieval_{letter}": f"{name}~none" for letter, name in sides.items()}

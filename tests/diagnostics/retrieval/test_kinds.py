@@ -134,7 +134,6 @@ def test_queries_are_grouped_by_a_column_of_their_file() -> None:
     assert groups.axis == {"query": "topic"}
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("kind", list(Kind))
 def test_the_page_shows_each_kind(open_app: OpenApp, made: World, kind: Kind) -> None:
     app = open_app(
@@ -150,7 +149,6 @@ def test_the_page_shows_each_kind(open_app: OpenApp, made: World, kind: Kind) ->
     assert chart_named(app, "retrieval_kinds")["data"]
 
 
-@pytest.mark.heavy
 def test_the_command_prints_each_kind_with_keyword_search_beside_it(
     made: World, blindspot: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,7 +75,6 @@ def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -
     assert not [caption.value for caption in app.caption if "Condensed lists" in caption.value]
 
 
-@pytest.mark.heavy
 def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", **SIDES)
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
@@ -90,7 +89,6 @@ def test_the_list_of_queries_is_ordered_and_filtered(open_app: OpenApp, made: Wo
     assert 1 < len(wanted) < 4
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("way", ["model", "bm25"])
 def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -> None:
     address = {"retrieval_view": "queries", "query": "3", "with": way, **SIDES}
@@ -116,7 +114,6 @@ def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, mad
     assert any("Query 9" in warning.value for warning in app.warning)
 
 
-@pytest.mark.heavy
 def test_an_area_of_the_figure_lists_its_queries_alone(open_app: OpenApp, made: World) -> None:
     address = {"retrieval_view": "queries", "retrieval_order": "number", "query_area": "0.5-1,0-0.45", **SIDES}
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, **address)
@@ -154,7 +151,6 @@ def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenA
         assert p_in_words(statistics.p_values(paired, found.known)[0]) in said
 
 
-@pytest.mark.heavy
 def test_published_tables_are_downloaded_and_shown(
     open_app: OpenApp, made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,6 @@ def test_long_passages_are_whole_documents(made: World) -> None:
     assert passages.plan.embedding_digest != whole.plan.embedding_digest
 
 
-@pytest.mark.heavy
 def test_a_stored_run_is_found_again(made: World) -> None:
     run = made.run(ENTRY.id, MODEL, DATA.id)
     found = pipeline.find(made.request(ENTRY.id, MODEL, DATA.id), made.settings, made.repository)
@@ -141,7 +140,6 @@ def test_a_part_of_the_documents_has_its_passages(made: World, cut: Cut, similar
         assert scores == pytest.approx(np.sort(exact[query])[::-1], abs=1e-5)
 
 
-@pytest.mark.heavy
 def test_passages_can_be_fused(made: World, cut: Cut, similarity: Float64) -> None:
     run = made.run(ENTRY.id, f"fuse:{MODEL}+bm25", DATA.id)
     whole = made.run(ENTRY.id, "fuse:minilm+bm25", DATA.id)

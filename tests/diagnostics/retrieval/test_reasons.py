@@ -66,7 +66,6 @@ def made(module_world: World) -> World:
     return module_world
 
 
-@pytest.mark.heavy
 def test_the_page_says_why_documents_outrank_the_first_relevant_one(open_app: OpenApp, made: World) -> None:
     runs = [made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters")]
     found = query_table(ENTRY, [run.run_id for run in runs], made.repository)

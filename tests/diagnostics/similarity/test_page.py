@@ -95,7 +95,6 @@ def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cac
     assert rows[rows["over"] == "all pairs"]["model"].nunique() == 3 + len(VARIANTS)
 
 
-@pytest.mark.heavy
 def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO, similarity_view="pairs", pair="2")
     assert MARKED in [text.value for text in app.text]

@@ -150,7 +150,6 @@ def test_once_more_gives_the_same_bits(split: LabelledTexts, classifier: str, wo
     assert first.record.metrics["epochs" if classifier.startswith("mlp") else "c"] in chosen.values()
 
 
-@pytest.mark.heavy
 def test_another_seed_makes_other_folds(folded: LabelledTexts, world: World) -> None:
     folds = [rows_of(world.run("transfer", "trigrams", "topics", seed=seed), world)["fold"].tolist() for seed in "12"]
     assert folds[0] != folds[1]

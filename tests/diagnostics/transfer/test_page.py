@@ -152,7 +152,6 @@ def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenA
     assert f"Only the first is right on {counts['broken']}, only the second on {counts['fixed']}" in written(app)
 
 
-@pytest.mark.heavy
 def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
     app = items(open_app, cache, gold="animal")
     assert "**14 of 43 tested examples**" in written(app)

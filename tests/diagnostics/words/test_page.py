@@ -216,7 +216,6 @@ def test_outliers_by_group_and_case(
     assert set(table(app, "picked")["group_name"]) <= {"talk"}
 
 
-@pytest.mark.heavy
 def test_events_that_a_model_gets_wrong(open_app: OpenApp, cache: Path, runs: dict[str, RunRecord]) -> None:
     query = {"words_support": "own", "words_view": "events", "events_by": "trigrams~none", "case_group": "talked"}
     app = open_app(cache, "words", **query)

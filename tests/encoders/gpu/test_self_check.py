@@ -97,7 +97,6 @@ def test_ranks_must_be_those_of_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None
     assert found.difference > 0
 
 
-@pytest.mark.heavy
 def test_ranks_to_be_checked_have_exact_ties_near_ties_and_zero_vectors() -> None:
     matrix, queries, mates = self_check.ranks_with_ties()
     from blindspot.numerics.similarity import Similarity
@@ -111,7 +110,6 @@ def test_ranks_to_be_checked_have_exact_ties_near_ties_and_zero_vectors() -> Non
     assert (counts.similarity[(counts.similarity > 0.999)] != 1).any()
 
 
-@pytest.mark.heavy
 def test_a_failing_device_leaves_the_ranks_to_the_cpu_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """At any call of the device's operations."""
     from blindspot.numerics.ranking.ranks import rank_pairs

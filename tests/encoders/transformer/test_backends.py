@@ -236,7 +236,6 @@ def test_a_graph_of_other_weights_is_refused_with_the_difference(
     assert backends.LARGEST_DIFFERENCE < float(worst[1]) < 10 * backends.difference(expected, found)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_graph_that_is_none_or_outside_is_refused(backend: Backend, tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")
@@ -387,7 +386,6 @@ def test_a_graph_of_other_outputs_is_refused(tmp_path: Path, settings: Settings)
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.heavy
 def test_graphs_that_cannot_be_told_apart_are_asked_about(tmp_path: Path, settings: Settings) -> None:
     folder = model(tmp_path / "m")
     for name in (INT8, "onnx/model_O3.onnx"):

@@ -160,7 +160,6 @@ def test_the_model_is_never_given_more_tokens_than_the_budget(
     assert len(shapes) < len(texts) / 10
 
 
-@pytest.mark.heavy
 def test_a_cancel_is_seen_between_batches(minilm: SentenceTransformerEncoder, texts: list[str], passes: Passes) -> None:
     passes.cancel_at = 2
     with pytest.raises(Cancelled):

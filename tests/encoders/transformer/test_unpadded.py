@@ -72,7 +72,6 @@ def test_runs_are_neighbors_of_one_length(lengths: list[int]) -> None:
     assert [place for run in found for place in range(100)[run.tokens]] == list(range(sum(lengths)))
 
 
-@pytest.mark.heavy
 @given(texts=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=5), min_size=1), padding=st.integers(0, 3))
 def test_positions_are_those_of_each_text_alone(texts: list[list[int]], padding: int) -> None:
     ids, lengths = np.concatenate(texts), np.array([len(text) for text in texts])

@@ -146,7 +146,6 @@ A_WORD = st.text(LETTERS, min_size=1, max_size=2)
 VALUES = st.floats(-8, 8, width=32)
 
 
-@pytest.mark.heavy
 @settings(max_examples=150, deadline=None)
 @given(
     entries=st.lists(st.tuples(A_WORD, st.lists(VALUES, min_size=3, max_size=3)), min_size=1, max_size=12),

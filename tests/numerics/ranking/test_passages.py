@@ -47,7 +47,6 @@ def collections(draw: st.DrawFn) -> tuple[Any, Any, Any, Judged]:
     return passages, np.concatenate([[0], np.cumsum(counts)]), vectors(q), Judged(starts, np.concatenate(judged))
 
 
-@pytest.mark.heavy
 @given(collections(), st.sampled_from(list(Similarity)), st.sampled_from([3, 4_096]), st.integers(1, 40))
 @hypothesis_settings(max_examples=200, deadline=None)
 def test_a_document_is_as_similar_as_its_best_passage(made: Any, metric: Similarity, tile: int, at_once: int) -> None:

@@ -100,7 +100,6 @@ WAYS: tuple[Callable[[], AbstractContextManager[None]], ...] = (
 # --- cases small enough to compute by hand ---
 
 
-@pytest.mark.heavy
 def test_cosine_by_hand() -> None:
     matrix = np.array(
         [
@@ -387,7 +386,6 @@ def test_codes_that_decide_little_are_given_up() -> None:
     assert counts.ties.tolist() == [3_998, 3_998]
 
 
-@pytest.mark.heavy
 def test_embeddings_may_be_a_read_only_memory_map(tmp_path: Path) -> None:
     matrix = np.random.default_rng(3).standard_normal((50, 8)).astype(np.float32)
     np.save(tmp_path / "matrix.npy", matrix)
@@ -397,7 +395,6 @@ def test_embeddings_may_be_a_read_only_memory_map(tmp_path: Path) -> None:
         assert greater_and_ties(rank(mapped, pairs, metric)) == greater_and_ties(rank(matrix, pairs, metric))
 
 
-@pytest.mark.heavy
 @given(data=st.data(), matrix=matrices(), metric=st.sampled_from(Similarity))
 @hypothesis_settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
 def test_filtered_counts_equal_the_loop(data: st.DataObject, matrix: Float32, metric: Similarity) -> None:

@@ -60,7 +60,6 @@ def is_tied(a: tuple[int, float], b: tuple[int, float]) -> bool:
     return a[0] == b[0] and abs(a[1] - b[1]) <= TAU
 
 
-@pytest.mark.heavy
 @given(problems(), st.sampled_from(list(Similarity)))
 @hypothesis_settings(max_examples=200, deadline=None)
 def test_pairs_are_counted_as_by_a_loop(made: Any, metric: Similarity) -> None:

@@ -93,7 +93,6 @@ def weighted(kind: str, x: Float64, y: Float64, w: Float64) -> float:
     return float(xy / math.sqrt(xx * yy))
 
 
-@pytest.mark.heavy
 @settings(deadline=None, max_examples=25)
 @given(SMALL)
 def test_an_influence_is_the_derivative_by_the_pair_s_weight(rows: list[tuple[int, int]]) -> None:

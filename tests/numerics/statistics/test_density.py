@@ -51,7 +51,6 @@ def test_what_has_no_density_is_refused(values: list[float], span: float) -> Non
         density(np.array(values), span)
 
 
-@pytest.mark.heavy
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=40), st.floats(0.05, 2))
 def test_every_hill_is_finite_and_has_a_peak(values: list[float], span: float) -> None:
     found = density(np.array(values), span, highest=1.0)

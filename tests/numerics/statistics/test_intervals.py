@@ -78,7 +78,6 @@ def test_mcnemar_is_statsmodels(both: int, first: int, second: int, neither: int
     assert mcnemar(other, one).p_value == pytest.approx(found.p_value)
 
 
-@pytest.mark.heavy
 @given(st.integers(1, 3_000), st.data())
 def test_hits_among_those_drawn_are_scipys(total: int, data: st.DataObject) -> None:
     hits, drawn = (data.draw(st.integers(0, total)) for _ in range(2))

@@ -39,7 +39,6 @@ def drawn_pairs(draw: st.DrawFn) -> LabelledPairs:
     return pairs_of(pairs, [True, False, *map(int, same[2:])])
 
 
-@pytest.mark.heavy
 @given(drawn_pairs())
 @settings(max_examples=60, deadline=None)
 def test_curve_is_that_of_a_loop_with_ties_at_the_threshold_called(pairs: LabelledPairs) -> None:
@@ -57,7 +56,6 @@ def test_curve_is_that_of_a_loop_with_ties_at_the_threshold_called(pairs: Labell
         assert point.recall.value == pytest.approx(right / same)
 
 
-@pytest.mark.heavy
 @given(drawn_pairs(), st.sampled_from([0.3, 0.5, 0.8, 0.95]))
 @settings(max_examples=60, deadline=None)
 def test_the_threshold_is_the_lowest_that_reaches_the_wish(pairs: LabelledPairs, wish: float) -> None:

@@ -57,7 +57,6 @@ def alone(requests: Sequence[RunRequest], folder: Path) -> object:
     return found
 
 
-@pytest.mark.heavy
 def test_progress_counts_all_runs_and_the_store_is_that_of_one_process(
     world: World, requests: Sequence[RunRequest], use: Use, tmp_path: Path
 ) -> None:
@@ -77,7 +76,6 @@ def test_progress_counts_all_runs_and_the_store_is_that_of_one_process(
     assert not list(world.settings.packs.glob("*")), "packs of a sweep that is done"
 
 
-@pytest.mark.heavy
 def test_a_cancelled_sweep_keeps_what_is_done_and_goes_on(
     world: World, requests: Sequence[RunRequest], use: Use, tmp_path: Path
 ) -> None:

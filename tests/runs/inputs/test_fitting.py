@@ -168,7 +168,6 @@ diagnostics = "evalrank"
         sweeps.read_toml(file)
 
 
-@pytest.mark.heavy
 @pytest.mark.usefixtures("world")
 def test_the_command_line_says_it(blindspot: Command) -> None:
     words = "run evalrank --encoder trigrams --transform center --dataset small-pairs --fit-on".split()

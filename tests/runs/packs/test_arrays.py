@@ -122,7 +122,6 @@ def test_values_that_are_not_finite_are_never_written(parts: Parts) -> None:
     assert parts.folder.names("arrays") == []
 
 
-@pytest.mark.heavy
 def test_the_command_encodes_parts_and_puts_them_together(
     blindspot: Command, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,7 +145,6 @@ def test_every_colour(open_map: OpenApp, colour: str) -> None:
         assert not app.exception
 
 
-@pytest.mark.heavy
 def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
     app = open_map(data=WITH_COLUMN.id, colour="product")
     for chart in charts(app):
@@ -233,7 +232,6 @@ def test_one_colour_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
     assert scales[0] == scales[1]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(("dots", "maps_with_webgl", "expected"), [(8_000, 2, "scatter"), (20, 2, "scattergl")])
 def test_webgl_is_for_few_maps_of_many_dots(
     open_map: OpenApp, monkeypatch: pytest.MonkeyPatch, dots: int, maps_with_webgl: int, expected: str

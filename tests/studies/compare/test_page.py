@@ -44,7 +44,6 @@ def test_an_item_is_chosen_in_the_address_and_shown_whole(open_app: OpenApp, fil
     assert table(other, "texts", "gain")["texts"].tolist() != listed["texts"].tolist()
 
 
-@pytest.mark.heavy
 def test_what_is_missing_has_its_button(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "compare", compare_a=str(A), compare_b=str(C))
     buttons = {button.key for button in app.button if "compute" in str(button.key)}

@@ -175,7 +175,6 @@ def differences(made: MadeRows, first: Sequence[RunRecord], second: Sequence[Run
     return out
 
 
-@pytest.mark.heavy
 @given(st.integers(0, 2**31))
 @settings(max_examples=8, deadline=None)
 def test_every_diagnostic_is_antisymmetric(seed: int) -> None:

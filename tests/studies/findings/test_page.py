@@ -125,7 +125,6 @@ def test_texts_of_users_are_texts(open_app: OpenApp, demo_cache: Path) -> None:
     assert "&lt;b&gt;</mark>x" in table.replace("<mark", "\n<mark") or "&lt;b&gt;" in table
 
 
-@pytest.mark.heavy
 @pytest.mark.usefixtures("planted")
 def test_a_link_to_a_finding_shows_it_first_or_says_that_it_is_gone(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings", finding="evalrank-kind-3-00000000")

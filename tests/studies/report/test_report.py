@@ -220,7 +220,6 @@ def test_the_other_formats_have_every_table(report: Report) -> None:
     assert set(FORMATS) == {".html", ".md", ".tex"}
 
 
-@pytest.mark.heavy
 def test_the_command(
     filled: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -235,7 +234,6 @@ def test_the_command(
     assert r"\toprule" in (tmp_path / "t.tex").read_text("utf-8")
 
 
-@pytest.mark.heavy
 @each(
     ("arguments", "code", "said"),
     [

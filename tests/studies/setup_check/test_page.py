@@ -41,7 +41,6 @@ def tables(app: object) -> str:
     return " ".join(element.proto.body for element in app.get("html"))  # type: ignore[attr-defined]
 
 
-@pytest.mark.heavy
 def test_a_kept_report_is_shown_where_the_link_says(open_app: OpenApp, demo_copy: Path) -> None:
     keep(REPORT, demo_copy)
     keep(replace(REPORT, reference="", results=REPORT.results[:1], made="2026-11-22T12:00:00+00:00"), demo_copy)
@@ -54,7 +53,6 @@ def test_a_kept_report_is_shown_where_the_link_says(open_app: OpenApp, demo_copy
     assert app.query_params["reference_model"] == "minilm"
 
 
-@pytest.mark.heavy
 def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp, demo_copy: Path) -> None:
     keep(REPORT, demo_copy)
     app = open_app(demo_copy, "models", model="minilm-cls")
@@ -65,7 +63,6 @@ def test_without_a_choice_the_last_report_is_shown_and_linked(open_app: OpenApp,
     assert "Fits" not in tables(app)
 
 
-@pytest.mark.heavy
 def test_the_button_queues_the_check(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "models", model="random-projection-64")
     assert find("random-projection-64", "", make_settings(demo_copy)) is None

@@ -195,14 +195,12 @@ def test_whatever_an_address_says_the_page_is_drawn(
     assert not app.exception
 
 
-@pytest.mark.heavy
 def test_what_is_not_computed_is_offered(open_app: OpenApp, made: tuple[World, Judged]) -> None:
     app = open_app(made[0].cache, "size", data="demo-pairs", size_enc="lsa")
     assert app.button(key="lab_run_size_study").label
     assert study.ROUNDING < 1e-6
 
 
-@pytest.mark.heavy
 def test_before_anything_is_computed_the_page_says_what_each_setting_takes(open_app: OpenApp, demo_copy: Path) -> None:
     app = open_app(demo_copy, "size", data="demo-pairs", size_dim=["384", "64"], size_precision=["float32", "int8"])
     rows = table(app, "MB per million", "of full size")

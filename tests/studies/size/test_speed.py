@@ -16,7 +16,6 @@ from tests.conftest import make_settings
 SETTINGS = settings_of(16, [16, 8], PRECISIONS, rescored=[20])
 
 
-@pytest.mark.heavy
 def test_every_setting_is_timed_and_what_is_kept_is_read_again(tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     assert speed.read(settings) is None

@@ -62,7 +62,6 @@ def test_the_cut_moves_and_is_in_the_address(open_app: OpenApp, cache: Path, mod
     assert "cut" not in app.query_params
 
 
-@pytest.mark.heavy
 def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, wish="0.8", threshold_by="domain", threshold_a=str(A))
     rows = table(app, "group", "own threshold")
@@ -75,7 +74,6 @@ def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
         assert own == (None if found.point is None else found.point.threshold)
 
 
-@pytest.mark.heavy
 def test_calibration(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, threshold_view="calibration", threshold_a=str(A))
     pairs = measured(module_world, A).labelled(A, Rule(cut=4.0))
@@ -101,7 +99,6 @@ def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> N
     assert sorted(rows["pair"]) == sorted(both.numbers[over.only_b].tolist())
 
 
-@pytest.mark.heavy
 def test_without_another_model_the_view_says_what_to_choose(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=SCORED, threshold_view="another model")
     assert any("B above" in box.value for box in app.info)
@@ -115,7 +112,6 @@ def test_pairs_that_a_model_lacks_are_counted(open_app: OpenApp, cache: Path) ->
     assert "pairs left out" in written(app)
 
 
-@pytest.mark.heavy
 def test_labeled_pairs_and_the_label_in_the_address(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.PAIRS, wish="0.6", threshold_a=str(A))
     assert app.selectbox(key="same").value == "same"
@@ -158,7 +154,6 @@ def test_a_store_without_pairs_offers_some(open_app: OpenApp, tmp_path: Path) ->
     assert any("run" in str(button.key) for button in app.button)
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     "query", [{"wish": "7"}, {"wish": "x"}, {"cut": "99"}, {"threshold_by": "no"}, {"threshold_a": "?"}]
 )

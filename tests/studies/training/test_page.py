@@ -47,7 +47,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return Made(cache, evaluator)
 
 
-@pytest.mark.heavy
 def test_the_score_and_the_lost_pairs_are_the_evaluators(open_app: OpenApp, made: Made) -> None:
     app = open_app(made.cache, "training")
     (line,) = chart_named(app, "training_score")["data"]
@@ -63,7 +62,6 @@ def test_the_score_and_the_lost_pairs_are_the_evaluators(open_app: OpenApp, made
     assert f"{len(lost):,} were lost" in written(app)
 
 
-@pytest.mark.heavy
 def test_side_steps_and_the_chosen_pair_are_in_the_address(open_app: OpenApp, made: Made) -> None:
     changed = made.evaluator.changed("step-20", "step-40")
     won = changed[changed["gain"] > 0].iloc[::-1]
@@ -103,7 +101,6 @@ def test_without_a_training_there_is_the_code_for_one(open_app: OpenApp, tmp_pat
     assert f"bs.Evaluator(pairs, name=\"my training\", store='{tmp_path / 'cache'}')" in code.value
 
 
-@pytest.mark.heavy
 def test_an_address_of_nothing_shows_what_there_is(open_app: OpenApp, made: Made) -> None:
     app = open_app(
         made.cache, "training", training="<b>gone</b>", training_on="x", training_to="step-99", training_item="7e9"
@@ -152,7 +149,6 @@ def test_what_was_not_measured_is_not_a_loss(made: Made) -> None:
     assert int(found.numbers[0]) not in set(changed["item_no"])
 
 
-@pytest.mark.heavy
 def test_other_pages_show_the_last_step_and_say_what_they_hide(open_app: OpenApp, made: Made) -> None:
     app = open_app(made.cache, "overview")
     assert [len(frame.value) for frame in app.dataframe] == [2]

@@ -65,7 +65,6 @@ def test_trust_offers_the_other_candidates_and_then_shows_both(open_app: OpenApp
         assert "candidates" in html_of(app)
 
 
-@pytest.mark.heavy
 def test_pairs_in_both_directions_are_as_before(open_app: OpenApp, demo_cache: Path) -> None:
     said = written(open_app(demo_cache, "evalrank"))
     assert "Other queries" not in said

@@ -60,7 +60,6 @@ def test_runs_on_different_items_are_not_mixed_and_a_common_one_is_offered(open_
             repository.delete(record)
 
 
-@pytest.mark.heavy
 def test_own_items_are_said_not_to_be_comparable(open_app: OpenApp, made: tuple) -> None:
     app = open_pairs(open_app, made)
     app.segmented_control(key="support").set_value("own").run()

@@ -32,7 +32,6 @@ def test_the_address_of_a_finding_opens_its_view(small: World, open_app: OpenApp
             assert (key, address["view"]) == ("pair", "trust")
 
 
-@pytest.mark.heavy
 def test_the_view_of_kinds_shows_the_measure_of_the_address(small: World, open_app: OpenApp) -> None:
     small.run("evalrank", "trigrams", "small-pairs")
     address = {"view": "kinds of pair", "by": "length", "kinds_measure": "Hits@1", "ranks": "filtered"}

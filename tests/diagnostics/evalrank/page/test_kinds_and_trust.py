@@ -182,7 +182,6 @@ def test_pairs_that_are_all_in_training_leave_no_score_and_are_remembered_at_it(
     assert not opened().warning
 
 
-@pytest.mark.heavy
 def test_a_shared_demo_reads_no_files_of_strangers(
     opened: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:

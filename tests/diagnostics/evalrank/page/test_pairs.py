@@ -125,7 +125,6 @@ def test_a_filter_shows_the_pairs_that_a_loop_finds(
     ]
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("ranks", ["raw", "filtered"])
 @pytest.mark.parametrize("direction", ["high to low", "low to high"])
 def test_the_order_is_that_of_a_plain_sort(
@@ -143,7 +142,6 @@ def test_the_order_is_that_of_a_plain_sort(
     assert [row["similarity in B"] for row in got] == [row["similarity B"] for row in expected[:PAGE]]
 
 
-@pytest.mark.heavy
 def test_choosing_a_filter_puts_the_telling_pairs_first(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
     app = view(open_app, demo_cache)
     app.selectbox(key="show").set_value("B worse than A").run()

@@ -35,7 +35,6 @@ def cells(app: AppTest, column: str) -> bytes:
     return bytes(table.proto.arrow_data.styler.display_values)
 
 
-@pytest.mark.heavy
 def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, stored) -> None:
     runs, sample = stored
     app = open_app(demo_cache, "evalrank")

@@ -183,7 +183,6 @@ def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, c
     assert "★" not in written(app)
 
 
-@pytest.mark.heavy
 def test_too_few_items_have_no_verdict(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty words: what guessing gets is drawn, no verdict; from so many on as are enough, both."""
     query = {"data": "seeds", "enc": "trigrams~none"}

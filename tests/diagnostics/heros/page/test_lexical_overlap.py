@@ -67,7 +67,6 @@ def test_the_test_splits_are_measured_where_they_are(
     assert not [b for b in app.button if str(b.key).startswith("fetch_")]
 
 
-@pytest.mark.heavy
 def test_the_accuracy_of_finding_the_paraphrase(
     open_app: OpenApp, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

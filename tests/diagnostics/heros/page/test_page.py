@@ -70,7 +70,6 @@ def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, sto
     assert not [button for button in app.button if button.key == "pick_minimal"]
 
 
-@pytest.mark.heavy
 def test_intervals_are_printed_when_asked_for(open_app: OpenApp, store: Store) -> None:
     cache, runs = store
     app = open_app(cache, "heros", data="demo-minimal")
@@ -107,7 +106,6 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     assert turned["A − B"].tolist() == (-rows["A − B"]).tolist()
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("subsets", "orderings"),
     [

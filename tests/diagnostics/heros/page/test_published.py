@@ -209,7 +209,6 @@ def test_the_command_line_says_the_same(world: World, resembles: Command) -> Non
     assert (said["resembles_none"], said["guess"]) == (True, None)
 
 
-@pytest.mark.heavy
 def test_other_sentences_are_refused_and_a_copy_is_not(
     world: World, resembles: Command, encoders: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,7 +72,6 @@ def test_the_newest_set_is_offered_first_with_a_button_per_file(part: Callable[[
     assert not app.info
 
 
-@pytest.mark.heavy
 def test_votes_of_a_session_that_is_not_revealed_stay_hidden(part: Callable[[], AppTest], store: Judgements) -> None:
     store.merge(MADE, CAST)
     store.add_session("group", {Task.INTRUDER: MADE.set_id}, "key")

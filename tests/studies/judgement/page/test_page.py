@@ -82,7 +82,6 @@ def progress(app: AppTest) -> str:
     return str(app.get("progress")[0].proto.text)
 
 
-@pytest.mark.heavy
 def test_a_rater_goes_through_all_items_by_their_own_orders(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     order = item_order(INTRUDER, ballot())
@@ -271,7 +270,6 @@ def test_a_link_to_a_set(answering: OpenApp, store: Judgements) -> None:
     assert progress(app) == "0 of 1 answered"
 
 
-@pytest.mark.heavy
 def test_a_link_to_an_unknown_set_says_so_and_offers_others(visit: OpenApp, store: Judgements) -> None:
     app = visit("intruder", set="gone<b>")
     assert as_text("'gone<b>'") in written(app)

@@ -233,7 +233,6 @@ def test_the_automatic_rater_answers_before_people_do(encoded: ItemSet) -> None:
     assert len(app.get("plotly_chart")) == 1
 
 
-@pytest.mark.heavy
 def test_what_it_needs_is_offered(store: Judgements, encoded: ItemSet) -> None:
     cast(store, encoded, everybody(encoded))
     app = opened(encoded, judge_reference="bigrams~none")
