@@ -18,6 +18,7 @@ from blindspot.datasets.own.reference import ROLES
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from tests.support.own_files import ENDINGS, read_as, write
+from tests.support.tables import each
 
 N = 24
 SAMPLES: dict[DatasetKind, list[dict[str, Any]]] = {
@@ -44,7 +45,7 @@ def test_the_table_and_the_samples_have_the_same_kinds() -> None:
 
 
 @every_kind
-@pytest.mark.parametrize("ending", ENDINGS)
+@each("ending", ENDINGS)
 def test_a_file_in_every_format(tmp_path: Path, settings: Settings, kind: DatasetKind, ending: str) -> None:
     path = write(tmp_path, ending, SAMPLES[kind])
     entry = find_dataset(f"file:{path}")
