@@ -162,3 +162,15 @@ def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers()
     for read, ending in ((pyarrow.csv.read_csv, ".csv"), (pyarrow.parquet.read_table, ".parquet")):
         again = read(io.BytesIO(as_file(out, ending))).to_pandas()
         pd.testing.assert_frame_equal(again, out, check_dtype=False)
+
+
+def test_what_became_of_a_pair_by_hand() -> None:
+    """Right is rank 1; a tie for the first place is not, and a pair without a rank in one of the two is neither."""
+    described = pd.DataFrame({"rank in A": [1, 2, 1, 1.5, 0.5, np.nan], "rank in B": [2, 1, 1, 1.5, 1, 1]})
+    found = pair_browsing.outcomes(described).counts
+    assert {outcome.value: count for outcome, count in found.items()} == {
+        "fixed": 1,
+        "broken": 1,
+        "both-wrong": 1,
+        "both-right": 2,
+    }

@@ -139,6 +139,18 @@ def test_an_equal_sentence_in_both_languages_is_one_text(tmp_path: Path) -> None
     assert (found.queries.tolist(), found.mates.tolist()) == ([0, 2], [0, 1])
 
 
+def test_the_first_file_is_the_language_s_and_the_second_english(tmp_path: Path) -> None:
+    paths = (tmp_path / "own", tmp_path / "english")
+    for path, content in zip(paths, ("Ja.\nNein.\n", "Yes.\nNo.\n"), strict=True):
+        path.write_text(content, "utf-8")
+    forth, back = (TATOEBA.member("deu", direction) for direction in BOTH)
+    for name, first in ((forth, "Ja."), (back, "Yes.")):
+        data = find_dataset(name).load(name, paths)
+        assert isinstance(data, PairSet)
+        assert data.items[data.queries[0]] == first
+        assert {data.items[i] for i in (data.queries[1], data.mates[1])} == {"Nein.", "No."}
+
+
 @pytest.mark.realdata
 def test_every_file_has_the_pairs_that_its_entry_names(shared_settings: Settings) -> None:
     """Counts, their sum, no sentence twice in a file, and scripts as in the table."""
