@@ -97,7 +97,7 @@ def tests_of(mutant: Mutant, tier: str) -> list[str]:
                 for name in data.contexts_by_lineno(file).get(mutant.line, ())}  # fmt: skip
     near = set(mutant.path.relative_to(ROOT).parts)
     tests = {context.rpartition("|")[0] for context in contexts} - {""}
-    if "" in contexts and not tests:
+    if not tests:  # executed at import, or compiled
         return nearest(mutant)
     return sorted(tests, key=lambda test: (-len(near & set(Path(test.partition("::")[0]).parts)), test))
 
