@@ -125,6 +125,7 @@ def asked(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return module_world, f"file:{path}"
 
 
+@pytest.mark.heavy
 def test_the_page_groups_by_a_column_and_says_where_b_gains_most(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
     app = open_app(

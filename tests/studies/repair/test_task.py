@@ -342,6 +342,7 @@ def test_neighbours_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> No
     assert not found.counts
 
 
+@pytest.mark.trains
 def test_no_evaluated_text_is_trained_on_in_another_case_or_spacing(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     demo = fetch.load(find_dataset("demo-minimal"), world.settings)
