@@ -73,6 +73,7 @@ def runs(groups: Sequence[Group]) -> list[RunRequest]:
     return [request for group in groups for request in group.requests]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("workers", [1, 8, 64])
 def test_sixty_models_by_twenty_datasets_take_little_more_than_they_must(workers: int) -> None:
     ratios = []
@@ -87,6 +88,7 @@ def test_sixty_models_by_twenty_datasets_take_little_more_than_they_must(workers
     assert max(ratios) <= MOST
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("workers", [8, 64])
 def test_wrong_estimates_cost_little(workers: int) -> None:
     """Each model takes up to three times more or less than estimated; a worker takes the next group when it is done."""

@@ -37,7 +37,7 @@ def many(families: int, per_family: int = 2, seed: int = 0) -> ScoreTable:
 @effort(max_examples=30, deadline=None)
 @given(st.data())
 def test_equals_scipy_over_the_variants_that_have_both(data: st.DataObject) -> None:
-    n = data.draw(st.integers(0, 12))
+    n = data.draw(st.sampled_from([12, 9, 6, 3, 0]))  # large ones first: few examples are to reach both branches
     scores = st.lists(st.one_of(st.just(NAN), st.integers(0, 5)), min_size=n, max_size=n)
     x, y = (np.array(data.draw(scores), dtype=np.float64) for _ in range(2))
     families = data.draw(st.lists(st.sampled_from("abc"), min_size=n, max_size=n))
