@@ -20,8 +20,8 @@ EXAMPLE_ROWS = 5
 _KEYS: Keys = {SentFolder: lambda sent: sent.digest}
 
 
-@cached(2, "Reading the folder …", shared=True, keys=_KEYS)
-def _read(sent: SentFolder, options: FolderOptions) -> OwnRetrievalFolder:
+@cached(2, "Reading the files …", shared=True, keys=_KEYS)
+def read(sent: SentFolder, options: FolderOptions) -> OwnRetrievalFolder:
     return uploads.read_folder(sent, options, settings())
 
 
@@ -34,7 +34,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
     try:
         sent = uploads.folder_of([(file.name, file.getvalue()) for file in files], settings())
         options = _options(sent)
-        contents = _read(sent, options)
+        contents = read(sent, options)
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return

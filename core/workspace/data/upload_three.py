@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.retrieval_folder import OwnRetrievalFolder, guess, sources_of
+from blindspot.datasets.own.retrieval_folder import guess, sources_of
 from blindspot.datasets.own.retrieval_folder.guess import BY_VALUES, Grid, Guess
 from blindspot.datasets.own.retrieval_folder.options import FORMS, FolderOptions
 from blindspot.datasets.uploads import SentFolder
@@ -42,11 +42,6 @@ def _guesses(sent: SentFolder, options: FolderOptions) -> tuple[dict[str, Grid],
     return shown, guess.columns(sources)
 
 
-@cached(2, "Reading the files …", shared=True, keys=_KEYS)
-def _read(sent: SentFolder, options: FolderOptions) -> OwnRetrievalFolder:
-    return uploads.read_folder(sent, options, settings())
-
-
 def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOptions], None]) -> None:
     """Show how the three are read; the reader can correct that before adding them.
 
@@ -63,7 +58,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
     try:
         sent = uploads.folder_of_files([(file.name, file.getvalue()) for file in files], settings())
         options = _options(sent)
-        contents = _read(sent, options) if options else None
+        contents = upload_folder.read(sent, options) if options else None
     except BlindspotError as error:
         st.error(as_text(str(error)), icon=":material/error:")
         return
