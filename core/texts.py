@@ -280,8 +280,3 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 def with_minus(said: str) -> str:
     """Formatted numbers with a minus sign, as axes of figures have it, in place of each hyphen."""
     return said.replace("-", "−")
-
-
-def p_in_words(p: float) -> str:
-    """``p = 0.03``; what would round to 0 is ``p < 0.001``."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"

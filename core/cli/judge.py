@@ -19,6 +19,7 @@ from blindspot.files.writing import read_limited, write_atomically
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.runs.training_data import making as making_of_data
@@ -462,7 +463,8 @@ def _print(
                     t.second.label,
                     "–" if t.difference is None else f"{100 * t.difference:+.1f}",
                     "–" if t.interval is None else f"{100 * t.interval.low:+.1f} to {100 * t.interval.high:+.1f}",
-                    *("–" if p is None else f"{p:.2g}" for p in (t.p_corrected, t.p_value)),
+                    p_in_cell(t.p_corrected, t.p_value),
+                    p_in_cell(t.p_value),
                     f"{t.compared:,}",
                     f"{t.left_out:,}",
                 ]

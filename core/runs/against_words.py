@@ -12,11 +12,11 @@ import numpy as np
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings import Finding, Level
 from blindspot.runs.findings.parts import ci, finding, number
 from blindspot.store.records import RunRecord
-from blindspot.texts import p_in_words
 from blindspot.types import Variant
 
 ALL = "all"
@@ -27,7 +27,7 @@ class Verdict(StrEnum):
     """How a model compares with the best measure of words."""
 
     BETTER = "better"
-    NO_BETTER = "no better"
+    NO_BETTER = "not significantly different"
     WORSE = "worse"
     UNTESTED = "untested"
 
@@ -40,6 +40,7 @@ class Against:
         kind: of the items, or ``ALL``; ``items`` is their number.
         reached: the score of the best measure; ``difference`` is the model's less that.
         p: corrected for the choice of the best of the measures (Bonferroni); NaN without a test.
+        before: ``p`` before a further correction, for the number of kinds; None without one.
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Against:
     reached: Estimate
     difference: Estimate
     p: float
+    before: float | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -69,7 +71,7 @@ def corrected(found: Sequence[Against]) -> tuple[Against, ...]:
     p = np.array([one.p for one in found[1:]])
     known = ~np.isnan(p)
     p[known] = holm(p[known])
-    return (found[0], *(replace(one, p=float(value)) for one, value in zip(found[1:], p, strict=True)))
+    return (found[0], *(replace(one, p=float(value), before=one.p) for one, value in zip(found[1:], p, strict=True)))
 
 
 def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
@@ -85,19 +87,18 @@ def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
         return f"{number(estimate.value, spec)}{ci(estimate.interval, spec)}"
 
     words, own = f"{found.best} {what.format(said(found.reached))}", f"{name} {said(found.score)}"
-    if spec.endswith("%"):
-        difference = f"{number(100 * found.difference.value, '+.1f')} points"
-    else:
-        difference = number(found.difference.value, f"+{spec}")
+    signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
+    apart = f"difference {number(scale * found.difference.value, signed)}{unit}"
+    tested = f"{apart}{ci(found.difference.interval, signed, scale)}, {p_in_words(found.p, found.before)}"
     match found.verdict:
         case Verdict.UNTESTED:
             return f"Words alone: {words}; {own}. There are too few for a test."
         case Verdict.NO_BETTER:
-            return f"**Words alone do as well**: {words}; {own}. No significant difference ({p_in_words(found.p)})."
+            return f"**No significant difference from words alone**: {words}; {own} ({tested})."
         case Verdict.WORSE:
-            return f"**Words alone do better**: {words}; {own} ({difference}, {p_in_words(found.p)})."
+            return f"**Words alone do better**: {words}; {own} ({tested})."
         case Verdict.BETTER:
-            return f"Words alone do worse: {words}; {own} ({difference}, {p_in_words(found.p)})."
+            return f"Words alone do worse: {words}; {own} ({tested})."
 
 
 def findings_of_words(
@@ -109,7 +110,7 @@ def findings_of_words(
     address: Mapping[str, str],
     scale: float = 1.0,
 ) -> list[Finding]:
-    """The difference as a hypothesis, significant or not; where it is not, also the fact that words do as well.
+    """The difference as a hypothesis, significant or not; where it is not, also that fact.
 
     Nothing without a test.
 
@@ -149,7 +150,7 @@ def findings_of_words(
                 [run],
                 kind="words-alone-as-good",
                 level=Level.CAUTION,
-                sentence=f"Shared words alone do as well as {{A}}: {scores}, {apart}.",
+                sentence=f"{{A}} is not significantly different from shared words alone: {scores}, {apart}.",
                 test=f"not significant: {test}, {p_in_words(found.p)}",
                 severity=min(1.0, max(0.0, 1.0 - found.score.value)),
                 **common,

@@ -11,6 +11,7 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.comparison import ends
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -87,7 +88,8 @@ def _row(row: Row) -> list[str]:
         f"{d.value:+.4f}",
         "–" if d.interval is None else f"{d.interval:+.4f}",
         f"{d.n:,}",
-        *("–" if p is None else f"{p:.3g}" for p in (d.p, row.p_corrected)),
+        p_in_cell(d.p),
+        p_in_cell(row.p_corrected, d.p),
         row.verdict.value if row.decides or row.verdict is Verdict.UNTESTED else "described",
     ]
 

@@ -11,13 +11,14 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.findings import Example
 from blindspot.settings import Settings
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Discovery, Selection
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 
 SHOWN = 7
 
@@ -70,7 +71,7 @@ def findings(
 def basis(one: Discovery) -> list[str]:
     """Evidence for a finding: the test, n, and the corrected p."""
     found = [one.finding.test, f"n = {one.finding.n:,}"]
-    return [*found, f"corrected {p_in_words(one.adjusted)}"] if one.adjusted is not None else found
+    return [*found, f"corrected {p_in_words(one.adjusted, one.finding.p)}"] if one.adjusted is not None else found
 
 
 def fields(one: Discovery) -> dict[str, Any]:

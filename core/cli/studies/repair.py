@@ -12,13 +12,13 @@ from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets.catalog import title_of
 from blindspot.datasets.named import dataset_named
 from blindspot.encoders.catalog import resolve_encoder
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.repair import export, fitting, task
 from blindspot.studies.repair.fitting import Method
 from blindspot.studies.repair.results import TOLERATED, Measure, Report, answer
 from blindspot.studies.repair.task import RepairTask
-from blindspot.texts import p_in_words
 from blindspot.types import CancelToken
 
 
@@ -124,7 +124,7 @@ def _row(one: Measure) -> list[str]:
         share(one.random),
         share(one.shuffled),
         one.change.in_words,
-        "–" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p ").lstrip("= "),
+        p_in_cell(one.p_corrected, one.p),
     ]
 
 

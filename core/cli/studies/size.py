@@ -9,6 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.errors import InputError
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -16,7 +17,6 @@ from blindspot.studies.lab.grid import cannot_be
 from blindspot.studies.size import speed
 from blindspot.studies.size.grid import PRECISIONS, USUAL_DIMENSIONS, USUAL_PRECISIONS, By, grid_of
 from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
-from blindspot.texts import p_in_words
 from blindspot.types import CancelToken
 
 DIMENSIONS_HELP = "numbers of dimensions, separated by commas; larger ones than the model's are left out"
@@ -113,7 +113,7 @@ def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> list[str
         f"{cell.setting.bytes_per_text:,}",
         f"{cell.value:.4f}",
         f"{cell.interval.low:.3f} to {cell.interval.high:.3f}" if cell.interval else "–",
-        "–" if cell.p_corrected is None else p_in_words(cell.p_corrected).removeprefix("p = "),
+        p_in_cell(cell.p_corrected, cell.p),
         "–" if cell.is_full or limit is None else f"{limit:.4f}",
         "–" if cell.is_full else f"{cell.lost:.1%}",
         "yes" if cell in found.front else "",

@@ -21,6 +21,7 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics import resampling
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import Comparison, ends
 from blindspot.store.records import RunRecord
@@ -398,7 +399,8 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
                 *(shown(m, sample.value(run_id, m)) for run_id in ids),
                 shown(m, d.value, sign=True),
                 shown_interval(m, d.interval, sign=True),
-                *("–" if p is None else f"{p:.4f}" for p in (d.p_value, d.p_corrected)),
+                p_in_cell(d.p_value),
+                p_in_cell(d.p_corrected, d.p_value),
                 "–" if d.smallest is None else shown(m, d.smallest),
                 d.verdict.value,
             ]

@@ -10,11 +10,12 @@ import numpy as np
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA, McNemar, holm
+from blindspot.numerics.statistics.p_values import p_in_cell, p_in_words
 from blindspot.numerics.statistics.pairs import mcnemar_by_units
 from blindspot.runs.comparison import Comparison, entry_of_both
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import p_in_words, percent
+from blindspot.texts import percent
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def verdict(
     if not any(test.is_tested for test in tests):
         return [f"{first} and {second} have the same order on every sentence: there is nothing to test."]
     if not apart:
-        least = p_in_words(min(test.p_corrected for test in tests))
+        first_to_differ = min(tests, key=lambda test: test.p_corrected)
+        least = p_in_words(first_to_differ.p_corrected, first_to_differ.test.p_value)
         return [
             f"No significant difference between {first} and {second}: {orderings} tested, smallest corrected {least}."
         ]
@@ -102,7 +104,7 @@ def verdict(
     higher = ", ".join(f"{name} higher in {count}" for name, count in sides if count)
     return [f"{first} and {second} differ significantly in {len(apart)} of {orderings} ({higher}){rest}."] + [
         f"{name_of(t.ordering)}: in {percent(t.first_rate, 1)} of the sentences with {first}, in "
-        f"{percent(t.second_rate, 1)} with {second} (corrected {p_in_words(t.p_corrected)})."
+        f"{percent(t.second_rate, 1)} with {second} (corrected {p_in_words(t.p_corrected, t.test.p_value)})."
         for t in apart
     ]
 
@@ -124,7 +126,8 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
                 *(f"{rate:.4f}" for rate in (t.first_rate, t.second_rate)),
                 f"{t.difference:+.4f}",
                 *(str(n) for n in (t.test.first_better, t.test.second_better, t.test.alike)),
-                *(f"{p:.3g}" if t.is_tested else "–" for p in (t.test.p_value, t.p_corrected)),
+                p_in_cell(t.test.p_value if t.is_tested else None),
+                p_in_cell(t.p_corrected if t.is_tested else None, t.test.p_value),
             ]
             for t in tests
         ],

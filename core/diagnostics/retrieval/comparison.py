@@ -10,6 +10,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.ranking.graded import NAMES
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.comparison import Comparison, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -59,7 +60,8 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
                 *(f"{mean:.4f}" for mean in means[i]),
                 f"{found[i].value:+.4f}",
                 "–" if (ci := found[i].interval) is None else f"[{ci.low:+.4f}, {ci.high:+.4f}]",
-                *("–" if np.isnan(q[i]) else f"{q[i]:.4f}" for q in (p, corrected)),
+                p_in_cell(float(p[i])),
+                p_in_cell(float(corrected[i]), float(p[i])),
                 "–" if np.isnan(smallest[i]) else f"{smallest[i]:.4f}",
             ]
             for i, name in enumerate(NAMES)

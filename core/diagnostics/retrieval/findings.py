@@ -13,6 +13,7 @@ from blindspot.diagnostics.retrieval.versus import TEST, first_found
 from blindspot.names import BM25
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
 from blindspot.runs.findings.parts import ci, clipped, coverage, finding, in_test, number, together
@@ -85,7 +86,7 @@ def _against_bm25(run: RunRecord, table: QueryTable) -> list[Finding]:
                 kind="no-better-than-bm25",
                 level=Level.CAUTION,
                 sentence=f"{{A}} is not significantly better {said}",
-                test=f"not significant: {in_test(TEST, found)}, p = {p:.2g}",
+                test=f"not significant: {in_test(TEST, found)}, {p_in_words(p)}",
                 severity=clipped(1 - float(own.mean())),
                 **common,
             )

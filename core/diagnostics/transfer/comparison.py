@@ -11,11 +11,11 @@ from blindspot.diagnostics.transfer.outcomes import Outcomes, outcomes
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, McNemar
+from blindspot.numerics.statistics.p_values import p_in_cell, p_in_words
 from blindspot.numerics.statistics.pairs import Dependence, difference, mcnemar_by_units
 from blindspot.runs.comparison import Comparison, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import p_in_words
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
                 f"{r.first - r.second:+.4f}",
                 "–" if r.interval is None else f"[{r.interval.low:+.4f}, {r.interval.high:+.4f}]",
                 *(f"{n:,}" for n in (r.test.first_better, r.test.second_better)),
-                f"{r.test.p_value:.3g}",
+                p_in_cell(r.test.p_value),
             ]
             for r in rows
         ],

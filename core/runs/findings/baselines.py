@@ -12,6 +12,7 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import Finding, Level
 from blindspot.runs.findings.parts import finding
@@ -65,7 +66,7 @@ def against_baselines(
 def findings_of(
     entry: DiagnosticEntry, found: AgainstBaseline, at: str, said: str, test: str, address: Mapping[str, str]
 ) -> list[Finding]:
-    """The difference as a hypothesis, significant or not; where it is not, also the fact that the run is no better.
+    """The difference as a hypothesis, significant or not; where it is not, also that fact.
 
     Args:
         at: what the run is better or worse at, to follow "{A} is better": ``at ranking matches``.
@@ -102,7 +103,7 @@ def findings_of(
                 kind="no-better-than-baseline",
                 level=Level.CAUTION,
                 sentence=f"{{A}} is not significantly better {than}",
-                test=f"not significant: {test}, p = {found.p:.2g}",
+                test=f"not significant: {test}, {p_in_words(found.p)}",
                 severity=1.0 - found.score,
                 **common,
             )

@@ -14,6 +14,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.comparison import Difference
 from blindspot.runs.findings.parts import ci, number
 from blindspot.studies.compare.costs import CostKind
@@ -178,7 +179,7 @@ def hover(row: Row, names: tuple[str, str]) -> str:
         f"{row.entry.title}, {title_of(row.dataset)}",
         f"{one.label}: {one.a:.4f} ({names[0]}), {one.b:.4f} ({names[1]})",
         f"difference {number(one.value, '+.4f')}{ci(one.interval, '+.4f')}",
-        f"corrected p = {row.p_corrected:.3g}, {one.test}"
+        f"corrected {p_in_words(row.p_corrected, one.p)}, {one.test}"
         if row.p_corrected is not None
         else f"not tested: {one.refusal}",
         f"{one.n:,} {one.unit}",

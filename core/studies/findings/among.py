@@ -11,6 +11,7 @@ from blindspot.diagnostic import DiagnosticEntry, GridRole, named_function
 from blindspot.numerics.statistics.intervals import ALPHA, holm
 from blindspot.runs.comparison import Difference
 from blindspot.runs.findings import Finding, Level
+from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.findings.general import LETTERS, listed
@@ -70,7 +71,8 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
             kind="not-told-apart",
             level=Level.CAUTION,
             sentence=f"{closest.label}: no significant difference between {{A}} ({closest.a:.3f})"
-            f"{' and' if is_tie else ', the best, and'} {listed(others_named)}.",
+            f"{' and' if is_tie else ', the best, and'} {listed(others_named)}; {{A}} less {{B}} is "
+            f"{number(closest.value, '+.3f')}{ci(closest.interval, '+.3f')}.",
             diagnostic=entry.id,
             dataset=best.plan.dataset,
             runs=(best, *(run for run, _ in alike)),

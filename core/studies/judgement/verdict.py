@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.votes import Population
 from blindspot.studies.judgement.agreement import Agreement
 from blindspot.studies.judgement.scoring import PairTest, Scores, VariantScore
 from blindspot.studies.judgement.types import Task
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 from blindspot.types import Variant
 
 MEASURE = {Task.INTRUDER: "precision", Task.COMPARATIVE: "win ratio"}
@@ -75,7 +76,7 @@ def _listed(found: Sequence[VariantScore], best: VariantScore, tests: Sequence[P
         if test is None or test.p_corrected is None:
             p = "nothing to compare" if test is None else test.refusal
         else:
-            p = p_in_words(test.p_corrected)
+            p = p_in_words(test.p_corrected, test.p_value)
         parts.append(f"{name(score.variant)} ({_value(score):.0%}, {p})")
     return ", ".join(parts)
 

@@ -17,6 +17,7 @@ from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
@@ -37,7 +38,7 @@ from blindspot.studies.languages.scores import (
     grouped,
     scores_of,
 )
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import link_to

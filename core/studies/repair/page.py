@@ -16,12 +16,13 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_wor
 from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method
 from blindspot.studies.repair.results import TOLERATED, Ends, Part, Report, answer
 from blindspot.studies.repair.task import RepairTask
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
@@ -188,7 +189,7 @@ def _table(report: Report) -> None:
             "before": one.before,
             "after": one.after,
             "change (95% CI)": one.change.in_words,
-            "p (Holm)": "" if one.p_corrected is None else p_in_words(one.p_corrected).removeprefix("p ").lstrip("= "),
+            "p (Holm)": "" if one.p_corrected is None else p_in_cell(one.p_corrected, one.p),
             "over random": _over(one.over_random),
             "over shuffled": _over(one.over_shuffled),
             "random": one.random,

@@ -11,6 +11,7 @@ from typing import Any
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, in_words
 from blindspot.errors import InputError, unknown
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -177,7 +178,7 @@ def comparison_table(found: Comparison) -> Table:
                 f"{one.value:+.4f}{stars(row.p_corrected)}",
                 f"{one.interval.low:+.4f} to {one.interval.high:+.4f}" if one.interval else "–",
                 f"{one.n:,}",
-                "–" if row.p_corrected is None else f"{row.p_corrected:.2g}",
+                p_in_cell(row.p_corrected, one.p),
                 row.verdict if row.decides else "described",
             )
         )

@@ -13,6 +13,7 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.rows import Comparison, headline, method_in_words
@@ -22,7 +23,7 @@ from blindspot.studies.report import figures
 from blindspot.studies.report.content import Report, comparison_table, cost_table, summary
 from blindspot.studies.report.manifest import ELEMENT, portable
 from blindspot.studies.report.tables import Table, to_html
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 from blindspot.transforms.chain import TransformChain
 
 _FOLDER = Path(__file__).parent
@@ -117,7 +118,7 @@ def _card(one: Discovery, others: Sequence[Discovery]) -> str:
     finding = one.finding
     basis = [title_of(finding.dataset), finding.basis]
     if one.adjusted is not None:
-        basis.append(f"corrected {p_in_words(one.adjusted)}")
+        basis.append(f"corrected {p_in_words(one.adjusted, finding.p)}")
     examples = "".join(_example(example) for example in finding.examples)
     said = "".join(f"<li>{escape(other.finding.said())}</li>" for other in others)
     more = f"<p class=faint>More like this:</p><ul class=faint>{said}</ul>" if others else ""

@@ -17,6 +17,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.resampling import components
 from blindspot.settings import Settings
@@ -176,7 +177,8 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
         scores[name] = graded.score(found, places, dataset.grades)[SCORE]
     none = scores.pop("none")
     known = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
-    p = holm(statistics.p_values(np.column_stack([s - none for s in scores.values()]), known))
+    p = statistics.p_values(np.column_stack([s - none for s in scores.values()]), known)
+    corrected = holm(p)
     gains = {name: statistics.difference(s, none, known) for name, s in scores.items()}
     figures = {
         "none": float(none.mean()),
@@ -187,19 +189,20 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
                 "gain": gain.value,
                 "low": gain.low,
                 "high": gain.high,
-                "p_holm": float(p[i]),
+                "p_holm": float(corrected[i]),
             }
             for i, (name, gain) in enumerate(gains.items())
         },
     }
     best = max(gains, key=lambda name: gains[name].value)
-    gain, corrected = gains[best], float(p[list(gains).index(best)])
+    place = list(gains).index(best)
+    gain, p_of_best = gains[best], float(corrected[place])
     interval = f" (95% CI {gain.interval:+.3f})" if gain.interval else ""
     said = (
         f"Without a prefix nDCG@10 of {len(none)} demo queries is {none.mean():.3f}; the best of {len(gains)} schemes, "
-        f"{best}, changes it by {gain.value:+.3f}{interval}, p = {corrected:.2g} (Holm)."
+        f"{best}, changes it by {gain.value:+.3f}{interval}, {p_in_words(p_of_best, float(p[place]))} (Holm)."
     )
-    if gain.value > 0 and corrected < ALPHA:
+    if gain.value > 0 and p_of_best < ALPHA:
         advice = f"The model seems to be trained with prefixes: read its card, and put {best} before the texts."
         return Result("prefixes", Verdict.LOOK, said, advice, figures)
     return Result("prefixes", Verdict.OK, said, "", figures)

@@ -54,6 +54,11 @@ class Cell:
     won: float = 0.0
 
     @property
+    def p(self) -> float | None:
+        """Before the correction."""
+        return None if self.difference is None else self.difference.p
+
+    @property
     def is_full(self) -> bool:
         return self.difference is None
 

@@ -12,6 +12,7 @@ from blindspot.diagnostic import find_diagnostic, named_function
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.comparison import Changes
 from blindspot.runs.encoders_here import known_references
 from blindspot.store.records import RunRecord
@@ -29,7 +30,7 @@ from blindspot.studies.size.grid import (
     grid_of,
 )
 from blindspot.studies.size.judged import Cell, Judged, answer, judged, lost_by_kind
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 from blindspot.transforms.chain import STEPS
 from blindspot.types import CancelToken, no_progress
 from blindspot.ui import headline
@@ -311,7 +312,7 @@ def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> dict[str
         "score": cell.value,
         "95% CI": f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–",
         "change": None if cell.is_full else cell.value - found.full.value,
-        "p (Holm)": "" if cell.p_corrected is None else p_in_words(cell.p_corrected).removeprefix("p = "),
+        "p (Holm)": "" if cell.p_corrected is None else p_in_cell(cell.p_corrected, cell.p),
         "loses at most": None if cell.is_full else cell.loses_at_most,
         "changed": None if cell.is_full else cell.changed,
         "lost": None if cell.is_full else cell.lost,

@@ -15,11 +15,12 @@ from blindspot.diagnostic import find_diagnostic, named_function
 from blindspot.errors import InputError
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.comparison import Changes, Difference
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures
 from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
-from blindspot.texts import counted, p_in_words, with_minus
+from blindspot.texts import counted, with_minus
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text

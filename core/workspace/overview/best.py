@@ -147,7 +147,7 @@ def _ci(interval: Interval | None) -> str:
 
 
 def cost(found: Best) -> str:
-    """The cost of the best model, and an equally good model that is faster; "" if nothing is known."""
+    """The cost of the best model, and a faster one without a significant difference from it; "" if nothing is known."""
     best = found.best
     parts = []
     if best.texts_per_second:

@@ -312,7 +312,7 @@ def test_the_verdict_in_words() -> None:
     assert "2 of 3" in said[0]
     assert "A higher in 2)" in said[0]
     assert said[1:] == [
-        "synonym over antonym: in 70.0% of the sentences with A, in 25.0% with B (corrected p < 0.001).",
+        "synonym over antonym: in 70.0% of the sentences with A, in 25.0% with B (corrected p ≤ 0.0001).",
         "synonym over typo: in 70.0% of the sentences with A, in 20.0% with B (corrected p = 0.012).",
     ]
     assert "in 1 of 1 ordering" in comparison.verdict([apart], "A", "B")[0]

@@ -18,7 +18,8 @@ from blindspot.diagnostics.retrieval.outcomes import Side, query_table
 from blindspot.errors import InputError
 from blindspot.files.writing import sha256_of
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.texts import p_in_words, percent
+from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.texts import percent
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder

@@ -16,6 +16,7 @@ from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
 from blindspot.diagnostics.evalrank.uncertainty import Difference, Sample, Verdict
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.resampling import FLIPS
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
@@ -210,8 +211,8 @@ def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], name
                 "high": d.interval.high if d.interval else math.nan,
                 "written": numbers.shown(d.contrast.metric, d.value, sign=True),
                 "interval": numbers.shown_interval(d.contrast.metric, d.interval, sign=True),
-                "p": _p(d.p_value),
-                "p corrected": _p(d.p_corrected),
+                "p": p_in_cell(d.p_value),
+                "p corrected": p_in_cell(d.p_corrected, d.p_value),
                 "better": d.wins,
                 "alike": d.ties,
                 "worse": d.losses,
@@ -223,12 +224,8 @@ def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], name
     )
 
 
-def _p(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
-
-
 def _verdict(difference: Difference) -> str:
-    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ ", Verdict.ALIKE: "= ", Verdict.SAME: "= "}
+    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ ", Verdict.SAME: "= "}
     return mark.get(difference.verdict, "") + difference.verdict.value
 
 

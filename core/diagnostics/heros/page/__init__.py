@@ -23,7 +23,7 @@ from blindspot.ui.widgets.views import View, choose_view
 VIEWS: Mapping[str, View[HerosView]] = {
     "orderings": View("Which rewrite is closer to the original, and do two models differ?", orderings.show),
     "sentences": View("Which sentences does the model get wrong?", sentences.show),
-    "words alone": View("Would shared words alone do as well, for which kinds of change?", words_alone.show),
+    "words alone": View("What would shared words alone get right, for which kinds of change?", words_alone.show),
     "spread": View("How much do sentences vary, and what does post-processing change?", spread.show),
     "behaves like": View("Which published models does it resemble?", published.show),
     "the data": View("How many words do a sentence and its rewrite share?", lexical_overlap.show),

@@ -18,9 +18,10 @@ from blindspot.diagnostics.heros.page.shown import HerosView, cosines, named, su
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.comparison import entry_of_both
 from blindspot.store.records import RunRecord
-from blindspot.texts import p_in_words, percent
+from blindspot.texts import percent
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets.choices import one_of
@@ -140,10 +141,6 @@ def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ..
     return comparison.tests_of_orderings(first, second)
 
 
-def _p(value: float) -> str:
-    return p_in_words(value).removeprefix("p ").removeprefix("= ")
-
-
 def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
     """Tests of each ordering: could the difference of two models be chance?"""
     try:
@@ -165,8 +162,8 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
                 "only A": t.test.first_better,
                 "only B": t.test.second_better,
                 "same": t.test.alike,
-                "p": _p(t.test.p_value) if t.is_tested else None,
-                "p, Holm": _p(t.p_corrected) if t.is_tested else None,
+                "p": p_in_cell(t.test.p_value) if t.is_tested else None,
+                "p, Holm": p_in_cell(t.p_corrected, t.test.p_value) if t.is_tested else None,
             }
             for t in tests
         ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -16,11 +15,12 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import of_no_model
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.pairs import share
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.against_words import VARIANTS, Against, corrected, in_words
 from blindspot.store.records import RunRecord
-from blindspot.texts import p_in_words, with_minus
+from blindspot.texts import with_minus
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
 from blindspot.ui.widgets import own_columns
@@ -122,7 +122,7 @@ def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[Against]]) ->
             "best measure": str(one.best),
             "difference": 100 * one.difference.value,
             "95% CI": _ends(one.difference.interval),
-            "p": "–" if np.isnan(one.p) else p_in_words(one.p).removeprefix("p ").removeprefix("= "),
+            "p": p_in_cell(one.p, one.before),
             "verdict": f"model {one.verdict}",
         }
         for run in runs

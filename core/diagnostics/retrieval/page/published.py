@@ -11,7 +11,7 @@ from blindspot.diagnostics.retrieval.published import BIASES, Preference
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import Scheme, ink, looks
-from blindspot.texts import p_in_words
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import settings
@@ -78,7 +78,7 @@ def _table(rows: tuple[Preference, ...]) -> None:
                 "difference": row.mean,
                 "SD": row.sd,
                 "in SDs": row.effect,
-                "p": p_in_words(row.p).removeprefix("p ").removeprefix("= "),
+                "p": p_in_cell(row.p),
                 "queries": row.n,
                 "positive": None if row.share is None else 100 * row.share,
             }

@@ -23,9 +23,10 @@ from blindspot.figures.html_tables import Column, Html, folded, html_table, pass
 from blindspot.numerics.ranking.judged import TOP
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.outcomes import Outcomes
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted, p_in_words, percent, same_text
+from blindspot.texts import counted, percent, same_text
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text

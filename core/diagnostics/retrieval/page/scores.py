@@ -15,6 +15,7 @@ from blindspot.figures.dots import DOT, dot, dots
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs import manifests
 from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
@@ -117,7 +118,7 @@ def _table(shown: RetrievalView) -> None:
         interval = against.estimate.interval
         out["nDCG@10 − BM25"] = None if is_bm25 else against.estimate.value
         out["95% CI"] = "" if is_bm25 or interval is None else with_minus(f"{interval:.3f}")
-        out["p"] = None if is_bm25 or np.isnan(against.p) else against.p
+        out["p"] = None if is_bm25 else p_in_cell(against.p)
         out["detectable"] = None if is_bm25 or np.isnan(against.smallest) else against.smallest
         out["unjudged in top 10"] = _share_unjudged(shown.table, run.run_id, is_bm25)
         return out
@@ -135,7 +136,7 @@ def _table(shown: RetrievalView) -> None:
                 **numbers,
                 "nDCG@10 − BM25": st.column_config.NumberColumn(format="%+.4f"),
                 "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
-                "p": st.column_config.NumberColumn(format="%.3g", help="Permutation test, uncorrected"),
+                "p": st.column_config.TextColumn(help="Permutation test, uncorrected"),
                 "detectable": st.column_config.NumberColumn(
                     format="%.3f",
                     help="The smallest difference from BM25 that this test finds with 80% probability",

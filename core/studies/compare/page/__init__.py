@@ -12,6 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
@@ -165,7 +166,7 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "difference": with_minus(f"{one.value:+.4f}"),
         "95% interval": "–" if one.interval is None else with_minus(f"{one.interval:+.4f}"),
         "independent observations": f"{one.n:,} {one.unit}",
-        "p (Holm)": "–" if row.p_corrected is None else f"{row.p_corrected:.3g}",
+        "p (Holm)": p_in_cell(row.p_corrected, one.p),
         "A is": verdict,
         "test": one.test if row.p_corrected is not None else f"none: {one.refusal}",
     }

@@ -8,9 +8,10 @@ from typing import Literal
 import streamlit as st
 
 from blindspot.figures.html_tables import Column, Html, highlighted, html_table, quiet
+from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.runs.findings import Example, Finding, Level
 from blindspot.studies.findings.collection import Discovery
-from blindspot.texts import counted, p_in_words
+from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.navigation import sections
 from blindspot.ui.pickers import Picks, link_to
@@ -53,7 +54,7 @@ def _basis(one: Discovery) -> str:
     finding = one.finding
     parts = [dataset_title(finding.dataset), as_text(finding.basis)]
     if one.adjusted is not None:
-        parts.append(f"corrected {p_in_words(one.adjusted)}".replace("<", r"\<"))
+        parts.append(f"corrected {p_in_words(one.adjusted, finding.p)}")
     return " · ".join(parts)
 
 

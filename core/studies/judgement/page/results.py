@@ -10,6 +10,7 @@ import streamlit as st
 
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
 from blindspot.studies.judgement import figures, scoring, verdict
 from blindspot.studies.judgement.automatic import Automatic
@@ -207,8 +208,8 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
                 "A − B": _percent(t.difference),
                 "from": _percent(t.interval.low if t.interval else None),
                 "to": _percent(t.interval.high if t.interval else None),
-                "p, Holm": t.p_corrected,
-                "p": t.p_value,
+                "p, Holm": p_in_cell(t.p_corrected, t.p_value),
+                "p": p_in_cell(t.p_value),
                 "compared": t.compared,
                 "left out": t.left_out,
                 "no verdict": t.refusal,
@@ -229,8 +230,8 @@ def _tests(tests: Sequence[PairTest], task: Task, names: Mapping[Variant, str]) 
             "A − B": column(format="%+.1f", help="Difference of the mean shares of votes, in percentage points"),
             "from": column(format="%+.1f", help="95% interval of the difference"),
             "to": column(format="%+.1f"),
-            "p, Holm": column(format="%.2g", help="Corrected for the number of pairs"),
-            "p": column(format="%.2g", help="Of the difference over its standard error by queries and raters"),
+            "p, Holm": st.column_config.TextColumn(help="Corrected for the number of pairs"),
+            "p": st.column_config.TextColumn(help="Of the difference over its standard error by queries and raters"),
             "compared": column(help=f"{unit.capitalize()} with votes for both"),
             "left out": column(help=f"{unit.capitalize()} with votes for one of the two only"),
         },

@@ -1,0 +1,63 @@
+"""Texts of p-values."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import numpy as np
+import pytest
+
+from blindspot.numerics.statistics.intervals import holm
+from blindspot.numerics.statistics.p_values import LEAST, p_in_cell, p_in_words
+from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
+from tests.support import sources
+
+
+@pytest.mark.parametrize(
+    ("p", "before", "said"),
+    [
+        (0.03, None, "p = 0.03"),
+        (1.0, None, "p = 1"),
+        (0.0496, None, "p = 0.0496"),  # not 0.05, which would not be significant
+        (0.0504, None, "p = 0.0504"),
+        (0.05, None, "p = 0.05"),
+        (1e-30, None, "p ≤ 0.0001"),
+        (LEAST, None, "p ≤ 0.0001"),
+        (3 * LEAST, None, "p ≤ 0.0003"),
+        (0.000341, None, "p ≤ 0.00035"),
+        (20 * LEAST, LEAST, "p ≤ 0.002"),
+        (0.002, None, "p = 0.002"),
+        (28 * 0.01, 0.01, "p = 0.28"),
+    ],
+)
+def test_a_p_value_in_words(p: float, before: float | None, said: str) -> None:
+    assert p_in_words(p, before) == said
+    assert p_in_cell(p, before) == said.removeprefix("p ").removeprefix("= ")
+
+
+def test_without_a_test_there_is_a_dash() -> None:
+    assert p_in_cell(None) == p_in_cell(float("nan")) == "–"
+
+
+def test_the_least_p_of_flips_is_a_bound_and_stays_one_after_holm() -> None:
+    """Forty units that all differ by about the same: 2 to the power of -39 in truth."""
+    paired = np.random.default_rng(0).uniform(0.2, 0.21, size=(40, 20))
+    p = sign_flip_p_values(paired, np.arange(40))
+    assert {p_in_words(float(one)) for one in p} == {"p ≤ 0.0001"}
+    corrected = holm(p)
+    assert p_in_words(float(corrected.max()), float(p[0])) == "p ≤ 0.002"
+    assert LEAST == 1 / (FLIPS + 1)
+
+
+def test_nothing_else_writes_p() -> None:
+    """No format of its own of something called p."""
+    p = re.compile(r"(^|\W)(p|p_corrected|p_value|p_holm|adjusted)$")
+    found = [
+        f"{path}:{node.lineno} {ast.unparse(node)}"
+        for path in sources.product()
+        if path.name != "p_values.py"
+        for node in ast.walk(sources.tree(path))
+        if isinstance(node, ast.FormattedValue) and node.format_spec and p.search(ast.unparse(node.value))
+    ]
+    assert not found
