@@ -30,7 +30,7 @@ AVOIDED = {
     r"of which there (?:is|are)": "a plain sentence",
     r"to be had": "available",
     r"common support": "texts that all models cover",
-    r"do(?:es)? as well(?: as)?|no better than": "(no) significant difference, with its interval: a test shows no equality",
+    r"do(?:es)? as well as|no better than": "(no) significant difference, with its interval",
 }
 SPELLING = {
     r"colour(\w*)": "color",
