@@ -353,8 +353,9 @@ def test_a_long_text_begins_shortly_before_what_differs() -> None:
     assert from_change(f"{start} has {rest}", f"{start} has many {rest}").startswith("… year the hotel has")
 
 
-@given(st.lists(st.text("ab ", max_size=9), max_size=30).map(" ".join), TEXT)
-def test_what_differs_stays_in_sight(text: str, other: str) -> None:
+@given(st.lists(st.text("ab ", max_size=9), max_size=30).map(" ".join), TEXT, st.integers(0, 40))
+def test_what_differs_stays_in_sight(text: str, other: str, alike: int) -> None:
+    text, other = (f"{'ab ' * alike}{ending}" for ending in (text, other))
     for shown in (from_change(text, other), from_change(text, text)):
         assert shown == text or text.endswith(shown.removeprefix("… "))
     assert from_change(text, text) == text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from blindspot.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Kind, by_bands
 from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, pair_table, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import find_sources
 from blindspot.numerics.ranking.problem import RankCounts
-from blindspot.numerics.statistics.groups import Grouping
+from blindspot.numerics.statistics.groups import Group, Grouping
 from blindspot.numerics.statistics.pairs import Dependence, share
 from blindspot.texts import length
 from tests.support.commands import Command
@@ -79,7 +81,9 @@ def test_the_score_of_a_kind_is_the_mean_over_its_pairs(filtered: bool) -> None:
     texts = [" ".join(rng.choice(list("abcdefgh"), rng.integers(1, 7))) for _ in range(30)]
     q, t = [texts[i] for i in queries], [texts[i] for i in mates]
     rows = small_rows(rng, m - 10)  # the run did not rank the last ten
-    groups = grouping(Kind.OVERLAP, q, t)
+    by_overlap = grouping(Kind.OVERLAP, q, t)
+    unranked = Group("overlap", "not ranked", np.arange(m) >= m - 10)
+    groups = replace(by_overlap, groups=(*by_overlap.groups, unranked))
     found = scores_by_kind(groups, rows, np.arange(m) * 2, queries, mates, filtered=filtered)
     assert found["pairs"].sum() == m - 10
     for group, row in zip(groups.groups, found.to_dict("records"), strict=True):

@@ -41,7 +41,7 @@ def test_scores_and_gains_against_loops() -> None:
     a = np.round(rng.uniform(0, 1, m), 2)
     b = np.clip(a + np.where(np.arange(m) < 60, 0.3, -0.01) + rng.normal(0, 0.05, m), 0, 1)
     a[7] = np.nan
-    sets = {"first": (0, 60), "rest": (60, 190), "few": (190, 190 + FEW - 11)}
+    sets = {"first": (0, 60), "rest": (60, 190), "few": (190, 197)}
     inside = {name: (np.arange(m) >= low) & (np.arange(m) < high) for name, (low, high) in sets.items()}
     groups = Grouping({"x": "rows"}, False, tuple(Group("x", name, rows) for name, rows in inside.items()))
     found = scores(groups, {"s": a}, dependence(of_row), "rows")

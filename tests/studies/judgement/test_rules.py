@@ -165,9 +165,9 @@ def test_comparative_candidates_that_are_near_duplicates_are_one() -> None:
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(0, 10_000), st.integers(2, 4))
-def test_comparative_items_are_the_kth_neighbours(seed: int, variants: int) -> None:
-    spaces = toys(seed, variants)
+@given(st.integers(0, 10_000), st.integers(2, 4), st.booleans())
+def test_comparative_items_are_the_kth_neighbours(seed: int, variants: int, alike: bool) -> None:
+    spaces = [toy(seed)] * variants if alike else toys(seed, variants)
     pool = Pool.of(spaces[0].texts, np.array(spaces[0].counts))
     lists = [[np.array(space.neighbours(q)) for space in spaces] for q in (0, 9)]
     made = rules.comparative_items([Asked(Query(pool.texts[q]), q, "") for q in (0, 9)], lists, (1, 5, 39), pool)
