@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from blindspot import policy
 from blindspot.datasets.own import rankings
-from blindspot.encoders.base import STATIC_POOLING, EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
+from blindspot.encoders.base import EncoderIdentity, EncoderInfo, RolePrompts, VerifiedEncoder
 from blindspot.encoders.cache import EmbeddingCache, EmbeddingFacts, StoredEmbeddings
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES, canonical_encoder, resolve_encoder
 from blindspot.encoders.roles import role_prompts, without_prompt
@@ -51,7 +51,7 @@ class EncoderSummary:
         dimension, parameters, memory_bytes: None if unknown.
         runs: finished ones, newest first.
         stored: its embeddings on disk.
-        speeds: texts per second by device (``Speed``), where it encoded most first; none where it was never run.
+        speeds: those that are known, by device, where it encoded most first; none where it was never run.
         shares_pass_with: encoders from the same forward passes: their speed is that of all together.
         datasets: per digest of its embeddings, the datasets they are known to belong to.
     """
@@ -67,7 +67,7 @@ class EncoderSummary:
     runs: tuple[RunRecord, ...]
     is_running: bool
     stored: tuple[StoredEmbeddings, ...]
-    speeds: Mapping[str, float]
+    speeds: tuple[Speed, ...]
     shares_pass_with: tuple[str, ...]
     datasets: Mapping[str, tuple[str, ...]]
 
@@ -114,11 +114,6 @@ class EncoderSummary:
             return self.info.title
         target = self.reference.partition(":")[2].partition("?")[0]
         return Path(target).name if Path(target).is_absolute() else target
-
-    @property
-    def is_part_of_pass(self) -> bool:
-        """As ``RunRecord.is_part_of_pass``."""
-        return self.identity is not None and self.identity.pooling == STATIC_POOLING
 
     @property
     def size(self) -> int:
@@ -368,13 +363,13 @@ def _datasets(passes: Sequence[Sequence[EmbeddingFacts]], runs: Iterable[RunReco
     return found
 
 
-def _by_device(speeds: Sequence[Speed], revision: str) -> dict[str, float]:
-    """Texts per second by device, of the weights it has now; where those encoded nothing, of any."""
-    found: dict[str, float] = {}
+def _by_device(speeds: Sequence[Speed], revision: str) -> tuple[Speed, ...]:
+    """One per device, of the weights it has now; where those encoded nothing, of any."""
+    by_device: dict[str, Speed] = {}
     for speed in [s for s in speeds if s.revision == revision] or speeds:
-        if (known := speed.texts_per_second) is not None:
-            found.setdefault(speed.device, known)
-    return found
+        if speed.texts_per_second is not None:
+            by_device.setdefault(speed.device, speed)
+    return tuple(by_device.values())
 
 
 def _summary(

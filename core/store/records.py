@@ -13,7 +13,6 @@ from typing import Any, TypedDict
 import psutil
 
 from blindspot.diagnostic import FIT_ON, result_table
-from blindspot.encoders.base import STATIC_POOLING
 from blindspot.errors import BlindspotError
 from blindspot.types import Variant
 
@@ -102,13 +101,18 @@ def speed_of(texts: int | None, seconds: float | None) -> float | None:
 
 @dataclass(frozen=True)
 class Speed:
-    """What a model encoded on a device, with one revision of its weights; poolings of one pass show all its seconds."""
+    """What a model encoded on a device, with one revision of its weights; poolings of one pass show all its seconds.
+
+    ``measured_at``: when the newest run that encoded began, UTC; None if its runs are gone. At another
+    time, under other load, the speed may differ.
+    """
 
     encoder: str
     revision: str
     device: str
     texts: int
     seconds: float
+    measured_at: datetime | None
 
     @property
     def texts_per_second(self) -> float | None:
@@ -141,11 +145,6 @@ class RunRecord:
     @property
     def run_id(self) -> str:
         return self.plan.run_id
-
-    @property
-    def is_part_of_pass(self) -> bool:
-        """Whether its vectors need less than the forward pass that was timed, which gave other poolings, too."""
-        return bool(self.manifest.get("encoder", {}).get("pooling") == STATIC_POOLING)
 
 
 class RunQuery(TypedDict, total=False):

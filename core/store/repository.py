@@ -194,7 +194,8 @@ class Repository:
 
     def speeds(self) -> tuple[Speed, ...]:
         """Speed of every model by revision and device; those with the most encoded texts first."""
-        return tuple(sorted((Speed(*row[:5]) for row in self._rows("encoders/speeds")), key=lambda s: -s.texts))
+        speeds = [Speed(*row, at.replace(tzinfo=UTC) if at else None) for *row, at, _ in self._rows("encoders/speeds")]
+        return tuple(sorted(speeds, key=lambda speed: -speed.texts))
 
     def digest(self) -> str:
         """Changes with the finished runs, the judgements and who may see them; "" of an empty store. Cheap."""

@@ -91,7 +91,7 @@ def test_without_a_store_there_is_the_catalog(settings: Settings, repository: Re
         assert (encoder.kind, encoder.info, encoder.description) == (CATALOG, entry.info, entry.description)
         assert encoder.identity == resolve_encoder(encoder.reference, settings).identity
         assert (encoder.dimension, encoder.parameters) == (entry.info.dimension, entry.info.parameters)
-        assert (encoder.runs, encoder.stored, encoder.speeds, encoder.size) == ((), (), {}, 0)
+        assert (encoder.runs, encoder.stored, encoder.speeds, encoder.size) == ((), (), (), 0)
     assert not settings.cache.exists(), "looking makes nothing"
 
 
@@ -113,9 +113,11 @@ def test_an_encoder_that_was_run_is_here_with_what_it_cost(
     assert (
         first.size == stored.size == sum(p.stat().st_size for p in settings.embeddings.glob(stored.facts.digest + "*"))
     )
-    assert first.speeds == {"cpu": pytest.approx(len(SMALL_PAIRS.items) / stored.facts.seconds)}
+    (speed,) = first.speeds
+    assert speed.texts_per_second == pytest.approx(len(SMALL_PAIRS.items) / stored.facts.seconds)
+    assert (speed.device, speed.measured_at) == ("cpu", first.runs[-1].started_at), "the run that encoded"
     assert (first.shares_pass_with, second.shares_pass_with) == (("twin:b",), ("twin:a",))
-    assert second.speeds == {}, "it was not run: this is not its own speed"
+    assert second.speeds == (), "it was not run: this is not its own speed"
     assert (second.runs, second.parameters, second.identity) == ((), None, None), "nobody has run it"
     assert second.datasets == {second.stored[0].facts.digest: (SMALL_PAIRS.id,)}, "encoded for its sibling's run"
 

@@ -20,7 +20,6 @@ from blindspot.names import Names, version_of
 from blindspot.runs.encoders_here import known_references, read_library
 from blindspot.runs.spaces import open_spaces
 from blindspot.settings import ASSETS, Settings
-from blindspot.store import records
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.navigation import sections
@@ -148,16 +147,15 @@ def test_kept_embeddings_still_make_a_space(changed: Changed) -> None:
 
 
 def test_both_are_compared_on_a_page_and_on_the_command_line(
-    open_app: OpenApp, changed: Changed, blindspot: Command, monkeypatch: pytest.MonkeyPatch
+    open_app: OpenApp, changed: Changed, blindspot: Command
 ) -> None:
-    monkeypatch.setattr(records, "FEWEST_TEXTS", 1)
     app = open_app(changed.world.cache, "evalrank", data=changed.dataset, enc=changed.pair)
     assert app.multiselect(key="enc").value == changed.pair
     options = app.multiselect(key="enc").options
     assert any("house v1" in option for option in options)
     assert any("house v2" in option for option in options)
     found = blindspot.json("compare", *changed.pair)
-    assert found["a"]["texts_per_second"] is not None, "what the older version cost is known too"
+    assert (found["a"]["dimension"], found["b"]["dimension"]) == (4, 5), "what the older version cost is known too"
     (row,) = [row for row in found["rows"] if row["score"] == "mrr" and row["params"].items() >= PARAMS.items()]
     assert row["runs"] == [changed.before[0].run_id, changed.after[0].run_id]
     assert (row["a"], row["b"]) == (changed.before[0].metrics["mrr"], changed.after[0].metrics["mrr"])

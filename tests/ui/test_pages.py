@@ -56,7 +56,6 @@ def test_overview_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp, 
         assert row["MRR"] == runs[variant].metrics["mrr"]
         assert row["dimension"] == 384
         assert row["parameters"] == 22_713_216
-        assert row["texts/s"] > 0
     shown = app.dataframe[0].proto.arrow_data.styler.display_values
     assert b"\xe2\x98\x85" in shown, "the best value carries a star"
 

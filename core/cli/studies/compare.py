@@ -15,7 +15,7 @@ from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.comparison import ends
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
+from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
 from blindspot.studies.compare.rows import Comparison, Missing, Row, Verdict, compare, headline, method_in_words
 from blindspot.types import Variant
 
@@ -59,14 +59,11 @@ def compare_variants(
         "Cost",
         ["", "A", "B"],
         [
-            ["texts/s", *(written(CostKind.SPEED, cost) for cost in costs)],
             ["dimension", *(written(CostKind.DIMENSION, cost) for cost in costs)],
             ["parameters", *(written(CostKind.PARAMETERS, cost) for cost in costs)],
             ["MB per million texts", *(written(CostKind.MEMORY, cost) for cost in costs)],
         ],
     )
-    parts = [variant.label for variant, cost in zip((one, other), costs, strict=True) if cost.is_part_of_pass]
-    output.print_text(about_speed((cost.device for cost in costs), parts))
 
 
 def _variant(name: str, known: list[Variant]) -> Variant:
@@ -113,8 +110,6 @@ def _cost(variant: Variant, cost: Cost) -> dict[str, Any]:
     return {
         "encoder": variant.encoder,
         "transform": variant.transform,
-        "texts_per_second": cost.texts_per_second,
-        "is_part_of_pass": cost.is_part_of_pass,
         "dimension": cost.dimension,
         "parameters": cost.parameters,
         "megabytes_per_million": cost.megabytes_per_million,

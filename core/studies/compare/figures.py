@@ -226,8 +226,8 @@ def pareto(
         x=[point.cost for point in best],
         y=[point.score for point in best],
         mode="lines",
-        # A staircase: what one gets at this cost at most, or at this speed at least.
-        line={"color": faint(scheme), "width": 1.5, "dash": "dot", "shape": "vh" if kind.higher_is_better else "hv"},
+        # A staircase: what one gets at this cost at most.
+        line={"color": faint(scheme), "width": 1.5, "dash": "dot", "shape": "hv"},
         name="no model is better at both",
         hoverinfo="skip",
     )
@@ -253,7 +253,7 @@ def pareto(
             hovertemplate=f"%{{y:.4f}}{said}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
         )
     positive = all(point.cost > 0 for point in points)
-    title = {CostKind.SPEED: "texts per second, measured here", CostKind.MEMORY: "MB per million texts"}
+    title = {CostKind.MEMORY: "MB per million texts"}
     figure.update_xaxes(title=title.get(kind, str(kind)), **(log_axis(p.cost for p in points) if positive else {}))
     direction = "higher is better" if score.higher_is_better else "lower is better"
     figure.update_yaxes(title=f"{escape(score.label, quote=False)} ({direction})")

@@ -87,7 +87,7 @@ def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost
     known = [(variant, kind.of(costs[variant])) for variant in values]
     has_cost = [(variant, float(cost)) for variant, cost in known if cost is not None]
     better = np.array([sign * values[variant][0] for variant, _ in has_cost], dtype=np.float64)
-    cheaper = np.array([cost if kind.higher_is_better else -cost for _, cost in has_cost], dtype=np.float64)
+    cheaper = np.array([-cost for _, cost in has_cost], dtype=np.float64)
     best = front(better, cheaper)
     return tuple(
         Point(variant, *values[variant], cost, bool(on_front))

@@ -15,7 +15,7 @@ from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
+from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
 from blindspot.studies.compare.rows import MOST_VARIANTS, Comparison, compare
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Collected, Make, RunsOf, Selection
@@ -196,13 +196,10 @@ def comparison_table(found: Comparison) -> Table:
 
 def cost_table(report: Report) -> Table:
     """Cost of each model; a dash where unknown."""
-
     known = list(zip(report.variants, report.costs, strict=True))
-    parts = [variant.label for variant, cost in known if cost.is_part_of_pass]
-    caption = f"Cost of each model; {about_speed((cost.device for cost in report.costs), parts)}"
     rows = tuple((variant.label, *(written(kind, cost) for kind in CostKind)) for variant, cost in known)
-    heads = ("Model", "Texts/s", "Dimension", "Parameters", "MB per million texts")
-    return Table("Cost", heads, rows, caption)
+    heads = ("Model", "Dimension", "Parameters", "MB per million texts")
+    return Table("Cost", heads, rows, "What each model's vectors take; a dash where it is not known.")
 
 
 def _sentence(title: str) -> str:

@@ -112,7 +112,6 @@ def cost_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
                 "dimension": r.manifest.get("encoder", {}).get("dimension", r.dimension),
                 "parameters": r.parameters,
                 "memory, MB": None if r.memory_bytes is None else r.memory_bytes / 1e6,
-                "texts/s": r.texts_per_second,
             }
             for r in runs
         ]
@@ -196,7 +195,7 @@ def _written(styler: Styler, frame: pd.DataFrame, texts: Mapping[str, Sequence[s
             if found.setdefault(float(value), text) != text:
                 apart.append((row, title, text))
         formatters[title] = found.__getitem__
-    formatters |= {c: "{:,.0f}" for c in ("dimension", "parameters", "memory, MB", "texts/s") if c in frame}
+    formatters |= {c: "{:,.0f}" for c in ("dimension", "parameters", "memory, MB") if c in frame}
     styler = styler.format(formatters, na_rep="–")
     for row, title, text in apart:
         # No replacement fields: literal braces of the text are doubled.

@@ -18,7 +18,6 @@ from blindspot.names import Kind, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import encoders_here, pipeline
 from blindspot.runs.encoders_here import EncoderSummary, Library
-from blindspot.studies.compare.costs import about_speed
 from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
@@ -69,9 +68,7 @@ def empty(found: Library) -> None:
 def table(found: Library) -> None:
     """Draw all known models; selecting a row shows it below."""
     references = [e.reference for e in found.encoders]
-    frame = pd.DataFrame([_row(e) for e in found.encoders]).astype(
-        {"dimension": "Int64", "parameters": "Int64", "texts/s": "Int64"}
-    )
+    frame = pd.DataFrame([_row(e) for e in found.encoders]).astype({"dimension": "Int64", "parameters": "Int64"})
     number = st.column_config.NumberColumn
     st.dataframe(
         frame,
@@ -87,16 +84,13 @@ def table(found: Library) -> None:
             "dimension": number(width=78, format="localized", help="Length of an embedding."),
             "parameters": number(width=88, format="localized", help="Trained weights."),
             "memory, MB": number(width=90, format="%.0f", help="Size of the loaded weights."),
-            "texts/s": number(
-                width=64, format="localized", help="Texts encoded per second; see the note below the table."
-            ),
             "runs": number(width=46, help="Finished test runs."),
             "embeddings, MB": number("cached, MB", width=84, format="%.1f", help="Its cached embeddings on disk."),
-            **dict.fromkeys(("device", "kind", "license", "revision")),
+            **dict.fromkeys(("kind", "license", "revision")),
         },
     )
     add = f", or [add your own](#{ANCHOR})" if allowed().changes else ""
-    st.caption(f"Select a row for kind, license and other details{add}. {_about_speed(found)}")
+    st.caption(f"Select a row for kind, license and other details{add}.")
     if found.removed:
         st.caption(f"Removed models whose runs are kept: {_called(found.removed)}.")
     for path in found.damaged:
@@ -105,13 +99,10 @@ def table(found: Library) -> None:
 
 
 def _row(encoder: EncoderSummary) -> dict[str, object]:
-    device, speed = next(iter(encoder.speeds.items()), (None, None))
     return {
         "model": names.current().model(encoder.reference),
         "description": encoder.title,
         **_sizes(encoder),
-        "texts/s": None if speed is None else round(speed),
-        "device": device,
         "runs": len(encoder.runs),
         "embeddings, MB": encoder.size / 1e6 if encoder.stored else None,
         "kind": KINDS.get(encoder.kind, encoder.kind),
@@ -129,12 +120,6 @@ def _sizes(encoder: EncoderSummary) -> dict[str, float | None]:
 
 def _called(references: Iterable[str]) -> str:
     return ", ".join(as_text(names.current().model(reference)) for reference in references)
-
-
-def _about_speed(found: Library) -> str:
-    timed = [encoder for encoder in found.encoders if encoder.speeds]
-    parts = [_called([encoder.reference]) for encoder in timed if encoder.is_part_of_pass]
-    return about_speed((device for encoder in timed for device in list(encoder.speeds)[:1]), parts)
 
 
 def _choose(references: Sequence[str]) -> None:
@@ -199,7 +184,11 @@ def _may_be_checked(encoder: EncoderSummary) -> bool:
 
 
 def _what_and_cost(encoder: EncoderSummary) -> dict[str, str]:
-    speeds = ", ".join(f"{speed:,.0f} texts/s on {device}" for device, speed in encoder.speeds.items())
+    speeds = ", ".join(
+        f"{speed.texts_per_second:,.0f} texts/s on {speed.device}"
+        f"{f' on {speed.measured_at:%Y-%m-%d}' if speed.measured_at else ''}"
+        for speed in encoder.speeds
+    )
     if speeds and encoder.shares_pass_with:
         others = ", ".join(names.current().model(reference) for reference in encoder.shares_pass_with)
         speeds += f"; the whole pass, together with {others}"

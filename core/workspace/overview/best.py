@@ -14,7 +14,6 @@ from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Verdict, corrected
 from blindspot.texts import counted
 
-TIMES_AS_FAST = 1.5  # an equally good model that is at least so much faster is mentioned
 NAMED = 2  # models that the sentence names
 
 
@@ -147,22 +146,12 @@ def _ci(interval: Interval | None) -> str:
 
 
 def cost(found: Best) -> str:
-    """The cost of the best model, and a faster one without a significant difference from it; "" if nothing is known."""
+    """The size of the best model; "" if nothing is known."""
     best = found.best
     parts = []
-    if best.texts_per_second:
-        of = " (its whole network)" if best.is_part_of_pass else ""
-        parts.append(f"{best.texts_per_second:,.0f} texts/s on {best.device or 'this machine'}{of}")
     if best.memory_bytes:
         parts.append(f"{best.memory_bytes / 1e6:,.0f} MB")
     dimension = best.manifest.get("encoder", {}).get("dimension", best.dimension)
     if dimension:
         parts.append(counted(int(dimension), "dimension"))
-    said = f"Cost: {', '.join(parts)}." if parts else ""
-    speed = best.texts_per_second or 0.0
-    fast = [run for run in found.alike or () if (run.texts_per_second or 0.0) >= TIMES_AS_FAST * speed > 0.0]
-    if not fast or not _ranks(found.entry):
-        return said
-    fastest = max(fast, key=lambda run: run.texts_per_second or 0.0)
-    times = (fastest.texts_per_second or 0.0) / speed
-    return f"{said} {fastest.plan.variant.label} encodes {times:,.1f} times as many texts per second."
+    return f"Cost: {', '.join(parts)}." if parts else ""

@@ -12,9 +12,7 @@ from blindspot.datasets.published.tatoeba import place_of
 from blindspot.diagnostic import DiagnosticEntry, Parameter, named_function
 from blindspot.store.records import Leaderboard, RunRecord, RunState
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.costs import about_speed
 from blindspot.texts import counted
-from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for
 from blindspot.ui.pickers import Picks
 from blindspot.ui.resources import cached, repository
@@ -173,9 +171,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool, key: 
         if board.variants > len(runs)
         else ""
     )
-    parts = [as_text(run.plan.variant.label) for run in runs if run.is_part_of_pass]
-    speeds = about_speed((run.device or "" for run in runs), parts)
-    st.caption(f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more} {speeds}")
+    st.caption(f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more}")
 
 
 def _what(entry: DiagnosticEntry, run: RunRecord) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.groups import FEW, SHARES, Group, Grouping, binned, gains, scores, up_to, whole
+from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, gains, scores, up_to, whole
 from blindspot.numerics.statistics.intervals import holm
 from blindspot.numerics.statistics.pairs import Dependence, p_values, share
 from blindspot.types import Bool

@@ -12,7 +12,6 @@ from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.runs.encoders_here import read_library
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.costs import Cost, CostKind, about_speed, cost_of, written
 from tests.conftest import make_settings
 
 
@@ -29,13 +28,12 @@ def test_the_speed_of_a_model_is_the_same_everywhere(demo_cache: Path) -> None:
         expected = pytest.approx(sum(one.texts for one in own) / sum(one.seconds for one in own))
         runs = repository.runs(variants=[variant], state=RunState.DONE)
         assert [run.texts_per_second for run in runs] == [expected] * len(runs)
-        assert cost_of(variant, repository).texts_per_second == expected
         summary = library.find(variant.encoder)
         assert summary is not None
-        assert summary.speeds == {"cpu": expected}
+        assert [(speed.device, speed.texts_per_second) for speed in summary.speeds] == [("cpu", expected)]
 
 
-def test_a_static_pooling_says_whose_speed_it_has_and_counts_its_own_parameters(tmp_path: Path) -> None:
+def test_a_static_pooling_counts_its_own_parameters(tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     poolings = [encoder for encoder in ENCODERS if encoder.startswith("minilm")]
     identities = {encoder: resolve_encoder(encoder, settings).identity for encoder in poolings}
@@ -44,9 +42,3 @@ def test_a_static_pooling_says_whose_speed_it_has_and_counts_its_own_parameters(
     assert isinstance(static, SentenceTransformerEncoder)
     table = static._model[0].auto_model.get_input_embeddings().weight
     assert static.info.parameters == table.numel() < ENCODERS["minilm"].info.parameters
-    whole, part = (Cost(194.4, "cpu", 384, 1, is_part) for is_part in (False, True))
-    assert written(CostKind.SPEED, whole) == "194"
-    assert written(CostKind.SPEED, part).startswith("194 (")
-    assert written(CostKind.DIMENSION, part) == "384"
-    assert "minilm-static" in about_speed(["cpu"], ["minilm-static"])
-    assert "cpu" in about_speed(["cpu", "cpu", ""], [])

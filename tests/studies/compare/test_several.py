@@ -45,13 +45,13 @@ def test_wins_are_counted_for_either_side() -> None:
 
 def test_points_have_the_scores_costs_and_intervals() -> None:
     assert scored(BY_PAIR) == [("evalrank", "made-up"), ("transfer", "made-up")]
-    costs = {A: Cost(10.0, "cpu", 100, None), B: Cost(20.0, "cpu", 50, None), C: Cost(None, "", 100, None)}
-    found = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.SPEED)
-    assert [(p.variant, p.score, p.cost, p.on_front) for p in found] == [(A, 0.9, 10.0, True), (B, 0.5, 20.0, True)]
+    costs = {A: Cost(100, 10), B: Cost(50, 20), C: Cost(100, None)}
+    found = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.PARAMETERS)
+    assert [(p.variant, p.score, p.cost, p.on_front) for p in found] == [(A, 0.9, 10.0, True), (B, 0.5, 20.0, False)]
     assert found[0].interval == Interval(0.8, 1.0)
     by_size = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.DIMENSION)
     assert [(p.variant, p.on_front) for p in by_size] == [(A, True), (B, True), (C, False)]
-    assert points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.PARAMETERS) == ()
+    assert points(BY_PAIR, ("evalrank", "made-up"), dict.fromkeys((A, B, C), Cost(None, None)), CostKind.MEMORY) == ()
     assert costs[A].megabytes_per_million == 400.0
 
 

@@ -13,7 +13,7 @@ from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs.comparison import Difference
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.workspace.overview.best import Best, best_of, cost, verdict
+from blindspot.workspace.overview.best import Best, best_of, verdict
 from tests.support.finding_runs import run_record
 
 P: dict[str, float] = {}  # by variant, of the made-up test against the best
@@ -49,15 +49,14 @@ class Rows:
         return frozenset(set(run_ids) - set(self.gone))
 
 
-def runs(**speeds: float) -> list[RunRecord]:
-    found = [run_record("transfer", name, metrics={"accuracy": value}) for name, value in ACCURACY.items()]
-    return [replace(run, texts_per_second=speeds.get(run.plan.variant.encoder, 10.0)) for run in found]
+def runs() -> list[RunRecord]:
+    return [run_record("transfer", name, metrics={"accuracy": value}) for name, value in ACCURACY.items()]
 
 
-def found_with(p: dict[str, float], entry: DiagnosticEntry = ENTRY, marked: Any = None, **speeds: float) -> Best:
+def found_with(p: dict[str, float], entry: DiagnosticEntry = ENTRY, marked: Any = None) -> Best:
     P.clear()
     P.update(p)
-    return best_of(entry, runs(**speeds), cast("Repository", Rows()), marked)
+    return best_of(entry, runs(), cast("Repository", Rows()), marked)
 
 
 def names(found: Sequence[RunRecord] | None) -> list[str] | None:
@@ -125,11 +124,3 @@ def test_a_score_that_only_describes_ranks_nobody() -> None:
     said = verdict(best_of(entry, records, cast("Repository", Rows()), None))
     assert "lowest" in said
     assert "best" not in said
-
-
-def test_a_model_as_good_and_faster_is_named_and_no_other() -> None:
-    close = {"b~none": 0.5, "c~none": 0.001, "d~none": 0.001}
-    assert "b encodes 3.0 times" in cost(found_with(close, b=30.0))
-    assert "times" not in cost(found_with(close, c=1_000.0)), "it is significantly worse"
-    assert "times" not in cost(found_with(close, b=11.0))
-    assert "10 texts/s" in cost(found_with(close))

@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
-from blindspot.studies.compare.costs import CostKind, about_speed, written
+from blindspot.studies.compare.costs import CostKind, written
 from blindspot.studies.compare.page import items, missing, several
 from blindspot.studies.compare.page.reading import compared, costs_of
 from blindspot.studies.compare.page.shown import CompareView
@@ -124,17 +124,13 @@ def _costs(shown: CompareView) -> None:
     rows = []
     for kind in CostKind:
         values = (kind.of(one), kind.of(other))
-        is_own = kind is not CostKind.SPEED or not (one.is_part_of_pass or other.is_part_of_pass)
-        ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] and is_own else "–"
+        ratio = f"{values[0] / values[1]:,.2g}" if values[0] and values[1] else "–"
         rows.append({"cost": COSTS[kind], a: written(kind, one), b: written(kind, other), "A / B": ratio})
     st.markdown("**Cost**")
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="costs")
-    parts = [as_text(name) for name, cost in zip(shown.names, (one, other), strict=True) if cost.is_part_of_pass]
-    st.caption(about_speed((one.device, other.device), parts))
 
 
 COSTS = {
-    CostKind.SPEED: "texts/s",
     CostKind.DIMENSION: "dimension",
     CostKind.PARAMETERS: "parameters",
     CostKind.MEMORY: "MB per million texts",

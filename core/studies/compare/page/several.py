@@ -7,14 +7,13 @@ import streamlit as st
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import find_diagnostic
 from blindspot.studies.compare import figures
-from blindspot.studies.compare.costs import CostKind, about_speed
+from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.page.reading import costs_of, of_several
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.studies.compare.rows import MOST_VARIANTS
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
 from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
-from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
 
@@ -56,9 +55,6 @@ def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> Non
         return
     labels = {variant: variant.label for variant in variants}
     st.plotly_chart(figures.pareto(drawn, one, kind, shown.styles, labels, shown.scheme), key="pareto")
-    if kind is CostKind.SPEED:
-        parts = [as_text(variant.label) for variant, cost in costs.items() if cost.is_part_of_pass]
-        st.caption(about_speed((cost.device for cost in costs.values()), parts))
     st.caption(f"{title_of(score[1])}. Larger: no other model is better on both. Bars: 95% intervals.")
 
 

@@ -56,7 +56,7 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
     runs, sample = stored
     alike = numbers.best_and_inseparable(sample)["mrr"]
     assert len(alike) == 2, "centering changes next to nothing"
-    for page, column in (("evalrank", "MRR optimistic"), ("overview", "texts/s")):
+    for page, column in (("evalrank", "MRR optimistic"), ("overview", "memory, MB")):
         app = open_app(demo_cache, page)
         assert "★" in written(app), "the sign is explained"
         shown = cells(app, column).decode("utf-8", "replace")
