@@ -194,7 +194,9 @@ class Repository:
 
     def speeds(self) -> tuple[Speed, ...]:
         """Speed of every model by revision and device; those with the most encoded texts first."""
-        speeds = [Speed(*row, at.replace(tzinfo=UTC) if at else None) for *row, at, _ in self._rows("encoders/speeds")]
+        speeds = [
+            Speed(*row[:5], measured_at=row[5] and row[5].replace(tzinfo=UTC)) for row in self._rows("encoders/speeds")
+        ]
         return tuple(sorted(speeds, key=lambda speed: -speed.texts))
 
     def digest(self) -> str:
