@@ -195,7 +195,8 @@ class Repository:
     def speeds(self) -> tuple[Speed, ...]:
         """Speed of every model by revision and device; those with the most encoded texts first."""
         speeds = [
-            Speed(*row[:5], measured_at=row[5] and row[5].replace(tzinfo=UTC)) for row in self._rows("encoders/speeds")
+            Speed(encoder, revision, device, texts, seconds, began and began.replace(tzinfo=UTC))
+            for encoder, revision, device, texts, seconds, began, _ in self._rows("encoders/speeds")
         ]
         return tuple(sorted(speeds, key=lambda speed: -speed.texts))
 
