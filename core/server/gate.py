@@ -1,9 +1,10 @@
-"""Gate before Streamlit: validates the messages of browsers on a page's websocket.
+"""Gate before Streamlit: checks and paces what browsers send over a page's websocket.
 
-A page's front end sends back the states of its widgets, but any client can send anything, and
-Streamlit trusts it: a text instead of a list, an invalid chart selection or NaN in a number field raise exceptions in
-some thread, then and at every later message. So the gate records which values each widget sent out can have, and
-removes other states from incoming messages: the widget then keeps its state. An invalid message closes the connection.
+A page's front end sends its own messages, but any client can send anything. What is no message of a page
+(``messages``) closes the connection. States of widgets are checked where a forged one does harm: Streamlit raises
+exceptions, at that message and at all later ones, for a value of another field than the widget's own, for NaN and for
+invalid JSON; and callbacks would get options that nobody offered, or texts longer than a page takes. Such states are
+left out: the widget keeps its own.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -14,55 +15,72 @@ import json
 import logging
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+from blindspot.errors import InputError
+from blindspot.server import messages
+from blindspot.server.pace import Pace
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
-# Streamlit's message types except those that clear all visitors' caches or change how the server runs.
-_TAKEN = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
 _REMEMBERED = 10_000  # widgets of all pages, for browsers that reconnect
-_LONGEST_TEXT = 1_000_000  # characters
-_LARGEST = 2**53  # browsers' integers are exact up to here
-_PROTOCOL_ERROR, _UNSUPPORTED_DATA = 1002, 1003  # websocket close codes
+_WIDGET = b"$$ID-"  # begins the id of every widget: a message without one draws none
+_AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, and numbers of each
+_PROTOCOL_ERROR = 1002  # websocket close code
+_A_PAGE = (3.0, 20)  # messages a second, after so many at once; a page that follows a run sends nearly three
+_ALL_PAGES = (20.0, 60)
 
 Fits = Callable[[Any], bool]
 
 
 class Gate:
-    """ASGI middleware that passes only messages that a page's own front end could have sent."""
+    """ASGI middleware that passes only messages that a page's own front end could have sent.
 
-    def __init__(self, app: ASGIApp) -> None:
+    Args:
+        is_paced: nobody's messages may take the server's time from others.
+    """
+
+    def __init__(self, app: ASGIApp, *, is_paced: bool) -> None:
         self._app = app
         self._widgets: OrderedDict[str, Mapping[str, Fits]] = OrderedDict()
+        self._all = Pace(*_ALL_PAGES) if is_paced else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
         here: dict[str, Mapping[str, Fits]] = {}  # this page's widgets
+        paces = (Pace(*_A_PAGE), self._all) if self._all else ()
+        is_gone = False
 
         async def said(message: Message) -> None:
-            if message["type"] == "websocket.send" and (data := message.get("bytes")):
+            nonlocal is_gone
+            if message["type"] == "websocket.send" and _WIDGET in (data := message.get("bytes") or b""):
                 self._note(data, here)
-            await send(message)
+            try:
+                await send(message)
+            except OSError:  # nobody is there any more: what they sent before is not worth a turn
+                is_gone = True
+                raise
 
         async def heard() -> Message:
             while True:
-                message = await receive()
+                for pace in paces:
+                    await pace.turn()
+                message = {"type": "websocket.disconnect", "code": 1006} if is_gone else await receive()
                 if message["type"] != "websocket.receive":
                     return message
-                data = message.get("bytes")
-                checked = None if data is None else self._checked(data, here)
-                if checked is None:
-                    code = _UNSUPPORTED_DATA if data is None else _PROTOCOL_ERROR
-                    log.warning("a browser sent what is no message of a page: its connection is closed")
-                    await send({"type": "websocket.close", "code": code})
-                    return {"type": "websocket.disconnect", "code": code}
-                if checked:
-                    return {**message, "bytes": checked}
+                try:
+                    data = self._checked(message.get("bytes"), here)
+                except InputError as error:
+                    log.warning("%s: its connection is closed", error)
+                    await send({"type": "websocket.close", "code": _PROTOCOL_ERROR})
+                    return {"type": "websocket.disconnect", "code": _PROTOCOL_ERROR}
+                if data:
+                    return {**message, "bytes": data}
 
         await self._app(scope, heard, said)
 
@@ -70,37 +88,31 @@ class Gate:
         """Remember which values a widget that is sent out can have."""
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-        message = ForwardMsg.FromString(data)
-        element = message.delta.new_element
+        element = ForwardMsg.FromString(data).delta.new_element
         kind = element.WhichOneof("type")
-        if kind not in _KINDS:
-            return
-        widget = getattr(element, kind)
-        if widget.id:
+        if kind in _KINDS and (widget := getattr(element, kind)).id:
             here[widget.id] = self._widgets[widget.id] = _KINDS[kind](widget)
             self._widgets.move_to_end(widget.id)
             if len(self._widgets) > _REMEMBERED:
                 self._widgets.popitem(last=False)
 
-    def _checked(self, data: bytes, here: Mapping[str, Mapping[str, Fits]]) -> bytes | None:
-        """The message without impossible states; b"" to drop it, None if it is invalid."""
-        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
-        from streamlit.proto.BackMsg_pb2 import BackMsg
+    def _checked(self, data: bytes | None, here: Mapping[str, Mapping[str, Fits]]) -> bytes:
+        """The message without impossible states; b"" to drop it. Raises ``InputError`` if it is invalid."""
+        from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
-        try:
-            message = BackMsg.FromString(data)
-        except DecodeError:
-            return None
-        if message.WhichOneof("type") not in _TAKEN:
+        if data is None:
+            raise InputError("a browser sent text, where pages send bytes")
+        if len(data) > get_max_widget_state_size_bytes():
+            return data  # Streamlit closes the connection, by its length alone
+        if (message := messages.parsed(data)) is None:
             return b""
-        states = message.rerun_script.widget_states.widgets
-        wrong = [i for i, state in enumerate(states) if not self._fits(state, here)]
-        if not wrong:
-            return data
-        which = ", ".join(f"{states[i].WhichOneof('value')} of {states[i].id[-40:]!r}" for i in wrong[:3])
-        log.warning("a browser sent %d widget state(s) that its page cannot hold, left out: %s", len(wrong), which)
-        for i in reversed(wrong):
-            del states[i]
+        if message.HasField(messages.RERUN):
+            states = message.rerun_script.widget_states.widgets
+            fitting = [state for state in states if self._fits(state, here)]
+            if len(fitting) < len(states):
+                log.warning("a browser sent %d widget state(s) that its page cannot hold", len(states) - len(fitting))
+                del states[:]
+                states.extend(fitting)
         rest: bytes = message.SerializeToString()
         return rest
 
@@ -115,66 +127,28 @@ class Gate:
 # --- valid values of each kind of widget: a check per field of its state
 
 
-def _is_text(longest: int = 0) -> Fits:
-    return lambda text: len(text) <= (longest or _LONGEST_TEXT)
-
-
-def _number(widget: Any) -> Mapping[str, Fits]:
-    low = widget.min if widget.has_min else -_LARGEST
-    high = widget.max if widget.has_max else _LARGEST
-    # The front end sends integers as such, Streamlit's own tests as floats. NaN fails both comparisons.
-    return dict.fromkeys(("int_value", "double_value"), lambda number: low <= number <= high)
-
-
-def _numbers(widget: Any) -> Mapping[str, Fits]:
-    """A slider: one or two numbers, or one or two options."""
-    low, high, count = widget.min, widget.max, len(widget.default)
-    options = frozenset(map(hash, widget.options))
-
-    def fits(held: Any) -> bool:
-        return len(held.data) == count and all(low <= number <= high for number in held.data)
-
-    def are_options(held: Any) -> bool:
-        return len(held.data) == count and all(hash(text) in options for text in held.data)
-
-    return {"string_array_value": are_options} if options else {"double_array_value": fits}
-
-
-def _page(widget: Any) -> Mapping[str, Fits]:
-    pages = widget.num_pages
-    return {"int_value": lambda number: 1 <= number <= pages}
-
-
 def _text(widget: Any) -> Mapping[str, Fits]:
-    return {"string_value": _is_text(widget.max_chars)}
+    most = widget.max_chars
+    return {"string_value": lambda text: not most or len(text) <= most}
 
 
 def _one(widget: Any) -> Mapping[str, Fits]:
     if widget.accept_new_options:
-        return {"string_value": _is_text()}
+        return {"string_value": lambda text: len(text) <= messages.LIST}
     options = frozenset(map(hash, widget.options))
     return {"string_value": lambda text: hash(text) in options}
 
 
 def _several(widget: Any) -> Mapping[str, Fits]:
     options = None if widget.accept_new_options else frozenset(map(hash, widget.options))
-    most = len(widget.options) + 1_000 if options is None else len(options)
+    most = len(widget.options) + (messages.LIST if options is None else 0)
 
     def fits(held: Any) -> bool:
         texts = held.data
         is_known = options is None or all(hash(text) in options for text in texts)
-        return is_known and _differ(texts) and len(texts) <= most
+        return len(texts) <= most and is_known and len(set(texts)) == len(texts)
 
     return {"string_array_value": fits}
-
-
-def _buttons(widget: Any) -> Mapping[str, Fits]:
-    least, most = int(widget.required), len(widget.options)
-    return {"string_array_value": lambda held: least <= len(held.data) <= most and _differ(held.data)}
-
-
-def _differ(texts: Sequence[str]) -> bool:
-    return len(set(texts)) == len(texts)
 
 
 def _json(text: str) -> object:
@@ -195,8 +169,9 @@ def _selection(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _is_choice_of_rows(selection: Mapping[str, Any]) -> bool:
+def _is_choice_of_rows(text: str) -> bool:
     """Rows by number, columns by name, cells by both; each is optional."""
+    selection = _selection(text)
     rows, columns, cells = (selection.get(name, []) for name in ("rows", "columns", "cells"))
     return (
         bool(selection)
@@ -206,18 +181,19 @@ def _is_choice_of_rows(selection: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_choice_of_dots(selection: Mapping[str, Any]) -> bool:
-    """Points, boxes and lassos, all present."""
+def _is_choice_of_dots(text: str) -> bool:
+    """Points, boxes and lassos, all present. A person draws few areas, and a page looks into each for every dot."""
+    selection = _selection(text)
     points, boxes, lassos = (selection.get(name) for name in ("points", "box", "lasso"))
-    return _are(points, _is_dot) and _are(boxes, _is_area) and _are(lassos, _is_area)
+    return _are(points, _is_dot) and _are(boxes, _is_area, _AREAS) and _are(lassos, _is_area, _AREAS)
 
 
-def _are(values: object, fits: Fits) -> bool:
-    return isinstance(values, list) and all(fits(value) for value in values)
+def _are(values: object, fits: Fits, most: float = math.inf) -> bool:
+    return isinstance(values, list) and len(values) <= most and all(fits(value) for value in values)
 
 
 def _is_place(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**53  # exact in a browser
 
 
 def _is_dot(value: object) -> bool:
@@ -232,33 +208,34 @@ def _is_area(value: object) -> bool:
     def is_finite(number: object) -> bool:
         return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
 
-    return isinstance(value, dict) and all(value.get(axis) and _are(value[axis], is_finite) for axis in ("x", "y"))
+    return isinstance(value, dict) and all(
+        value.get(axis) and _are(value[axis], is_finite, _CORNERS) for axis in ("x", "y")
+    )
 
 
-def _fixed(fits: Fits, *fields: str) -> Callable[[Any], Mapping[str, Fits]]:
+def _fixed(*fields: str, fits: Fits = lambda _value: True) -> Callable[[Any], Mapping[str, Fits]]:
     """A kind of widget whose check does not depend on its settings."""
     return lambda _widget: dict.fromkeys(fields, fits)
 
 
-def _any(_value: object) -> bool:
-    return True
-
-
-# By name in Streamlit's protocol: all kinds that pages use. Any other has no valid value.
+# By name in Streamlit's protocol: all kinds that pages use. Any other has no valid value. Streamlit itself keeps
+# numbers, sliders, pages and buttons within their bounds.
 _KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
-    "button": _fixed(_any, "trigger_value"),
-    "download_button": _fixed(_any, "trigger_value"),
-    "checkbox": _fixed(_any, "bool_value"),
-    "number_input": _number,
-    "slider": _numbers,
-    "pagination": _page,
+    "button": _fixed("trigger_value"),
+    "download_button": _fixed("trigger_value"),
+    "checkbox": _fixed("bool_value"),
+    "number_input": _fixed("int_value", "double_value", fits=math.isfinite),
+    "slider": lambda widget: _fixed("string_array_value" if widget.options else "double_array_value")(widget),
+    "pagination": _fixed("int_value"),
     "text_input": _text,
     "text_area": _text,
     "selectbox": _one,
     "multiselect": _several,
-    "button_group": _buttons,
-    "file_uploader": _fixed(_any, "file_uploader_state_value"),  # by ids that only their own session can name
-    "bidi_component": _fixed(lambda text: isinstance(_json(text), dict | list), "json_value", "json_trigger_value"),
-    "dataframe": _fixed(lambda text: _is_choice_of_rows(_selection(text)), "string_value"),
-    "plotly_chart": _fixed(lambda text: _is_choice_of_dots(_selection(text)), "string_value"),
+    "button_group": _fixed("string_array_value"),
+    "file_uploader": _fixed("file_uploader_state_value"),  # by ids that only their own session can name
+    "bidi_component": _fixed(
+        "json_value", "json_trigger_value", fits=lambda text: isinstance(_json(text), dict | list)
+    ),
+    "dataframe": _fixed("string_value", fits=_is_choice_of_rows),
+    "plotly_chart": _fixed("string_value", fits=_is_choice_of_dots),
 }

@@ -38,7 +38,6 @@ _HEAD_BYTES = 16 * 2**10  # of a script: it begins with its imports
 _LARGE_BYTES = 15_000  # only such ones, for a proxy refuses headers of more than 4 kB in all
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")  # memory statistics and the API for programs: no page needs them
-_MESSAGE_BYTES = 4 * 2**20  # of a page's message: widget values, selected rows
 _FORM_BYTES = 64 * 2**10  # of an upload's request in addition to the file
 _NO_BODY_BYTES = 64 * 2**10  # of any other request to a demo
 
@@ -61,7 +60,7 @@ def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 
         found.append(Middleware(LocalHosts))
     if is_demo:
         found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
-    found.append(Middleware(Gate))
+    found.append(Middleware(Gate, is_paced=is_demo))
     return found
 
 
@@ -218,7 +217,11 @@ class Demo:
             status, text = refusal
             await PlainTextResponse(text, status_code=status)(scope, receive, send)
         elif scope["type"] == "websocket":
-            await self._page(scope, receive, send)
+            self._pages += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._pages -= 1
         elif _UPLOAD.search(str(scope["path"])) and scope["method"] == "PUT":
             self._uploading += 1
             try:
@@ -227,23 +230,6 @@ class Demo:
                 self._uploading -= 1
         else:
             await self._app(scope, receive, send)
-
-    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve a page while it is open; a message that is too long closes it."""
-
-        async def heard() -> Message:
-            message = await receive()
-            said = message.get("bytes") or (message.get("text") or "").encode()
-            if message["type"] != "websocket.receive" or len(said) <= _MESSAGE_BYTES:
-                return message
-            await send({"type": "websocket.close", "code": 1009})
-            return {"type": "websocket.disconnect", "code": 1009}
-
-        self._pages += 1
-        try:
-            await self._app(scope, heard, send)
-        finally:
-            self._pages -= 1
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Status and reason, or None."""

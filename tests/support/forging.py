@@ -35,23 +35,18 @@ SELECTIONS = (
 )
 NUMBERS = (math.nan, math.inf, -math.inf, 1e308, -1e308, -1.0, 0.0, 0.5, 1e19, 5e-324)
 WHOLE = (0, -1, 1, 7, 2**31, HUGE, -HUGE - 1)
-# Per field of a widget's state, the values that are tried.
+# Per field that some widget of ours has, the values that are tried.
 VALUES: Mapping[str, Sequence[Any]] = {
     "trigger_value": (True, False),
     "bool_value": (True, False),
     "double_value": NUMBERS,
     "int_value": WHOLE,
     "string_value": (*TEXTS, *SELECTIONS),
-    "double_array_value": ([], [math.nan], [math.inf, -math.inf], [1e308] * 50, [0.0], [2.0, 1.0]),
-    "int_array_value": ([], [HUGE], [-1, -1], [0] * 500, [1, 1]),
+    "double_array_value": ([], [math.nan], [math.inf, -math.inf], [1e308] * 2, [0.0], [2.0, 1.0]),
     "string_array_value": ([], [""], ["x"] * 300, *([text] for text in TEXTS), ["demo-pairs", "demo-pairs"]),
     "json_value": SELECTIONS,
     "json_trigger_value": SELECTIONS,
-    "bytes_value": (b"", b"\xff\x00"),
-    "string_trigger_value": TEXTS,
-    "chat_input_value": TEXTS,
     "file_uploader_state_value": ("", "no-such-file", "../../x"),
-    "arrow_value": (b"", b"ARROW1\x00\x00garbage"),
 }
 # What a browser sends for each kind of widget; forged half of the time with these, else with any field.
 FIELDS: Mapping[str, str] = {
@@ -73,17 +68,13 @@ FIELDS: Mapping[str, str] = {
 
 def _put(state: WidgetState, field: str, value: Any) -> None:
     match field:
-        case "double_array_value" | "int_array_value" | "string_array_value":
+        case "double_array_value" | "string_array_value":
             getattr(state, field).SetInParent()
             getattr(state, field).data.extend(value)
-        case "string_trigger_value" | "chat_input_value":
-            getattr(state, field).data = value
         case "file_uploader_state_value":
             info = state.file_uploader_state_value.uploaded_file_info.add()
             info.file_id = info.name = value
             info.size = 2**63 - 1
-        case "arrow_value":
-            state.arrow_value.data = value
         case _:
             setattr(state, field, value)
 
