@@ -30,8 +30,10 @@ _REMEMBERED = 10_000  # widgets of all pages, for browsers that reconnect
 _WIDGET = b"$$ID-"  # begins the id of every widget: a message without one draws none
 _AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, and numbers of each
 _PROTOCOL_ERROR = 1002  # websocket close code
-_A_PAGE = (3.0, 20)  # messages a second, after so many at once; a page that follows a run sends nearly three
-_ALL_PAGES = (20.0, 60)
+# Tokens a second, after so many at once. The whole page takes three, a part of it one, as any other message: a page
+# that follows a run sends nearly three of those a second.
+_WHOLE_PAGE, _PART = 3, 1
+_A_PAGE, _ALL_PAGES = (4.0, 24), (30.0, 60)
 
 Fits = Callable[[Any], bool]
 
@@ -62,23 +64,24 @@ class Gate:
                 self._note(data, here)
             try:
                 await send(message)
-            except OSError:  # nobody is there any more: what they sent before is not worth a turn
+            except OSError:
+                # Nobody is there any more. Streamlit hears it when it reads next, and what they sent before is not
+                # worth a turn; raised here, it would take the next reading for text and log sixty lines.
                 is_gone = True
-                raise
 
         async def heard() -> Message:
             while True:
-                for pace in paces:
-                    await pace.turn()
-                message = {"type": "websocket.disconnect", "code": 1006} if is_gone else await receive()
+                message: Message = {"type": "websocket.disconnect", "code": 1006} if is_gone else await receive()
                 if message["type"] != "websocket.receive":
                     return message
                 try:
-                    data = self._checked(message.get("bytes"), here)
+                    data, tokens = self._checked(message.get("bytes"), here)
                 except InputError as error:
                     log.warning("%s: its connection is closed", error)
                     await send({"type": "websocket.close", "code": _PROTOCOL_ERROR})
                     return {"type": "websocket.disconnect", "code": _PROTOCOL_ERROR}
+                for pace in paces:
+                    await pace.turn(tokens)
                 if data:
                     return {**message, "bytes": data}
 
@@ -96,25 +99,25 @@ class Gate:
             if len(self._widgets) > _REMEMBERED:
                 self._widgets.popitem(last=False)
 
-    def _checked(self, data: bytes | None, here: Mapping[str, Mapping[str, Fits]]) -> bytes:
-        """The message without impossible states; b"" to drop it. Raises ``InputError`` if it is invalid."""
+    def _checked(self, data: bytes | None, here: Mapping[str, Mapping[str, Fits]]) -> tuple[bytes, int]:
+        """The message without impossible states, b"" to drop it, and its tokens; raises ``InputError`` if invalid."""
         from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 
         if data is None:
             raise InputError("a browser sent text, where pages send bytes")
         if len(data) > get_max_widget_state_size_bytes():
-            return data  # Streamlit closes the connection, by its length alone
+            return data, _WHOLE_PAGE  # Streamlit closes the connection, by its length alone
         if (message := messages.parsed(data)) is None:
-            return b""
-        if message.HasField(messages.RERUN):
+            return b"", _PART
+        if message.HasField("rerun_script"):
             states = message.rerun_script.widget_states.widgets
             fitting = [state for state in states if self._fits(state, here)]
             if len(fitting) < len(states):
                 log.warning("a browser sent %d widget state(s) that its page cannot hold", len(states) - len(fitting))
                 del states[:]
                 states.extend(fitting)
-        rest: bytes = message.SerializeToString()
-        return rest
+        is_whole = message.HasField("rerun_script") and not message.rerun_script.fragment_id
+        return message.SerializeToString(), _WHOLE_PAGE if is_whole else _PART
 
     def _fits(self, state: Any, here: Mapping[str, Mapping[str, Fits]]) -> bool:
         field = state.WhichOneof("value")

@@ -14,7 +14,6 @@ from blindspot.errors import InputError
 if TYPE_CHECKING:
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
-RERUN = "rerun_script"
 SHORT_BYTES = 64_000  # of all messages but those that rerun a page
 LIST, NAME = 1_000, 300  # entries, characters
 
@@ -76,11 +75,11 @@ def parsed(data: bytes) -> BackMsg | None:
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
     try:
-        message = BackMsg.FromString(data)
+        message: BackMsg = BackMsg.FromString(data)
     except DecodeError as error:
         raise InputError("what a browser sent is no message") from error
     kind = message.WhichOneof("type")
-    if kind != RERUN and len(data) > SHORT_BYTES:
+    if kind != "rerun_script" and len(data) > SHORT_BYTES:
         raise InputError(f"a message {kind} of {len(data):,} bytes", expected=f"at most {SHORT_BYTES:,}")
     if kind not in _PARTS:
         return None

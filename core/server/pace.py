@@ -1,6 +1,6 @@
-"""Pace of browsers' messages on a server that strangers use: so many at once, then so many a second.
+"""Pace of browsers' messages on a server that strangers use: so much at once, then so much a second.
 
-Who is faster waits; meanwhile nothing is read of that connection, so that its browser cannot send more.
+Who is faster waits; meanwhile nothing more is read of that connection, so that its browser cannot send more.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from time import monotonic
 
 @dataclass
 class Pace:
-    """A token bucket: ``burst`` messages at once, ``rate`` a second after those. Turns are first come, first served."""
+    """A token bucket: ``burst`` tokens at once, ``rate`` a second after those. Turns are first come, first served."""
 
     rate: float
-    burst: int
-    _next: float = 0.0  # when the bucket has been filled up by the messages so far
+    burst: float
+    _empty_until: float = 0.0
 
-    async def turn(self) -> None:
-        """Wait until one more message may be read."""
+    async def turn(self, tokens: float) -> None:
+        """Wait until there are so many tokens, and take them."""
         now = monotonic()
-        self._next = max(self._next, now - self.burst / self.rate) + 1 / self.rate
-        if self._next > now:
-            await asyncio.sleep(self._next - now)
+        self._empty_until = max(self._empty_until, now - self.burst / self.rate) + tokens / self.rate
+        if self._empty_until > now:
+            await asyncio.sleep(self._empty_until - now)

@@ -177,7 +177,12 @@ def test_selections(kind: str, held: tuple[str, ...], refused: list[str]) -> Non
             (math.nan, math.inf),
         ),
         ({"selectbox": {"options": ["a"]}}, "string_value", ("a",), forging.TEXTS),
-        ({"selectbox": {"options": ["a"], "acceptNewOptions": True}}, "string_value", forging.TEXTS[:2], ("x" * 2_000,)),
+        (
+            {"selectbox": {"options": ["a"], "acceptNewOptions": True}},
+            "string_value",
+            forging.TEXTS[:2],
+            ("x" * 2_000,),
+        ),
         ({"multiselect": {"options": ["a", "b"]}}, "string_array_value", ([], ["b", "a"]), (["c"], ["a"] * 2)),
         ({"buttonGroup": {"options": [{}, {}], "required": True}}, "string_array_value", (["a"],), ()),
         ({"pagination": {}}, "int_value", (1, 3), ()),
@@ -218,7 +223,7 @@ def gate_of(element: dict):  # type: ignore[type-arg, no-untyped-def]
         made = forging.state(widget, field, value) if field else WidgetState(id="it")
         message.rerun_script.widget_states.widgets.append(made)
         try:
-            checked = gate._checked(message.SerializeToString(), here)
+            checked, _ = gate._checked(message.SerializeToString(), here)
         except InputError:
             return False
         return bool(checked) and len(BackMsg.FromString(checked).rerun_script.widget_states.widgets) == 1
