@@ -23,6 +23,7 @@ from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
 from blindspot.runs.comparison import Comparison, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -179,10 +180,11 @@ class Sample:
         means = [i for i, c in enumerate(contrasts) if not is_median(c.metric)]
         p, corrected, smallest = (np.full(len(contrasts), np.nan) for _ in range(3))
         if means:
-            p[means] = statistics.p_values(paired[:, means], self.dependence)
+            p[means] = self._p_values(paired[:, means], [contrasts[i].metric for i in means])
             smallest[means] = statistics.smallest_detectable(paired[:, means], self.dependence, len(means), ALPHA)
-        if not self.dependence.refusal:
-            corrected[means] = holm(p[means])
+        tested = ~np.isnan(p)
+        corrected[tested] = holm(p[tested])
+        smallest[~tested] = np.nan
         return tuple(
             Difference(
                 c,
@@ -203,9 +205,19 @@ class Sample:
             return []
         paired = self._paired(contrasts)
         alike = np.asarray(~paired.any(axis=0))
-        if not self.dependence.refusal:
-            alike = np.asarray(alike | (holm(statistics.p_values(paired, self.dependence)) >= ALPHA))
+        p = self._p_values(paired, [c.metric for c in contrasts])
+        tested = ~np.isnan(p)
+        alike[tested] |= holm(p[tested]) >= ALPHA
         return [bool(one) for one in alike]
+
+    def _p_values(self, paired: Float64, metrics: Sequence[str]) -> Float64:
+        """p-values of differences ``[m, k]`` in the means of these metrics, ``[k]``; NaN without a test."""
+        ranks = np.array([is_rank(metric) for metric in metrics])
+        p = statistics.p_values(paired, self.dependence, np.where(ranks, np.inf, 1.0))
+        known = self.dependence
+        if known.unit is Unit.COMPONENTS and known.units < FEWEST_UNBOUNDED:
+            p[ranks & paired.any(axis=0)] = np.nan
+        return p
 
     def _paired(self, contrasts: Sequence[Contrast]) -> Float64:
         """Differences in every pair, ``[m, contrasts]``."""
@@ -328,7 +340,8 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
         by_verdict.setdefault(d.verdict, []).append(d)
     if all(d.wins == d.losses == 0 for d in differences):
         return "same rank in every pair."
-    if refusals := [d.estimate.refusal for d in differences if d.p_value is None and not is_median(d.contrast.metric)]:
+    untested = [d for d in differences if d.p_value is None and not is_median(d.contrast.metric)]
+    if refusals := [d.estimate.refusal for d in untested if d.estimate.refusal]:
         return f"not tested: {refusals[0]}."
     parts = [
         f"{_PREFIX.get(verdict, '')}{verdict} in {_listed(name_of[d.contrast.metric] for d in by_verdict[verdict])}"
@@ -337,6 +350,9 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
     ]
     if alike := by_verdict.get(Verdict.ALIKE):
         parts.append(f"{Verdict.ALIKE} in {_listed(name_of[d.contrast.metric] for d in alike)}")
+    if untested:
+        ranks = _listed(name_of[d.contrast.metric] for d in untested)
+        parts.append(f"{ranks} not tested, for a single rank can outweigh fewer than {FEWEST_UNBOUNDED} groups")
     said = "; ".join(parts) + "."
     first = alike[0] if alike else None
     if first and first.smallest is not None:

@@ -25,7 +25,7 @@ def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Reposit
     known = Dependence.of(*(ends[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no")))
     values = {run_id: wide[run_id].to_numpy(dtype=np.float64) for run_id in ids}
     both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
-    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known)
+    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known, np.inf)
     flips = known.unit is not Unit.TEXTS
     test = "sign flips of groups of pairs that share no text" if flips else "t of the dyadic-robust standard error"
     return [

@@ -14,6 +14,7 @@ class Unit(StrEnum):
     COMPONENTS = "groups of pairs"  # that share no text
     TEXTS = "texts"  # pairs that share one depend on each other
     PAIRS = "pairs"
+    TRIPLETS = "groups of triplets"  # that share no text
     EXAMPLES = "examples"  # equal ones count once
     SENTENCES = "sentences"
     SENTENCE_GROUPS = "groups of sentences"  # that share no text

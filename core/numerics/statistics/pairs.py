@@ -25,6 +25,7 @@ import numpy as np
 from blindspot.numerics.statistics.estimate import Estimate, Unit, independent
 from blindspot.numerics.statistics.intervals import LEVEL, Interval, McNemar, mcnemar, quantile, wilson_interval
 from blindspot.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
+from blindspot.numerics.statistics.skew import mean_zero_p_value
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 
@@ -92,9 +93,13 @@ class Dependence:
     def among(self, inside: Bool) -> Dependence:
         """Of some of the items, ``[m] bool``: those that share a unit here are dependent; of pairs of texts, those that
         are connected by these pairs alone."""
+        return self.of_some(np.flatnonzero(inside))
+
+    def of_some(self, places: Int64) -> Dependence:
+        """As ``among``, of the items at these places, in their order."""
         if self.unit in (Unit.COMPONENTS, Unit.TEXTS):
-            return Dependence.of(self.left[inside], self.right[inside])
-        return Dependence.of_groups(self.groups[inside], self.unit)
+            return Dependence.of(self.left[places], self.right[places])
+        return Dependence.of_groups(self.groups[places], self.unit)
 
     @property
     def effective(self) -> float:
@@ -374,17 +379,21 @@ def _estimate(value: float, interval: Interval | None, how: str, dependence: Dep
 # --- tests
 
 
-def p_values(paired: Float64, dependence: Dependence) -> Float64:
+def p_values(paired: Float64, dependence: Dependence, most: float | Float64 = 1.0) -> Float64:
     """Two-sided p-values of mean paired differences ``[m, k]``, ``[k]``: the only rule by which one is called better.
 
-    With groups as units: sign flips of whole groups, since under the null hypothesis the two are exchangeable in every
-    group. With texts as units, which are not exchangeable: Student's t of the dyadic-robust standard error. NaN without
-    a test.
+    The hypothesis is that the mean difference is 0. With groups as units: sign flips of whole groups, and where
+    differences are skewed, so that flips find too much, ``skew.mean_zero_p_value``; the larger p counts. With texts as
+    units, which are not exchangeable: Student's t of the dyadic-robust standard error. NaN without a test.
+
+    Args:
+        most: that an item can differ by, of all columns or of each, ``[k]``; infinite where that is not known, or where
+            it is so much that no item differs by nearly as much.
     """
     if dependence.refusal:
         return np.full(paired.shape[1], np.nan)
     if dependence.unit is not Unit.TEXTS:
-        return sign_flip_p_values(paired, dependence.groups)
+        return _p_of_groups(paired, dependence.groups, most)
     from scipy.special import stdtr
 
     error = np.sqrt(dependence.variances(paired))
@@ -393,13 +402,23 @@ def p_values(paired: Float64, dependence: Dependence) -> Float64:
     return np.asarray(2 * stdtr(dependence.freedom, -t))
 
 
+def _p_of_groups(paired: Float64, groups: Int64, most: float | Float64) -> Float64:
+    """The larger p-value of sign flips and of the test that skewed differences take, ``[k]``."""
+    flipped = sign_flip_p_values(paired, groups)
+    sums = sums_within(paired, groups)
+    # Of a group of mean size.
+    edges = np.broadcast_to(np.asarray(most) * len(paired) / max(len(sums), 1), flipped.shape)
+    skewed = [mean_zero_p_value(own, edge) for own, edge in zip(sums.T, edges.tolist(), strict=True)]
+    return np.asarray(np.maximum(flipped, skewed))
+
+
 def mcnemar_by_units(first: Float64, second: Float64, dependence: Dependence) -> McNemar:
-    """McNemar's exact test on paired outcomes ``[m]``, with p by sign flips of whole units where units have several
-    items; of 0/1 outcomes and units of one item the two tests are the same."""
+    """McNemar's exact test on paired outcomes ``[m]``, with p by flips of whole units, as ``p_values``, where
+    units have several items."""
     found = mcnemar(first, second)
     if dependence.is_of_singles:
         return found
-    p = sign_flip_p_values((first - second)[:, np.newaxis], dependence.groups)
+    p = _p_of_groups((first - second)[:, np.newaxis], dependence.groups, 1.0)
     return replace(found, p_value=float(p[0]))
 
 

@@ -20,6 +20,7 @@ from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
 from blindspot.diagnostic import named_function
+from blindspot.diagnostics.heros.dependence import of_dataset
 from blindspot.diagnostics.heros.training import all_triplets
 from blindspot.encoders.base import Encoder
 from blindspot.errors import InputError
@@ -99,20 +100,19 @@ class Tested:
 
     Attributes:
         rows: ``[m]`` triplets of ``vectors``.
-        group: ``[m]``, a number that those that depend on each other share; ``unit``: what it numbers.
+        known: what is independent among them.
     """
 
     part: Part
     maps: Maps
     vectors: Vectors
     rows: Triplets
-    group: Int64
-    unit: Unit
+    known: Dependence
 
     def in_order(self, kind: str, inside: Bool) -> Measure:
         """The share of triplets, of those ``inside [m]``, whose positive is nearer; a tie counts half."""
         leads = partial(self._leads, inside=inside)
-        return self._measure(kind, "triplets", lambda found: in_order(leads(found)), self.group[inside])
+        return self._measure(kind, "triplets", lambda found: in_order(leads(found)), self.known.among(inside))
 
     def first(self, inside: Bool, item: Int64) -> Measure:
         """The share of items whose positive is nearer than all their negatives, of those of the triplets ``inside``.
@@ -121,14 +121,14 @@ class Tested:
             item: ``[m]``, a number for anchor and positive of each triplet.
         """
         leads, (_, rows, place) = partial(self._leads, inside=inside), np.unique(item[inside], True, True)
-        return self._measure(FIRST, "items", lambda found: is_first(leads(found), place), self.group[inside][rows])
+        known = self.known.of_some(np.flatnonzero(inside)[rows])
+        return self._measure(FIRST, "items", lambda found: is_first(leads(found), place), known)
 
     def _leads(self, found: Map, inside: Bool) -> Float64:
         anchor, positive, negative = (one[inside] for one in (self.rows.anchor, self.rows.positive, self.rows.negative))
         return found.leads(self.vectors.matrix, Triplets(anchor, positive, negative))
 
-    def _measure(self, kind: str, items: str, scores: Callable[[Map], Float64], group: Int64) -> Measure:
-        known = Dependence.of_groups(group, self.unit)
+    def _measure(self, kind: str, items: str, scores: Callable[[Map], Float64], known: Dependence) -> Measure:
         before, after = scores(self.maps.nothing), scores(self.maps.repair)
         random, shuffled = (
             np.mean([scores(one) for one in several], axis=0) for several in (self.maps.random, self.maps.shuffled)
@@ -166,7 +166,8 @@ def is_first(leads: Float64, item: Int64) -> Float64:
 def held_out(examples: Examples, maps: Maps) -> Iterator[Measure]:
     """All held-out triplets, then items with several negatives, then the triplets of each kind if there are several."""
     given = examples.tested
-    tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, examples.component, Unit.COMPONENTS)
+    known = Dependence.of_groups(examples.component, Unit.TRIPLETS)
+    tested = Tested(Part.HELD_OUT, maps, examples.vectors, examples.test, known)
     yield tested.in_order("", np.ones(len(given), dtype=np.bool_))
     number = {pair: place for place, pair in enumerate(dict.fromkeys((one.anchor, one.positive) for one in given))}
     item = np.array([number[one.anchor, one.positive] for one in given], dtype=np.int64)
@@ -181,7 +182,8 @@ def other_kinds_of_the_same(examples: Examples, maps: Maps) -> Iterator[Measure]
     """The triplets of the same dataset's other kinds that share no text with what was trained on, by kind."""
     given = examples.elsewhere
     rows = examples.vectors.triplets(given)
-    tested = Tested(Part.KINDS, maps, examples.vectors, rows, examples.elsewhere_component, Unit.COMPONENTS)
+    known = Dependence.of_groups(examples.elsewhere_component, Unit.TRIPLETS)
+    tested = Tested(Part.KINDS, maps, examples.vectors, rows, known)
     for kind, inside in _kinds(given, even_one=True):
         yield tested.in_order(kind, inside)
 
@@ -195,15 +197,24 @@ def other_kinds(
         InputError: it has no triplets, or the model lacks a vector.
     """
     vectors = vectors_of(find_dataset(reference), encoder, settings, progress, cancel)
-    if not isinstance(vectors.dataset, MinimalPairSet):
+    dataset = vectors.dataset
+    if not isinstance(dataset, MinimalPairSet):
         raise TypeError(f"{reference} is no set of minimal pairs")
-    given = [one for one in all_triplets(vectors.dataset) if len(set(one.texts)) == len(one.texts)]
+    given = [one for one in all_triplets(dataset) if len(set(one.texts)) == len(one.texts)]
     if not vectors.covered.all():
         raise InputError("the model lacks a vector for some of its texts", expected="one for every text")
     rows = vectors.triplets(given)
-    tested = Tested(Part.KINDS, maps, vectors, rows, rows.anchor, Unit.SENTENCES)
+    tested = Tested(Part.KINDS, maps, vectors, rows, _dependence(dataset, given))
     for kind, inside in _kinds(given, even_one=True):
         yield tested.in_order(kind, inside)
+
+
+def _dependence(dataset: MinimalPairSet, given: Sequence[Triplet]) -> Dependence:
+    """Of triplets of minimal pairs: as HEROS takes the originals of this dataset, each with all its rewrites."""
+    known = of_dataset(dataset.originals, dataset.rewrites)
+    # Originals of one text share a group.
+    group = {dataset.items[item]: own for item, own in zip(dataset.originals, known.groups.tolist(), strict=True)}
+    return Dependence.of_groups(np.array([group[one.anchor] for one in given], dtype=np.int64), known.unit)
 
 
 def _kinds(given: Sequence[Triplet], *, even_one: bool = False) -> Iterator[tuple[str, Bool]]:

@@ -140,6 +140,33 @@ def better(graph: tuple[Int64, Int64], of_texts: float = 0.6) -> Callable[[Rng, 
     return measure
 
 
+def skewed(rng: Rng, n: int, share: float, gain: float = 1.0) -> Float64:
+    """Differences with a mean of 0: a share of the units gains much, all others lose a little."""
+    return np.where(rng.random(n) < share, gain, -gain * share / (1 - share))
+
+
+def lognormal(rng: Rng, n: int) -> Float64:
+    """Differences with a mean of 0 and no bound."""
+    return np.asarray(rng.lognormal(size=n) - np.exp(0.5))
+
+
+def better_by_mean(
+    draw: Callable[[Rng], Float64], groups: int, most: float = 1.0
+) -> Callable[[Rng, int], float | None]:
+    """How often a difference of mean 0 is called one."""
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known = Dependence.of_groups(np.arange(groups), Unit.QUERIES)
+        paired = np.stack([draw(rng) for _ in range(repetitions)], axis=1)
+        return float(np.mean(p_values(paired, known, most) < 0.05))
+
+    return measure
+
+
+def one_in(units: int, groups: int, gain: float = 1.0) -> Callable[[Rng, int], float | None]:
+    return better_by_mean(lambda rng: skewed(rng, groups, 1 / units, gain), groups)
+
+
 def correlated(graph: tuple[Int64, Int64], kind: str, of_texts: float = 0.3) -> Callable[[Rng, int], float | None]:
     """Coverage of a correlation; Pearson's is 0.7 among texts and among what is the pairs' own alike."""
     r = 0.7
@@ -287,6 +314,24 @@ CELLS = (
     Cell.of("A is better than B, 9 x 20", "0.11 to 0.13", FALSE, better(stars(9, 20))),
     Cell.of("A is better than B, 12 x 20 of 60", "0.12 to 0.86", FALSE, better(stars(12, 20, of=60))),
     Cell.of("A is better than B, random graph of 60 texts", "0.12 to 0.86", FALSE, better(random_graph(60, 200))),
+    Cell.of("Large gains of 1 in 20, small losses, 10 groups", "0.60", FALSE, one_in(20, 10)),
+    Cell.of("Large gains of 1 in 20, small losses, 20 groups", "0.34", FALSE, one_in(20, 20)),
+    Cell.of("Large gains of 1 in 20, small losses, 60 groups", "", FALSE, one_in(20, 60)),
+    Cell.of("Large gains of 1 in 20, small losses, 300 groups", "", FALSE, one_in(20, 300)),
+    Cell.of("Large gains of 1 in 50, small losses, 60 groups", "", FALSE, one_in(50, 60)),
+    Cell.of("Gains of 0.3 of 1 in 20, small losses, 20 groups", "", FALSE, one_in(20, 20, 0.3)),
+    Cell.of(
+        "Differences of ranks, lognormal, 60 groups",
+        "",
+        FALSE,
+        better_by_mean(lambda rng: lognormal(rng, 60), 60, np.inf),
+    ),
+    Cell.of(
+        "Differences of ranks, lognormal, 300 groups",
+        "",
+        FALSE,
+        better_by_mean(lambda rng: lognormal(rng, 300), 300, np.inf),
+    ),
     Cell.of("Spearman, 40 pairs that share nothing", "0.94 to 0.97", COVERAGE, correlated(stars(40, 1), "spearman")),
     Cell.of("Spearman, 353 pairs, 437 words", "0.85 to 0.93", COVERAGE, correlated(random_graph(437, 353), "spearman")),
     Cell.of("Spearman, 400 pairs, 100 words", "0.85 to 0.93", COVERAGE, correlated(random_graph(100, 400), "spearman")),

@@ -31,6 +31,7 @@ from blindspot.numerics.statistics.pairs import (
     worth,
 )
 from blindspot.numerics.statistics.resampling import sign_flip_p_values
+from blindspot.numerics.statistics.skew import mean_zero_p_value
 from blindspot.types import Float64, Int64
 from tests.support.pair_graphs import FEW_TEXTS, ends, random_graph, stars
 
@@ -352,8 +353,11 @@ def test_p_of_groups_turns_whole_groups() -> None:
     for column in range(2):
         far = [abs(np.dot(signs, sums[:, column])) >= abs(sums[:, column].sum()) - 1e-9 for signs in FLIPS_OF_9]
         expected.append(np.mean(far))
-    assert p_values(values, Dependence.of(left, right)) == pytest.approx(expected)
-    assert p_values(values, Dependence.of(left, right)).tolist() == sign_flip_p_values(values, left).tolist()
+    assert sign_flip_p_values(values, left) == pytest.approx(expected)
+    for most in (1.0, np.inf):
+        edge = 4 * most  # of a group of four
+        skewed = [mean_zero_p_value(column, edge) for column in sums.T]
+        assert p_values(values, Dependence.of(left, right), most) == pytest.approx(np.maximum(expected, skewed))
 
 
 FLIPS_OF_9 = list(product((-1, 1), repeat=9))
