@@ -358,9 +358,10 @@ $$\text{rank} = 1 + \#\{\text{texts more similar to the query than the match}\}$
 pairs connected by shared texts; with too few groups, the texts themselves (dyadic-robust, Aronow, Samii and Assenova
 2015). 95% intervals are Wilson's with the effective number of observations; of the mean rank, a t interval of the
 logarithm; of the median rank, a bootstrap over the groups (2,000 resamples). Two models are compared on the same pairs:
-the mean difference with its interval, and a permutation test that flips the signs of whole groups,
-$p = (b+1)/(B+1)$ (by texts a t test), corrected after Holm for all tests shown. A difference is *significant* where the
-corrected p is below 0.05. Below eight independent groups there is neither interval nor test.
+the mean difference with its interval, and a permutation test of a mean difference of 0 that flips the signs of whole
+groups, $p = (b+1)/(B+1)$ (by texts a t test), made stricter where differences are skewed, and corrected after Holm for
+all tests shown. A difference is *significant* where the corrected p is below 0.05. Below eight independent groups there
+is neither interval nor test.
 
 Scores published with the EvalRank toolkit are *not* comparable with these. The `toolkit` protocol computes what
 it computes: embeddings are always centered (words over the whole file of vectors, sentences over the background)

@@ -16,8 +16,7 @@ from blindspot.diagnostics.retrieval.versus import changed, difference
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome
-from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.resampling import sign_flip_p_values
+from blindspot.numerics.statistics.pairs import Dependence, p_values
 from blindspot.runs.findings import Level, Material
 from blindspot.store.records import RunRecord
 from tests.support import retrieval_world as toy
@@ -53,8 +52,8 @@ def test_the_difference_is_tested_on_whole_groups(made: World) -> None:
     assert len(set(of_groups.tolist())) == len(table) - 1  # "Where is the apple?" is asked twice
     assert found.n == len(table) - 1
     assert found.value == pytest.approx(one.mean() - other.mean())
-    assert found.p == pytest.approx(sign_flip_p_values((one - other)[:, np.newaxis], of_groups)[0])
     known = Dependence.of_groups(of_groups, Unit.QUERIES)
+    assert found.p == p_values((one - other)[:, np.newaxis], known)[0]
     assert table.known.freedom == known.freedom
     assert (found.wins, found.losses) == (int((one > other).sum()), int((one < other).sum()))
 

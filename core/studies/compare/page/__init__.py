@@ -45,7 +45,8 @@ HOW = r"""
   over sentences. **Similarity**: the difference of two Spearman correlations from how far each pair moves either
   (infinitesimal jackknife). **Analogy**: over questions; those that share a word pair count as dependent. **Transfer**:
   McNemar's exact test over tested examples, sign flips where texts repeat. **Categorization** and **frequency** have no
-  paired test and are not counted.
+  paired test and are not counted. What is tested is that the mean difference is 0; flips are made stricter where
+  differences are skewed, as a few large gains against many small losses.
 - p-values are **Holm**-corrected over all rows of this page: the chance of one or more false verdicts is at most 5%.
 """
 
