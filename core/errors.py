@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 DISTRIBUTION = "encoder-blindspot"  # on the package index "blindspot" is another project
 LONGEST_PART = 2_000  # characters of what, expected or remedy
@@ -54,6 +55,17 @@ class BlindspotError(Exception):
     def __str__(self) -> str:
         parts = [self.what, f"expected {self.expected}" if self.expected else "", self.remedy]
         return "; ".join(_shown(part) for part in parts if part)
+
+    def __reduce__(self) -> tuple[Callable[..., BlindspotError], tuple[object, ...]]:
+        """So that it crosses processes, whatever its class is made from."""
+        return _made_again, (type(self), self.__dict__)
+
+
+def _made_again(kind: type[BlindspotError], facts: dict[str, Any]) -> BlindspotError:
+    error = kind.__new__(kind)
+    error.__dict__.update(facts)
+    error.args = (str(error),)
+    return error
 
 
 def _shown(part: str) -> str:

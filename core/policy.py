@@ -17,6 +17,8 @@ from blindspot.names import fused
 from blindspot.settings import Mode, Settings
 
 OWN_MACHINE = "run Blindspot on a machine of your own"
+MOST_SEARCHED = 2_000  # characters of what is looked for in texts
+MOST_NAMED = 4_000  # of a path, an address or a reference
 NO_RUNS = "This server shows stored results: nothing new can be run here"
 _FILE = "file:"
 _FOLDER = "dir:"
@@ -83,6 +85,14 @@ class UploadLimits:
 
 
 @dataclass(frozen=True)
+class WorkLimits:
+    """Seconds of one piece of work on a reader's texts, and bytes of its process."""
+
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Policy:
     """What visitors may do; limits of None are none.
 
@@ -95,6 +105,7 @@ class Policy:
         error_details: read what an unexpected error was.
         raters_names: download raters' nicknames; a facilitator always may, for their session.
         text: characters of a typed text.
+        work: limits of what is computed from a reader's texts, which then has a process of its own.
         steps, dimensions: of a chain of transforms, since an address alone starts the work.
         raters_by_one: nicknames that a visitor may answer under: people take turns at a screen.
         sessions_by_one, sessions_in_all: sessions of raters per visitor, and altogether.
@@ -113,6 +124,7 @@ class Policy:
     raters_names: bool
     uploads: UploadLimits
     text: int
+    work: WorkLimits | None = None
     steps: int | None = None
     dimensions: int | None = None
     raters_by_one: int | None = None
@@ -185,6 +197,7 @@ DEMO = Policy(
     # No Parquet: what a small file unpacks to is only known afterwards.
     uploads=UploadLimits(("csv", "tsv", "jsonl", "txt"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
     text=2_000,
+    work=WorkLimits(seconds=15.0, bytes=2 * 2**30),
     steps=4,
     dimensions=1_024,
     raters_by_one=4,

@@ -26,7 +26,8 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own import files as own
 from blindspot.datasets.own import retrieval_folder
 from blindspot.datasets.own.columns import OwnFile
-from blindspot.datasets.own.retrieval_folder import FolderFiles, OwnRetrievalFolder
+from blindspot.datasets.own.retrieval_folder import FolderFiles, OwnRetrievalFolder, guesses_of
+from blindspot.datasets.own.retrieval_folder.guess import Grid, Guess
 from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files.tables import Texts
@@ -206,6 +207,13 @@ def read_folder(sent: SentFolder, options: FolderOptions, settings: Settings) ->
     rows = max(len(contents.queries), len(contents.documents))
     policy.of(settings).uploads.check_folder(0, rows, max(map(len, texts)))
     return contents
+
+
+def guessed_folder(
+    sent: SentFolder, options: FolderOptions, examples: int
+) -> tuple[dict[str, Grid], dict[str, dict[str, Guess]]]:
+    """The columns of files that somebody wants to upload, and what they probably are: ``guesses_of``."""
+    return guesses_of(sent.files, options, examples)
 
 
 def add_folder(sent: SentFolder, options: FolderOptions, settings: Settings) -> Upload:

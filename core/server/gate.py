@@ -3,8 +3,8 @@
 A page's front end sends its own messages, but any client can send anything. What is no message of a page
 (``messages``) closes the connection. States of widgets are checked where a forged one does harm: Streamlit raises
 exceptions, at that message and at all later ones, for a value of another field than the widget's own, for NaN and for
-invalid JSON; and callbacks would get options that nobody offered, or texts longer than a page takes. Such states are
-left out: the widget keeps its own.
+invalid JSON; and callbacks would get options that nobody offered. Such states are left out: the widget
+keeps its own.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -130,11 +130,6 @@ class Gate:
 # --- valid values of each kind of widget: a check per field of its state
 
 
-def _text(widget: Any) -> Mapping[str, Fits]:
-    most = widget.max_chars
-    return {"string_value": lambda text: not most or len(text) <= most}
-
-
 def _one(widget: Any) -> Mapping[str, Fits]:
     if widget.accept_new_options:
         return {"string_value": lambda text: len(text) <= messages.LIST}
@@ -222,7 +217,7 @@ def _fixed(*fields: str, fits: Fits = lambda _value: True) -> Callable[[Any], Ma
 
 
 # By name in Streamlit's protocol: all kinds that pages use. Any other has no valid value. Streamlit itself keeps
-# numbers, sliders, pages and buttons within their bounds.
+# numbers, sliders, pages, buttons and lengths of texts within their bounds.
 _KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
     "button": _fixed("trigger_value"),
     "download_button": _fixed("trigger_value"),
@@ -230,8 +225,8 @@ _KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
     "number_input": _fixed("int_value", "double_value", fits=math.isfinite),
     "slider": lambda widget: _fixed("string_array_value" if widget.options else "double_array_value")(widget),
     "pagination": _fixed("int_value"),
-    "text_input": _text,
-    "text_area": _text,
+    "text_input": _fixed("string_value"),
+    "text_area": _fixed("string_value"),
     "selectbox": _one,
     "multiselect": _several,
     "button_group": _fixed("string_array_value"),

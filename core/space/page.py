@@ -115,9 +115,6 @@ def offer_found(dataset: Dataset, wanted: str, choose: Callable[[int], None]) ->
     """Matches of a search, to choose one from."""
     if not wanted.strip():
         return
-    if len(wanted) > item_search.MOST_CHARACTERS:
-        st.warning(f"Search for at most {item_search.MOST_CHARACTERS:,} characters.")
-        return
     found = item_search.found_items(dataset, wanted)
     if not found.numbers:
         st.info(item_search.NOTHING)

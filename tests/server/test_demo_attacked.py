@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -17,9 +18,10 @@ import numpy as np
 import psutil
 import pytest
 
+from blindspot.jobs import in_child
 from blindspot.server.rerun_client import opened
 from blindspot.settings import ROOT
-from tests.support.demo_attackers import ATTACKS
+from tests.support.demo_attackers import ATTACKS, STOPPERS
 from tests.support.demo_host import served
 
 SECONDS = 45.0
@@ -27,6 +29,9 @@ P95_SECONDS = 3.0
 MOST_BYTES = 4e9
 PAGES = ("overview", "evalrank", "run", "intruder", "data")  # what somebody who comes by looks at
 LOOK_SECONDS = 0.5
+STOP_SECONDS = 20.0  # of each attack by one kind
+STOPPED_P95_SECONDS = 1.5
+MORE_BYTES = 50e6  # that are still held afterwards
 
 
 @pytest.mark.slow
@@ -52,6 +57,40 @@ def test_an_honest_visitor_is_served_while_ten_attack(demo_cache: Path, tmp_path
     assert all(any(name.startswith(attack.__name__) for name in told) for attack in ATTACKS), "one did not attack"
     assert max(memory) < MOST_BYTES
     assert p95 <= P95_SECONDS
+
+
+@pytest.mark.slow
+def test_no_single_visitor_stops_it_for_the_others(demo_cache: Path, tmp_path: Path) -> None:
+    """During each attack and after it; what it took of the memory is given back."""
+    shutil.copytree(demo_cache, tmp_path / "cache")
+    with served(tmp_path) as (server, process, _):
+        for _ in range(3):
+            visits(server.port, len(PAGES))  # imports, and what is kept of pages
+        for name in STOPPERS:
+            before = bytes_of(process.pid)
+            command = [sys.executable, "-m", "tests.support.demo_attackers", str(server.port), f"{STOP_SECONDS}", name]
+            attackers = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+            during = []
+            while attackers.poll() is None:
+                during += visits(server.port, 1)
+            told = json.loads(attackers.communicate()[0])
+            after = visits(server.port, 2 * len(PAGES))
+            time.sleep(in_child.IDLE_SECONDS + 2)
+            more = bytes_of(process.pid) - before
+            p95 = [float(np.quantile(waited, 0.95)) for waited in (during, after)]
+            print(f"\n{name}: p95 {p95[0]:.2f} s during, {p95[1]:.2f} s after; {more / 1e6:+.0f} MB; {told}")
+            assert any(told.values())
+            assert max(p95) <= STOPPED_P95_SECONDS, name
+            assert more <= MORE_BYTES, name
+        assert process.poll() is None
+
+
+def visits(port: int, count: int) -> list[float]:
+    found = []
+    for number in range(count):
+        found.append(visit(port, PAGES[number % len(PAGES)] if count > 1 else random.choice(PAGES)))
+        time.sleep(LOOK_SECONDS)
+    return found
 
 
 def visit(port: int, page: str) -> float:

@@ -1,6 +1,6 @@
 """Ten attackers of a demo on this machine, for ``tests/server/test_demo_attacked.py``.
 
-``python -m tests.support.demo_attackers PORT SECONDS`` is a process of its own, so that it costs the honest
+``python -m tests.support.demo_attackers PORT SECONDS [ATTACK]`` is a process of its own, so that it costs the honest
 visitor's clock nothing; all of it is bounded in time and goes to 127.0.0.1 alone.
 """
 
@@ -14,11 +14,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing, suppress
 
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import WebSocketException
-from websockets.sync.client import connect
+from websockets.sync.client import ClientConnection, connect
 
 from blindspot.errors import BlindspotError
 from blindspot.server.rerun_client import opened
@@ -41,8 +43,6 @@ class Attack:
 
     def leave(self, page: str, **query: str) -> None:
         """Open a page and be gone before it is drawn."""
-        from streamlit.proto.BackMsg_pb2 import BackMsg
-
         request = BackMsg()
         request.rerun_script.page_name = page
         request.rerun_script.query_string = "&".join(f"{name}={value}" for name, value in query.items())
@@ -121,7 +121,55 @@ ATTACKS: tuple[Callable[[Attack, int], None], ...] = (
 )
 
 
-def main(port: int, seconds: float) -> dict[str, int]:
+# --- by which one visitor stopped the demo for all: five connections of each
+
+
+def many_names(attack: Attack, number: int) -> None:
+    """Ask for addresses of files, two million at first, then as many as are taken."""
+    request = BackMsg()
+    request.file_urls_request.file_names.extend([""] * (2_000_000, 200_000, 30_000, 1_000)[number % 4])
+    with connect(attack.socket, compression=None, max_size=None) as page:
+        for _ in range(20):
+            page.send(request.SerializeToString())
+            page.recv(20)
+
+
+def many_reruns(attack: Attack, number: int) -> None:
+    """Ask for the page again and again, twenty times a second or as fast as it goes."""
+    request = BackMsg()
+    request.rerun_script.page_name = "evalrank"
+    with connect(attack.socket, compression=None, max_size=None) as page:
+        threading.Thread(target=_read_all, args=(page,), daemon=True).start()
+        while time.monotonic() < attack.until:
+            page.send(request.SerializeToString())
+            time.sleep(0.05 * (number % 2))
+
+
+def _read_all(page: ClientConnection) -> None:
+    with suppress(*EXPECTED):
+        while True:
+            page.recv()
+
+
+def rewriting(attack: Attack, number: int) -> None:
+    """Have texts rewritten that are slow for rules, others every time, and leave."""
+    with opened(attack.address, "data") as client:
+        client.run()
+        box = next(one.widget_id for one in client.widgets.values() if one.widget_id.endswith("make_texts"))
+        lines = [f"{'a ' * 18}{number} {threading.get_ident()} {line}" for line in range(40)]
+        client.run([WidgetState(id=box, string_value="\n".join(lines)[:2_000])])
+
+
+def many_areas(attack: Attack, number: int) -> None:
+    """Name areas of a figure, thousands of them."""
+    attack.visit("evalrank", view="pairs", area=";".join(["1-3,1-500"] * (2_000 + number % 1_000)))
+
+
+STOPPERS = {stopper.__name__: stopper for stopper in (many_names, many_reruns, rewriting, many_areas)}
+AT_ONCE = 5
+
+
+def main(port: int, seconds: float, kinds: Sequence[Callable[[Attack, int], None]] = ATTACKS) -> dict[str, int]:
     """Attack; how often each came through its turn, and how often it was refused or cut off."""
     attack, done = Attack(port, seconds), Counter[str]()
 
@@ -136,7 +184,7 @@ def main(port: int, seconds: float) -> dict[str, int]:
                 done[f"{kind.__name__}, refused"] += 1
             time.sleep(PAUSE_SECONDS)
 
-    threads = [threading.Thread(target=attacker, args=(kind,), daemon=True) for kind in ATTACKS]
+    threads = [threading.Thread(target=attacker, args=(kind,), daemon=True) for kind in kinds]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -145,4 +193,5 @@ def main(port: int, seconds: float) -> dict[str, int]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]), float(sys.argv[2]))))
+    chosen = [STOPPERS[name] for name in sys.argv[3:]] * AT_ONCE
+    print(json.dumps(main(int(sys.argv[1]), float(sys.argv[2]), chosen or ATTACKS)))

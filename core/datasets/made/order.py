@@ -10,7 +10,6 @@ from blindspot.datasets.made.rule import Changed, Context, Passed
 
 FEWEST_WORDS = 4
 MOST_IN_PHRASE = 4  # words of a subject or an object
-_LAST = re.compile(r"[.!?]*[\"”’)]*\s*$")
 _OF_OBJECT = frozenset("of to that between for with as".split())  # what follows them belongs to the object
 _HEADS = lexicon.DETERMINERS | frozenset("every each both two three four five some many all several".split())
 
@@ -133,8 +132,7 @@ def _as_object(phrase: str, head: Word) -> str:
 
 def word_order(text: str, context: Context) -> Changed | Passed:
     """All words in a random order; the mark at the end stays there."""
-    last = _LAST.search(text)
-    end = last.start() if last else len(text)
+    end = len(text.rstrip().rstrip('"”’)').rstrip(".!?"))
     parts = text[:end].split()
     if len(parts) < FEWEST_WORDS or len({part.lower() for part in parts}) < FEWEST_WORDS:
         return Passed(f"fewer than {FEWEST_WORDS} different words")

@@ -18,6 +18,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest
 from blindspot.store.records import RunRecord
@@ -164,7 +165,12 @@ def _dots(scores: Sequence[Score]) -> None:
             "Score", list(figures.MEASURES), key="lang_score", name=lambda one: figures.MEASURES.get(one, one)
         )
         search = st.text_input(
-            "Search", key="lang_search", bind="query-params", placeholder="language, code, family, script", width=260
+            "Search",
+            key="lang_search",
+            bind="query-params",
+            max_chars=MOST_SEARCHED,
+            placeholder="language, code, family, script",
+            width=260,
         )
     shown = [score for score in scores if _matches(score.language, search)]
     if not shown:

@@ -56,13 +56,12 @@ def find_items(wanted: str, texts: Sequence[str], folded: Sequence[str]) -> Foun
     return Found(numbers, len(numbers), Way.SPELLED)
 
 
-MOST_CHARACTERS = 10_000  # of a search: nothing that is longer is a text of a dataset that one would type
 NOTHING = "No text contains this or is spelled like it."
 
 
 def found_items(dataset: Dataset, wanted: str) -> Found:
     """The items that match; cached."""
-    return _found(dataset, wanted[:MOST_CHARACTERS])
+    return _found(dataset, wanted)
 
 
 def title_of(found: Found) -> str:

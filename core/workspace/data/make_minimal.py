@@ -24,6 +24,7 @@ from blindspot.texts import counted, word_changes
 from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import allowed, cached, scheme, upload_settings, visitor
+from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.browse_table import Pages
 from blindspot.ui.widgets.downloads import Holds
@@ -95,14 +96,19 @@ def _texts(file: UploadedFile | None, typed: str) -> tuple[str, ...]:
     if limits.size is not None and file is not None and Path(file.name).suffix.lower() != ".txt":
         limits.check_file(file.name, len(data))
     name = "typed.txt" if file is None else uploads.shown_name(file.name)
-    texts = source.parse(Path(name), data, most=_most())
+    texts = _parsed(name, data)
     limits.check_table(len(texts), 1, max(map(len, texts)))
     return texts
 
 
+@cached(4, "Reading the texts …", shared=True)
+def _parsed(name: str, data: bytes) -> tuple[str, ...]:
+    return for_reader(partial(source.parse, Path(name), data, most=_most()))
+
+
 @cached(4, "Making rewrites …", shared=True)
 def _made(texts: tuple[str, ...], kinds: tuple[str, ...], seed: int) -> Made:
-    return making.propose(texts, kinds, seed)
+    return for_reader(making.propose, texts, kinds, seed)
 
 
 def _rejected(made: Made) -> set[str]:

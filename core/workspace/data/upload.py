@@ -24,6 +24,7 @@ from blindspot.policy import FOLDER_FORMATS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
 from blindspot.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
+from blindspot.ui.turns import for_reader
 from blindspot.workspace import own_datasets
 from blindspot.workspace.data import labelled, upload_folder, upload_minimal, upload_three
 
@@ -105,23 +106,25 @@ _KEYS: Keys = {OwnTable: _key_of}
 
 @cached(2, "Reading the file …", shared=True)
 def _table(file: UploadedFile, header: bool) -> OwnTable:
-    return uploads.tabulate(file.name, file.getvalue(), header, settings())
+    return for_reader(uploads.tabulate, file.name, file.getvalue(), header, settings())
 
 
 @cached(4, shared=True, keys=_KEYS)
-def _by_header(table: OwnTable, kind: DatasetKind) -> tuple[ColumnReading, ...]:
+def _readings(
+    table: OwnTable, kind: DatasetKind, columns: tuple[tuple[str, int], ...] | None = None
+) -> tuple[ColumnReading, ...]:
     """May read cells."""
-    return OWN_KINDS[kind].readings(table.table)
+    return for_reader(OWN_KINDS[kind].readings, table.table, None if columns is None else dict(columns))
 
 
 @cached(4, shared=True, keys=_KEYS)
 def _preselected(table: OwnTable, kind: DatasetKind) -> dict[str, int]:
-    return OWN_KINDS[kind].preselected(table.table)
+    return for_reader(OWN_KINDS[kind].preselected, table.table)
 
 
 @cached(4, shared=True, keys=_KEYS)
-def _read(table: OwnTable, kind: DatasetKind, columns: tuple[tuple[str, int], ...]) -> OwnFile:
-    return table.contents(kind, dict(columns))
+def _read(table: OwnTable, kind: DatasetKind, columns: tuple[tuple[str, int], ...] | None = None) -> OwnFile:
+    return for_reader(table.contents, kind, None if columns is None else dict(columns))
 
 
 def _confirm(file: UploadedFile) -> None:
@@ -194,7 +197,7 @@ def _ask(table: OwnTable) -> None:
     )
     for kind in table.kinds:
         try:
-            contents = table.contents(kind)
+            contents = _read(table, kind)
         except InputError:  # it cannot be of this kind
             continue
         st.markdown(f"**As {OWN_KINDS[kind].title}:** {as_text(', '.join((*contents.notes, *contents.remarks)))}")
@@ -242,7 +245,7 @@ def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int
     doubt, why_none = st.empty(), OWN_KINDS[kind].choose
     guessed: dict[str, ColumnReading] = {}
     try:
-        guessed = {reading.use: reading for reading in _by_header(table, kind)}
+        guessed = {reading.use: reading for reading in _readings(table, kind)}
     except UnclearColumns as error:
         why_none = f"{error.what}. {why_none}"
     except InputError as error:
@@ -263,7 +266,7 @@ def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int
 
 def _minimal_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int] | None:
     try:
-        _by_header(table, kind)
+        _readings(table, kind)
     except InputError as error:
         st.info(as_text(str(error)), icon=":material/help:")
     return upload_minimal.columns(table.table, _preselected(table, kind), key)
@@ -275,10 +278,10 @@ def _name(column: str) -> str:
 
 def _show_columns(table: OwnTable, kind: DatasetKind, columns: Mapping[str, int]) -> None:
     """Draw one row per column: how it is read, and why."""
-    readings = OWN_KINDS[kind].readings(table.table, columns)
+    readings = _readings(table, kind, tuple(columns.items()))
     st.markdown("**How the columns are read**")
     try:
-        guessed = _by_header(table, kind)
+        guessed = _readings(table, kind)
     except InputError:
         guessed = readings
     preselected = _preselected(table, kind)

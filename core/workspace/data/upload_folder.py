@@ -15,6 +15,7 @@ from blindspot.datasets.uploads import SentFolder
 from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached, settings
+from blindspot.ui.turns import for_reader
 
 EXAMPLE_ROWS = 5
 _KEYS: Keys = {SentFolder: lambda sent: sent.digest}
@@ -22,7 +23,7 @@ _KEYS: Keys = {SentFolder: lambda sent: sent.digest}
 
 @cached(2, "Reading the files …", shared=True, keys=_KEYS)
 def read(sent: SentFolder, options: FolderOptions) -> OwnRetrievalFolder:
-    return uploads.read_folder(sent, options, settings())
+    return for_reader(uploads.read_folder, sent, options, settings())
 
 
 def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOptions], None]) -> None:

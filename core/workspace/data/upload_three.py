@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot.datasets import uploads
-from blindspot.datasets.own.retrieval_folder import guess, sources_of
+from blindspot.datasets.own.retrieval_folder import guess
 from blindspot.datasets.own.retrieval_folder.guess import BY_VALUES, Grid, Guess
 from blindspot.datasets.own.retrieval_folder.options import FORMS, FolderOptions
 from blindspot.datasets.uploads import SentFolder
@@ -18,6 +18,7 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached, settings
+from blindspot.ui.turns import for_reader
 from blindspot.workspace.data import upload_folder
 
 EXAMPLES = 3
@@ -28,18 +29,12 @@ _SHORT = 40
 
 @cached(2, "Reading the files …", shared=True, keys=_KEYS)
 def _parts(sent: SentFolder) -> dict[str, str]:
-    return guess.parts({path.name: data for path, data in sent.contents.items()})
+    return for_reader(guess.parts, {path.name: data for path, data in sent.contents.items()})
 
 
 @cached(2, "Reading the files …", shared=True, keys=_KEYS)
 def _guesses(sent: SentFolder, options: FolderOptions) -> tuple[dict[str, Grid], dict[str, dict[str, Guess]]]:
-    """The columns of each part and what they probably are."""
-    sources = sources_of(sent.files, options)
-    found = {source.part: grid for source in sources if (grid := source.grid()) is not None}
-    shown: dict[str, Grid] = {
-        part: (names, [cells[:EXAMPLES] for cells in columns]) for part, (names, columns) in found.items()
-    }
-    return shown, guess.columns(sources)
+    return for_reader(uploads.guessed_folder, sent, options, EXAMPLES)
 
 
 def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOptions], None]) -> None:

@@ -11,6 +11,7 @@ from blindspot.encoders.catalog import RANKINGS, SCHEMES, RankingEntry, SchemeEn
 from blindspot.encoders.served.reference import USUAL_KEY, ServedReference
 from blindspot.figures.html_tables import facts_table
 from blindspot.names import BM25
+from blindspot.policy import MOST_NAMED
 from blindspot.runs import encoders_here
 from blindspot.runs.encoders_here import CheckedEncoder, Library
 from blindspot.ui.boundary import errors_shown, said_of
@@ -56,6 +57,7 @@ def _by_reference(found: Library, picks: Picks) -> None:
         reference = field.text_input(
             "Model folder, Hugging Face name, or file",
             key="reference",
+            max_chars=MOST_NAMED,
             persist_state="session",
             placeholder="for example hf:BAAI/bge-small-en-v1.5",
         )
@@ -85,11 +87,16 @@ def _by_address(found: Library, picks: Picks) -> None:
         st.markdown("Or connect to a model on a server")
         left, right = st.columns(2)
         url = left.text_input(
-            "Address", key="served_url", persist_state="session", placeholder="http://localhost:8000/v1"
+            "Address",
+            key="served_url",
+            max_chars=MOST_NAMED,
+            persist_state="session",
+            placeholder="http://localhost:8000/v1",
         )
         model = right.text_input(
             "Model name on the server",
             key="served_model",
+            max_chars=MOST_NAMED,
             persist_state="session",
             placeholder="BAAI/bge-small-en-v1.5",
         )
@@ -104,18 +111,25 @@ def _by_address(found: Library, picks: Picks) -> None:
         key_env = second.text_input(
             "Variable with the key",
             key="served_key_env",
+            max_chars=MOST_NAMED,
             persist_state="session",
             placeholder=USUAL_KEY,
             help="Name of the environment variable that has the key, never the key itself. Set it where Blindspot is "
             f"started. If empty, {USUAL_KEY} is sent to servers of OpenAI's kind, where it is set.",
         )
         dimensions = third.text_input(
-            "Dimensions", key="served_dimensions", persist_state="session", placeholder="the model's own"
+            "Dimensions",
+            key="served_dimensions",
+            max_chars=MOST_NAMED,
+            persist_state="session",
+            placeholder="the model's own",
         )
         query, document = st.columns(2)
-        query_prompt = query.text_input("Prompt of queries", key="served_query_prompt", persist_state="session")
+        query_prompt = query.text_input(
+            "Prompt of queries", key="served_query_prompt", max_chars=MOST_NAMED, persist_state="session"
+        )
         document_prompt = document.text_input(
-            "Prompt of documents", key="served_document_prompt", persist_state="session"
+            "Prompt of documents", key="served_document_prompt", max_chars=MOST_NAMED, persist_state="session"
         )
         with st.container(horizontal=True):
             st.form_submit_button("Test connection", key="served_test", on_click=_want, args=(_TEST,))

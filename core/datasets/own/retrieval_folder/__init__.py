@@ -260,6 +260,18 @@ def sources_of(files: FolderFiles, options: FolderOptions) -> tuple[Source, Sour
     return documents, queries, judgments
 
 
+def guesses_of(
+    files: FolderFiles, options: FolderOptions, examples: int
+) -> tuple[dict[str, guess.Grid], dict[str, dict[str, guess.Guess]]]:
+    """The columns of each part with so many cells each, and what they probably are."""
+    sources = sources_of(files, options)
+    found = {source.part: grid for source in sources if (grid := source.grid()) is not None}
+    shown: dict[str, guess.Grid] = {
+        part: (names, [cells[:examples] for cells in columns]) for part, (names, columns) in found.items()
+    }
+    return shown, guess.columns(sources)
+
+
 def _read(
     files: FolderFiles, options: FolderOptions, corpus: Source, asked: Source, qrels: Source
 ) -> OwnRetrievalFolder:

@@ -27,6 +27,7 @@ from blindspot.figures.theme import MANY_VARIANTS
 from blindspot.numerics.neighbours.hubness import HUB
 from blindspot.numerics.ranking.problem import Relation
 from blindspot.numerics.statistics.outcomes import Leads
+from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
@@ -169,7 +170,11 @@ def _table(
     title = f"Filters ({filtered_by}), columns" if filtered_by else "Filters, columns"
     popover = more.popover(title, icon=":material/filter_alt:", width="stretch")
     wanted = search.text_input(
-        "Search in query and match", key="search", bind="query-params", on_change=TABLE.to_first_page
+        "Search in query and match",
+        key="search",
+        bind="query-params",
+        max_chars=MOST_SEARCHED,
+        on_change=TABLE.to_first_page,
     )
     with popover:
         which = _show_only(sides)

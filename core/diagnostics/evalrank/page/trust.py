@@ -37,6 +37,7 @@ from blindspot.diagnostics.evalrank.trust import (
 )
 from blindspot.errors import BlindspotError
 from blindspot.files.tables import MAX_ROWS
+from blindspot.policy import MOST_NAMED
 from blindspot.runs import pipeline
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
@@ -45,6 +46,7 @@ from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
 from blindspot.ui.resources import allowed, cached, on_disk, repository, scheme, settings
+from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets import dataset_offer, tables
 from blindspot.ui.widgets.work import run_button
 
@@ -356,12 +358,14 @@ def _uploaded() -> TrainingSet | None:
 
 @cached(2, "Reading the training set …", shared=True)
 def _parsed(file: UploadedFile, header: bool) -> TrainingSet:
-    return training_overlap.parse(Path(file.name), file.getvalue(), header)
+    return for_reader(training_overlap.parse, Path(file.name), file.getvalue(), header)
 
 
 def _on_server() -> TrainingSet | None:
     name = st.text_input(
-        "Path of a .txt, .csv, .tsv, .jsonl or .parquet on the machine that runs Blindspot", key="training_path"
+        "Path of a .txt, .csv, .tsv, .jsonl or .parquet on the machine that runs Blindspot",
+        key="training_path",
+        max_chars=MOST_NAMED,
     )
     if not name.strip():
         return None

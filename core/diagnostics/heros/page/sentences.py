@@ -18,6 +18,7 @@ from blindspot.diagnostics.heros.page import sentence_drill
 from blindspot.diagnostics.heros.page import shown as runs
 from blindspot.diagnostics.heros.page.shown import HerosView
 from blindspot.numerics.statistics.outcomes import Leads
+from blindspot.policy import MOST_SEARCHED
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -157,7 +158,11 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
         state["sent_subset"] = None
     left, middle, right = st.columns([3, 4, 2])
     wanted = left.text_input(
-        "Search sentences and rewrites", key="sent_search", bind="query-params", on_change=TABLE.to_first_page
+        "Search sentences and rewrites",
+        key="sent_search",
+        bind="query-params",
+        max_chars=MOST_SEARCHED,
+        on_change=TABLE.to_first_page,
     )
     above = some_named(
         "Which rewrite is closer",
@@ -185,7 +190,9 @@ def _pick_filter(subsets: Sequence[str], *, b: bool) -> Filter:
             )
         )
     else:
-        right.text_input("Where", "in A", disabled=True, help="Choose a B to filter by one model alone.")
+        right.text_input(
+            "Where", "in A", max_chars=MOST_SEARCHED, disabled=True, help="Choose a B to filter by one model alone."
+        )
     return Filter(wanted or "", tuple(known[name] for name in above), where, *_pick_bounds(subsets, b=b))
 
 

@@ -24,6 +24,7 @@ from blindspot.numerics.ranking.judged import TOP
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted, percent, same_text
@@ -235,7 +236,12 @@ def _scatter(shown: RetrievalView, compared: Compared, rows: pd.DataFrame) -> Bo
 def _filtered(rows: pd.DataFrame, keep: Bool) -> pd.DataFrame:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         wanted = st.text_input(
-            "Search", key="retrieval_search", persist_state="session", placeholder="part of a query", width=240
+            "Search",
+            key="retrieval_search",
+            max_chars=MOST_SEARCHED,
+            persist_state="session",
+            placeholder="part of a query",
+            width=240,
         ).strip()
         order = one_of("Order", Order, "retrieval_order", "By nDCG@10.")
     if wanted:

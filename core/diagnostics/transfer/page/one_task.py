@@ -24,6 +24,7 @@ from blindspot.diagnostics.transfer.outcomes import (
 from blindspot.diagnostics.transfer.page.offer import runs_of_task
 from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
 from blindspot.numerics.statistics.confusion import class_scores
+from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import with_minus
 from blindspot.ui.markdown import as_text
@@ -208,7 +209,12 @@ def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame
                 help="Examples that are also in the training part or, without a split, occur more than once.",
             )
         wanted = st.text_input(
-            "Search", key="transfer_search", persist_state="session", placeholder="part of a text", width=240
+            "Search",
+            key="transfer_search",
+            max_chars=MOST_SEARCHED,
+            persist_state="session",
+            placeholder="part of a text",
+            width=240,
         ).strip()
         order = one_of(
             "Order",

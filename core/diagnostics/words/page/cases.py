@@ -16,6 +16,7 @@ from blindspot.diagnostics.words.schnabel_table import SOURCE, table_1
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.types import Variant
@@ -192,7 +193,9 @@ def _chosen(run: RunRecord, kind: CaseKind, words: list[str], split: str | None)
         bind="query-params",
         placeholder="all",
     )
-    word = same_text(middle.text_input("With the word", key="case_word", persist_state="session"))
+    word = same_text(
+        middle.text_input("With the word", key="case_word", max_chars=MOST_SEARCHED, persist_state="session")
+    )
     only_wrong = right.toggle("Wrong only", value=True, key="case_wrong", persist_state="session")
     found = frame if group is None else frame[frame[kind.group] == group]
     asked, wrong = len(found), int((found["hit"] < 1).sum())

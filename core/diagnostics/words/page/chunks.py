@@ -13,6 +13,7 @@ from blindspot.diagnostics.words.chunking.scoring import FOUND, GIVEN, RIGHT, es
 from blindspot.diagnostics.words.page.drill_down import ROWS, choose_dataset, choose_variant
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.figures.dots import DOT, dot, dots
+from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.types import Variant
@@ -120,7 +121,9 @@ def _sentences(run: RunRecord) -> None:
         placeholder="any",
         format_func=_named,
     )
-    word = same_text(middle.text_input("With the word", key="chunk_word", persist_state="session"))
+    word = same_text(
+        middle.text_input("With the word", key="chunk_word", max_chars=MOST_SEARCHED, persist_state="session")
+    )
     only_wrong = right.toggle("Wrong only", value=True, key="chunk_wrong", persist_state="session")
     wrong = int((frame["errors"] > 0).sum())
     found = frame[frame["errors"] > 0] if only_wrong or kind else frame

@@ -14,6 +14,7 @@ from blindspot.diagnostics.words.categorization import order_clusters, shares
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS
 from blindspot.figures.dots import DOT, dot, dots
+from blindspot.policy import MOST_SEARCHED
 from blindspot.store.records import RunRecord
 from blindspot.texts import same_text
 from blindspot.types import Variant
@@ -81,7 +82,9 @@ def _questions(run: RunRecord) -> None:
         bind="query-params",
         placeholder="all",
     )
-    word = same_text(middle.text_input("With the word", key="analogy_word", persist_state="session"))
+    word = same_text(
+        middle.text_input("With the word", key="analogy_word", max_chars=MOST_SEARCHED, persist_state="session")
+    )
     only_wrong = right.toggle("Wrong only", value=True, key="analogy_wrong", persist_state="session")
     found = frame if section is None else frame[frame["section"] == section]
     wrong, asked = int((found["greater"] > 0).sum()), len(found)

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from blindspot.policy import MOST_SEARCHED
 from blindspot.space.maps.figures import Tie
 from blindspot.space.maps.maps import Map
 from blindspot.space.maps.page.drawn import Drawn
@@ -45,6 +46,7 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
     wanted = search.text_input(
         "Find a text",
         key="map_find",
+        max_chars=MOST_SEARCHED,
         placeholder="Part of a text, or click a dot",
         persist_state="session",
         help="Small spelling mistakes are fine.",

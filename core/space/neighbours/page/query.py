@@ -9,8 +9,10 @@ import streamlit as st
 
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.pairs import PairSet
+from blindspot.policy import MOST_SEARCHED
 from blindspot.space.page import Opened, offer_found
 from blindspot.ui.options import options
+from blindspot.ui.resources import allowed
 from blindspot.ui.widgets.texts import long_texts
 
 _NOW = "_neighbours_query"  # the dataset and query of the last run
@@ -41,6 +43,7 @@ def pick(opened: Opened) -> Query | None:
         wanted = st.text_input(
             f"Find one of the {len(dataset.items):,} texts",
             key="find",
+            max_chars=MOST_SEARCHED,
             persist_state="session",
             placeholder="Part of a text",
         )
@@ -50,6 +53,7 @@ def pick(opened: Opened) -> Query | None:
             "Or type your own text",
             key="q",
             bind="query-params",
+            max_chars=allowed().text,
             placeholder="Any word or sentence",
             help="Every shown model encodes it, with the same post-processing as the dataset's texts.",
         )

@@ -159,7 +159,12 @@ def _begin(judged: Judged, state: RaterState) -> None:
         facts += [f"{counted(found.votes, 'vote')} by {counted(found.raters, 'rater')} so far"] if found else []
     st.caption(" · ".join(facts))
     with st.form("judge_who", enter_to_submit=True, width=480):
-        st.text_input("Your nickname", key="nickname", help=f"{PRIVACY} At most {LONGEST_NAME} characters.")
+        st.text_input(
+            "Your nickname",
+            key="nickname",
+            max_chars=LONGEST_NAME,
+            help=f"{PRIVACY} At most {LONGEST_NAME} characters.",
+        )
         st.form_submit_button("Start", type="primary", on_click=state.enter)
     if state.problem:
         st.error(as_text(state.problem), icon=":material/error:")

@@ -23,6 +23,7 @@ from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
 from blindspot.ui.resources import allowed, repository, settings
+from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 from blindspot.ui.widgets.work import task_button
 
@@ -161,9 +162,9 @@ def _own(task: Task) -> Inventory | None:
         f"{MAX_ROWS:,} queries of at most {LONGEST} characters.",
     )
     if file is not None:
-        found = own_queries.of_file(file.name, file.getvalue())
+        found = for_reader(own_queries.of_file, file.name, file.getvalue())
     elif typed and typed.strip():
-        found = own_queries.of_text(typed)
+        found = for_reader(own_queries.of_text, typed)
     else:
         return None
     st.caption(as_text(found.about))

@@ -57,6 +57,7 @@ def _open(judged: Judged) -> None:
         st.text_input(
             "Name",
             key="session_name",
+            max_chars=LONGEST,
             help=f"1 to {LONGEST} letters (A to Z), digits, - and _. It becomes part of the link.",
         )
         st.text(f"Questions: {judged.items.title}: {len(judged.items.items)} questions ({judged.items.set_id[:4]})")

@@ -14,12 +14,14 @@ import numpy as np
 import streamlit as st
 
 from blindspot.errors import InputError
+from blindspot.policy import MOST_SEARCHED
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 from blindspot.ui.markdown import as_text
 
 _END = r"\s*(\d+(?:\.\d+)?)\s*"
 _AREA = re.compile(f"{_END}-{_END},{_END}-{_END}")
+MOST_AREAS = 20  # that a person draws; a page looks into each for every row
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,14 @@ class Area:
         if found is None:
             raise InputError(f"'{text}' is no area of the figure", expected="from A to A, from B to B: 1-3, 10-500")
         return Area(*(float(number) for number in found.groups()))
+
+    @classmethod
+    def parse_all(cls, text: str) -> list[Area]:
+        """Parse areas separated by semicolons; raises ``InputError`` for anything else, and for too many."""
+        parts = [part for part in text.split(";") if part.strip()]
+        if len(parts) > MOST_AREAS:
+            raise InputError(f"{len(parts):,} areas", expected=f"at most {MOST_AREAS}", remedy="take one around them")
+        return [cls.parse(part) for part in parts]
 
     @property
     def ends(self) -> tuple[float, float, float, float]:
@@ -107,13 +117,14 @@ class Selection:
             f"{self.values} in A, in B",
             key=self.area,
             bind="query-params",
+            max_chars=MOST_SEARCHED,
             on_change=self.on_change,
             placeholder=f"for example {self.example[0]}",
             help=f"{self.example[0]} lists {self.example[1]}. Separate several areas by semicolons. Dragging a box in "
             "the figure fills this in, and the page's address keeps it.",
         )
         try:
-            return [Area.parse(part) for part in (text or "").split(";") if part.strip()]
+            return Area.parse_all(text or "")
         except InputError as error:
             st.warning(as_text(str(error)))
             return []
