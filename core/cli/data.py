@@ -83,7 +83,7 @@ def show(
         held = {} if counts is None else {"counts": asdict(counts)}
         output.print_json(facts | held | {"rows": [dict(zip(first.headings, r, strict=True)) for r in first.cells]})
         return
-    output.print_text(f"{entry.title}: {entry.description} ({entry.size}.)")
+    output.print_text(f"{entry.title}: {entry.about} ({entry.size}.)")
     if entry.own:
         output.print_text(f"read {entry.own.summary}")
         output.warn([entry.own.assumptions] if entry.own.assumptions else [])

@@ -101,6 +101,8 @@ DATASETS = {
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
             load=lambda dataset_id, _: loaders.demo_pairs(dataset_id, _DEMO_SENTENCES),
             rewrites="demo-minimal",
+            limits="Made for a first look: other sentences, or a real search among millions of texts, may order models "
+            "otherwise.",
         ),
         DatasetEntry(
             id="demo-minimal",
@@ -115,6 +117,8 @@ DATASETS = {
             licence="Apache-2.0",
             citation="Blindspot's own sentences, after the rules of Chiang et al. 2023 (HEROS), section 2.2",
             load=lambda dataset_id, _: loaders.demo_minimal(dataset_id, _DEMO_SENTENCES),
+            limits="Its scores are not those of HEROS: on HEROS' own 1,000 sentences MiniLM puts the negated clause "
+            "(0.955) before the synonym (0.901), here the other way round. To quote HEROS, run heros.",
         ),
         DatasetEntry(
             id="demo-words",
@@ -147,6 +151,7 @@ DATASETS = {
             licence="Apache-2.0",
             citation="Written and scored by Blindspot's authors, on the scale of Agirre et al. 2012 (SemEval, task 6)",
             load=lambda dataset_id, _: scored_pairs.demo_scored(dataset_id, _DEMO_SCORED),
+            limits="One judgment each: how far people agree on these pairs is not known.",
         ),
         DatasetEntry(
             id="demo-retrieval",
@@ -161,6 +166,7 @@ DATASETS = {
             licence="Apache-2.0",
             citation="Written and judged by Blindspot's authors, in the format of Thakur et al. 2021 (BEIR)",
             load=lambda dataset_id, _: retrieval_folder.read(_DEMO_RETRIEVAL).loaded(dataset_id),
+            limits="Among 60 documents most are found by chance sooner than among thousands: scores are high.",
         ),
         DatasetEntry(
             id="demo-vocabulary",

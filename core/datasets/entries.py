@@ -65,6 +65,7 @@ class DatasetEntry:
             have more competitors. 0 if none were added.
         rewrites: id of the minimal pairs with its texts, which tell how each text changes the meaning of another, or
             "".
+        limits: what its scores do not say, shown wherever they are.
     """
 
     id: str
@@ -87,6 +88,12 @@ class DatasetEntry:
     sources: str = ""
     core_texts: int = 0
     rewrites: str = ""
+    limits: str = ""
+
+    @property
+    def about(self) -> str:
+        """What it is, and what its scores do not say."""
+        return f"{self.description} {self.limits}".rstrip()
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def _settings() -> str:
 
 
 def _datasets() -> str:
-    rows = [[f"`{e.id}`", e.kind.in_words, e.description, e.citation] for e in datasets.DATASETS.values()]
+    rows = [[f"`{e.id}`", e.kind.in_words, e.about, e.citation] for e in datasets.DATASETS.values()]
     families = [[f"`{f.id}`", f"{f.size}: {f.naming}", f.description, f.citation] for f in datasets.FAMILIES.values()]
     parts = [
         "# Datasets",

@@ -36,9 +36,9 @@ def dataset_title(dataset: str) -> str:
 
 
 def about_dataset(dataset: str) -> str:
-    """What the catalog says of a dataset, after its title, as Markdown; "" for a user's file."""
+    """What the catalog says of a dataset and its limits, after its title, as Markdown; "" for a user's file."""
     entry = catalogued(dataset)
-    return f"**{dataset_title(dataset)}**: {as_text(entry.description)}" if entry else ""
+    return f"**{dataset_title(dataset)}**: {as_text(entry.about)}" if entry else ""
 
 
 def on_one_support(runs: Sequence[RunRecord], own: bool) -> list[RunRecord]:

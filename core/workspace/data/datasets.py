@@ -183,7 +183,7 @@ def details(row: Listed) -> DatasetEntry | None:
         st.caption("Results computed on it are stored and still appear on the other pages.")
         remove_button(row.reference, row.upload)
         return None
-    st.markdown(f"{as_text(entry.description)}")
+    st.markdown(f"{as_text(entry.about)}")
     ready = _offer_files(entry, row.state)
     with st.container(border=True, key="facts"):
         for label, value in _facts(entry, row):

@@ -19,6 +19,7 @@ from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.resampling import FLIPS
 from blindspot.store.records import RunRecord
+from blindspot.texts import percent
 from blindspot.ui import headline
 from blindspot.ui.headline import Rival, in_percent
 from blindspot.ui.markdown import as_text
@@ -123,13 +124,13 @@ def show_headline(shown: EvalRankView, found: Sequence[Sample]) -> None:
     estimate = _estimates(own)[runs[0].run_id][name]
     interval = "" if estimate.interval is None else f" (95% CI {in_percent(estimate.interval)})"
     said = (
-        f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{estimate.value:.2%}** of "
-        f"{len(own.queries):,} pairs{interval}"
+        f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{percent(estimate.value, 1)}** "
+        f"of {len(own.queries):,} pairs{interval}"
     )
     labels = {run.run_id: run.plan.variant.label for run in runs}
     others = against(own, runs[0].run_id, (name,)) if len(found) == 1 else ()
     rivals = [
-        Rival(labels[d.contrast.run_id], f"{own.value(d.contrast.run_id, name):.2%}", d.value > 0, d.p_corrected)
+        Rival(labels[d.contrast.run_id], percent(own.value(d.contrast.run_id, name), 1), d.value > 0, d.p_corrected)
         for d in others
     ]
     headline.show(headline.in_words(said, rivals, "more", "fewer"))

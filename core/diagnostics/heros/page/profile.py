@@ -26,6 +26,7 @@ from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
 
 EXAMPLES, LONGEST_EXAMPLE = 6, 200  # rewrites, and characters of a text
 
@@ -46,6 +47,8 @@ def show(shown: HerosView) -> None:
         f"Mean normalized cosine over {shown.runs[0].metrics['originals']:,.0f} sentences. {_expected(shown.subsets)}"
         f"Compare the values of one row; their order matters more than their size.{_shared_texts(shown)}"
     )
+    if about := tables.about_dataset(shown.dataset):
+        st.caption(about)
     _example(shown)
     _accuracies(shown.runs, right_of(shown.subsets))
 

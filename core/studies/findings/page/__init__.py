@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from blindspot import ui
+from blindspot.datasets.catalog import catalogued
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.findings import Level
 from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
@@ -102,6 +103,9 @@ def _list(picks: Picks) -> None:
     with cards_place:
         _cards(wanted, wanted if is_long else first, found)
     st.caption(_tested(found, is_picked=bool(picks.variants)))
+    for dataset in dict.fromkeys(group[0].finding.dataset for group in wanted):
+        if (entry := catalogued(dataset)) and entry.limits:
+            st.caption(f"**{dataset_title(dataset)}**: {as_text(entry.limits)}")
 
 
 def _variants(picks: Picks) -> tuple[Variant, ...]:

@@ -8,6 +8,7 @@ import pytest
 
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
+from blindspot.texts import percent
 from tests.support.pages import OpenApp, written
 from tests.support.question_passages import PAIRS, write
 from tests.support.small_world import GramEncoder
@@ -44,7 +45,7 @@ def test_other_queries_are_named_where_they_compete(open_app: OpenApp, world: Wo
     app = open_app(world.cache, "evalrank", data=questions, among="matches")
     assert "Other queries" not in written(app)
     assert CLAIM in written(app)
-    assert f"{among.metrics['hits@1']:.2%}" in written(app)
+    assert percent(among.metrics["hits@1"], 1) in written(app)
     linked = open_app(world.cache, "evalrank", data=questions, candidates="mates")
     assert linked.segmented_control(key="among").value == "matches"
 

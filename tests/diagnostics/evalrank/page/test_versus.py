@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.pairs import pair_table
+from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
@@ -80,8 +81,8 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     for row, d in zip(table.to_dict("records"), expected, strict=True):
         assert row["difference"] == numbers.shown(d.contrast.metric, d.value, sign=True)
         assert row["interval"] == numbers.shown_interval(d.contrast.metric, d.interval, sign=True)
-        assert row["p"] == ("–" if d.p_value is None else f"{d.p_value:.4f}")
-        assert row["p corrected"] == ("–" if d.p_corrected is None else f"{d.p_corrected:.4f}")
+        assert row["p"] == p_in_cell(d.p_value)
+        assert row["p corrected"] == p_in_cell(d.p_corrected, d.p_value)
         assert (row["better"], row["alike"], row["worse"]) == (d.wins, d.ties, d.losses)
         assert row["verdict"].endswith(d.verdict)
     forest = chart(app, -1)["data"]
