@@ -1,4 +1,7 @@
-"""Visitors of a hosted demo: each has a private part of the cache, deleted when they leave."""
+"""Visitors of a hosted demo: each has a private part of the cache, deleted a while after they left.
+
+A connection is lost by a tunnel or a closed lid, and the browser opens it again: until then, jobs and texts stay.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import os
 import secrets
 import shutil
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import psutil
@@ -13,6 +17,8 @@ import psutil
 from blindspot.jobs.queue import JobQueue, Place
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
+
+MOST_AWAY = 100
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,75 @@ def end(visitor: Visitor) -> None:
     visitor.queue.leave(visitor.name)
     visitor.place.repository.database.close()
     shutil.rmtree(visitor.place.settings.home, ignore_errors=True)  # files held by a job are deleted at the next start
+
+
+@dataclass
+class _Stay:
+    visitor: Visitor
+    away: threading.Timer | None = None
+    came_back: bool = False
+
+
+class Visitors:
+    """The visitors of a server, by session.
+
+    Args:
+        is_connected: whether a session has a connection now.
+        patience: seconds from the end of a session's connection to that of its visitor.
+    """
+
+    def __init__(
+        self, settings: Settings, queue: JobQueue, is_connected: Callable[[str], bool], patience: float
+    ) -> None:
+        self._settings, self._queue = settings, queue
+        self._is_connected, self._patience = is_connected, patience
+        self._stays: dict[str, _Stay] = {}  # who lost the connection last is last
+        self._lock = threading.Lock()
+
+    def arrives(self, session: str) -> Visitor:
+        """The visitor of a session: a new one, or the one who lost the connection."""
+        with self._lock:
+            if session not in self._stays:
+                self._stays[session] = _Stay(begin(self._settings, self._queue))
+            stay = self._stays[session]
+            stay.came_back |= stay.away is not None
+            return stay.visitor
+
+    def leaves(self, session: str) -> None:
+        """A connection has ended. Of many who are away the first ones end at once: texts take the disk's room."""
+        with self._lock:
+            if (stay := self._stays.pop(session, None)) is None:
+                return
+            self._stays[session] = stay
+            if stay.away is not None:
+                stay.away.cancel()
+            stay.away = threading.Timer(self._patience, self._sweep, (session,))
+            stay.away.daemon = True
+            stay.away.start()
+            away = [name for name, other in self._stays.items() if other.away is not None]
+        for name in away[:-MOST_AWAY]:
+            self._sweep(name)
+
+    def _sweep(self, session: str) -> None:
+        """End who is not connected again. A page that was still being drawn may have asked for them since."""
+        with self._lock:
+            if (stay := self._stays.get(session)) is None or stay.away is None:
+                return
+            stay.away.cancel()
+            stay.away = None
+            if self._is_connected(session):
+                return
+            del self._stays[session]
+        end(stay.visitor)
+
+    def came_back(self, session: str) -> bool:
+        """Whether they lost their connection and are here again; asked once."""
+        with self._lock:
+            stay = self._stays.get(session)
+            if stay is None or not stay.came_back:
+                return False
+            stay.came_back = False
+            return True
 
 
 def clear_left_over(settings: Settings) -> None:

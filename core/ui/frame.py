@@ -11,7 +11,7 @@ from blindspot.ui.boundary import page_begins, tell_failure
 from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
 from blindspot.ui.options import begin_row
 from blindspot.ui.pickers import Picks, current_page, stale_link_notice
-from blindspot.ui.resources import shared_settings
+from blindspot.ui.resources import is_back_with_uploads, shared_settings
 from blindspot.ui.widgets.work import job_panel
 
 
@@ -30,6 +30,8 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         st.markdown(question, width="content")
         _link_to_documentation()
     tell_failure()
+    if is_back_with_uploads():
+        st.toast("You are connected again. Your uploads and runs are still here.", icon=":material/upload_file:")
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
     # time, grayed, until the whole page is drawn.
     with st.container():

@@ -7,13 +7,15 @@ the cache: ``settings()`` and ``repository()`` are then of that part, so that ot
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit import runtime
+from streamlit import config, runtime
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from blindspot import policy
@@ -27,7 +29,7 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.figures.theme import Scheme
 from blindspot.jobs import visitors
 from blindspot.jobs.queue import JobQueue
-from blindspot.jobs.visitors import Visitor
+from blindspot.jobs.visitors import Visitor, Visitors
 from blindspot.policy import Policy
 from blindspot.runs import log as joblog
 from blindspot.runs.spaces import Space
@@ -138,9 +140,29 @@ def jobs() -> JobQueue:
     return JobQueue(shared_settings(), shared_repository())
 
 
-@st.cache_resource(show_spinner=False, scope="session", on_release=visitors.end)
-def _visitor() -> Visitor:
-    return visitors.begin(shared_settings(), jobs())
+@st.cache_resource(show_spinner=False)
+def _visitors() -> Visitors:
+    patience = config.get_option("server.disconnectedSessionTTL")  # for so long a browser finds its session again
+    return Visitors(shared_settings(), jobs(), _is_connected, patience)
+
+
+def _is_connected(session: str) -> bool:
+    return runtime.exists() and runtime.get_instance().is_active_session(session)
+
+
+@dataclass(frozen=True)
+class _Arrival:
+    visitors: Visitors
+    session: str
+    visitor: Visitor
+
+
+# Streamlit releases it as soon as the connection ends, and asks again when the browser is back.
+@st.cache_resource(show_spinner=False, scope="session", on_release=lambda one: one.visitors.leaves(one.session))
+def _arrival() -> _Arrival:
+    context = get_script_run_ctx()
+    session = "" if context is None else context.session_id
+    return _Arrival(_visitors(), session, _visitors().arrives(session))
 
 
 def allowed() -> Policy:
@@ -150,7 +172,13 @@ def allowed() -> Policy:
 
 def visitor() -> Visitor | None:
     """The reader, on a demo; None on one's own machine."""
-    return None if allowed().changes else _visitor()
+    return None if allowed().changes else _arrival().visitor
+
+
+def is_back_with_uploads() -> bool:
+    """Whether the reader lost the connection and finds their uploads again; said once."""
+    reader = visitor()
+    return reader is not None and _visitors().came_back(_arrival().session) and reader.place.settings.uploads.is_dir()
 
 
 def _has_picked_own() -> bool:
