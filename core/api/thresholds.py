@@ -30,7 +30,8 @@ class Threshold:
     Attributes:
         value: the threshold; None where none that calls eight pairs reaches the wish.
         low, high: its 95% interval; None where every threshold is ruled out, and where none is sure.
-        precision, recall: at the threshold; None without one.
+        precision, recall: at the threshold; None without one. ``precision`` is of the pairs on which it was chosen.
+        held_out: precision of pairs at thresholds that others chose; None where these call none.
         said: the answer in words.
         facts: what ``blindspot threshold --json`` prints.
     """
@@ -40,6 +41,7 @@ class Threshold:
     high: float | None
     precision: Score | None
     recall: Score | None
+    held_out: Score | None
     said: str
     facts: Mapping[str, Any] = field(repr=False)
     _calibrations: Mapping[str, Calibration] = field(repr=False, compare=False)
@@ -83,6 +85,7 @@ def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | Non
         found.high,
         None if point is None or point.precision is None else _score(point.precision),
         None if point is None else _score(point.recall),
+        None if found.held_out is None else _score(found.held_out),
         answer.in_words(found).replace("**", ""),
         MappingProxyType(
             answer.export(measured, variant, rule, record.plan.params.get("metric", "cos"), found, calibrations)

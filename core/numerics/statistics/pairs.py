@@ -273,12 +273,12 @@ def share_interval(values: Float64, dependence: Dependence, level: float = LEVEL
     return wilson_interval(float(values.mean()), observations(values, dependence), float(z))
 
 
-def share(values: Float64, dependence: Dependence) -> Estimate:
+def share(values: Float64, dependence: Dependence, level: float = LEVEL) -> Estimate:
     """The mean of ``values [m]`` within 0 to 1, with Wilson's interval for the effective number of observations."""
-    return bounded(float(values.mean()), values, dependence, dependence.effective)
+    return bounded(float(values.mean()), values, dependence, dependence.effective, level)
 
 
-def bounded(value: float, influence: Float64, dependence: Dependence, units: float) -> Estimate:
+def bounded(value: float, influence: Float64, dependence: Dependence, units: float, level: float = LEVEL) -> Estimate:
     """A score within 0 to 1 from the influence of each item on it, ``[m]``, as ``share``.
 
     Args:
@@ -288,8 +288,8 @@ def bounded(value: float, influence: Float64, dependence: Dependence, units: flo
     interval = None
     if not dependence.refusal:
         n = worth(value, float(influence.var()), variance, carried, units)
-        interval = wilson_interval(value, n, float(quantile(dependence.freedom)))
-    return _estimate(value, interval, "Wilson", dependence, dependence.refusal)
+        interval = wilson_interval(value, n, float(quantile(dependence.freedom, level)))
+    return replace(_estimate(value, interval, "Wilson", dependence, dependence.refusal), level=level)
 
 
 def mean_rank(values: Float64, dependence: Dependence) -> Estimate:

@@ -17,15 +17,13 @@ import numpy as np
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import difference, share
-from blindspot.numerics.statistics.resampling import SEED, components
-from blindspot.numerics.thresholds.curves import LabelledPairs
+from blindspot.numerics.statistics.resampling import SEED
+from blindspot.numerics.thresholds.curves import FOLDS, LabelledPairs, folds_of
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 
-FOLDS = 5
 BINS = 10
 _DRAWS = 200  # of labels, for the ECE by chance
-_LARGEST = 0.5  # share of the pairs in one group, from which on folds are made of single pairs
 _NO_PENALTY = 1e6
 
 
@@ -120,20 +118,6 @@ def calibrate(pairs: LabelledPairs, way: Way) -> Calibration:
         tuple(_bin(probability, pairs, bins == number) for number in np.unique(bins)),
         fit(way, pairs.similarity, pairs.same),
     )
-
-
-def folds_of(pairs: LabelledPairs) -> Int64:
-    """A fold per pair, ``[m]`` from 0 to ``FOLDS - 1``: of whole groups of pairs, unless one has most of them."""
-    m = len(pairs)
-    groups = components(pairs.left, pairs.right)
-    if np.bincount(groups).max() > _LARGEST * m:
-        groups = np.arange(m, dtype=np.int64)
-    sizes = np.bincount(groups)
-    order = np.random.default_rng(SEED).permutation(len(sizes))
-    before = np.cumsum(sizes[order]) - sizes[order]
-    fold = np.empty(len(sizes), dtype=np.int64)
-    fold[order] = before * FOLDS // m
-    return fold[groups]
 
 
 def fit(way: Way, similarity: Float64, same: Bool) -> Fitted:

@@ -4,9 +4,11 @@ A pair is *called the same* if its similarity is at least the threshold, ties in
 pairs that are the same, recall the share of the same pairs that are called. Intervals are pointwise, at one threshold
 each: Wilson's for the effective number of independent pairs (``statistics.pairs``), given how many pairs are called.
 
-The *threshold for a wished precision* is the lowest with at least that precision: it has the highest recall. Its
-interval inverts the intervals of precision. It begins at the lowest threshold whose interval reaches the wish, and ends
-at the lowest whose interval is all above: from there on the wish is safe. ``tests/numerics/thresholds`` simulates both.
+The *threshold for a wished precision* is the lowest with at least that precision: it has the highest recall. It is
+chosen on the pairs that it is measured on, so its precision there is optimistic: ``held_out`` is that of pairs at
+thresholds that others chose. Its interval inverts intervals of precision. It begins at the lowest threshold whose
+interval reaches the wish, and ends at the lowest that is *safe* by a bound that holds for all thresholds at once: among
+many pointwise bounds one lies above the wish by chance. ``tests/numerics/thresholds`` simulates all of these.
 
 Arrays in, arrays out, float64.
 """
@@ -21,12 +23,15 @@ import numpy as np
 
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.intervals import LEVEL, Interval
 from blindspot.numerics.statistics.pairs import Dependence, change, difference, share
+from blindspot.numerics.statistics.resampling import SEED, components
 from blindspot.types import Bool, Float64, Int64
 
 FEWEST_PAIRS = 20
 FEWEST_CALLED = 8  # pairs that a threshold must call: precision of fewer has no interval
+FOLDS = 5
+_LARGEST = 0.5  # share of the pairs in one group, from which on folds are made of single pairs
 _AT_ONCE = 120  # thresholds tried first; those between two of them after that
 _ROUNDING = 1e-12
 
@@ -151,8 +156,9 @@ class Wished:
         precision: that is wished.
         point: at the threshold; None where none reaches the wish and calls ``FEWEST_CALLED`` pairs.
         low: end of the threshold's 95% interval; None where every threshold is ruled out.
-        high: its other end, from which on the wish is safe; None where no threshold is.
+        high: its other end, where the wish is safe; None where no threshold is.
         best: the highest precision of a threshold that calls ``FEWEST_CALLED`` pairs.
+        held_out: precision of pairs at the threshold that others chose; None where these find none.
     """
 
     precision: float
@@ -160,6 +166,7 @@ class Wished:
     low: float | None
     high: float | None
     best: Point
+    held_out: Estimate | None = None
 
 
 def wished(pairs: LabelledPairs, precision: float) -> Wished:
@@ -184,12 +191,94 @@ def wished(pairs: LabelledPairs, precision: float) -> Wished:
 
     # Where there is no interval, nothing is ruled out and nothing is safe.
     low = _first(thresholds, lambda t: (found := interval(t)) is None or found.high >= precision)
-    high = _first(thresholds, lambda t: (found := interval(t)) is not None and found.low >= precision)
+    high = safe(pairs, precision)
     point = pairs.point(float(thresholds[reached[0]])) if len(reached) else None
     best = pairs.point(float(thresholds[int(np.argmax(curve.precision[enough]))]))
     if point is not None and (low is None or low > point.threshold):  # not among the thresholds that were tried
         low = point.threshold
-    return Wished(precision, point, low, high, best)
+    return Wished(precision, point, low, high, best, held_out(pairs, precision))
+
+
+def safe(pairs: LabelledPairs, precision: float) -> float | None:
+    """The lowest threshold whose precision is shown to be at least the wish; None if none is.
+
+    It is one that does not reach the wish with a probability of at most 5%, whichever it is. Starts are fixed before
+    any label is read: thresholds that call all pairs, half of them, a fourth and so on, as long as these are enough to
+    show the wish. From each start the bound moves down, one threshold after the other, while the lower bound of the
+    precision is at least the wish. A sequence that stops at the first failure errs as often as a single test (a fixed
+    sequence; Maurer, Hothorn and Lehmacher 1995), so that only the number of starts is corrected for (Bonferroni).
+    """
+    thresholds, called = _spread(pairs.curve, _AT_ONCE)
+    starts = _starts(pairs, precision, thresholds, called)
+    level = _level(len(starts))
+    shown: dict[int, bool] = {}
+
+    def is_shown(place: int) -> bool:
+        if place not in shown:
+            shown[place] = _lowest(pairs, float(thresholds[place]), level) >= precision
+        return shown[place]
+
+    lowest = None
+    for start in starts:
+        place = start
+        while place >= 0 and is_shown(place):
+            lowest = place if lowest is None else min(lowest, place)
+            place -= 1
+    return None if lowest is None else float(thresholds[lowest])
+
+
+def _starts(pairs: LabelledPairs, precision: float, thresholds: Float64, called: Int64) -> list[int]:
+    """Places of the thresholds that call about all pairs, half of them, a fourth and so on, while they call enough to
+    show the wish if all of these were the same."""
+    places: list[int] = []
+    for halvings in range(int(np.log2(len(pairs))) + 1):
+        place = min(int(np.searchsorted(-called, -len(pairs) / 2**halvings)), len(called) - 1)
+        if place in places:
+            continue
+        if _lowest(pairs, float(thresholds[place]), _level(len(places) + 1), all_same=True) < precision:
+            break
+        places.append(place)
+    return places
+
+
+def _level(starts: int) -> float:
+    """Of two-sided intervals whose lower ends all hold with probability ``LEVEL``."""
+    return 1 - 2 * (1 - LEVEL) / max(starts, 1)
+
+
+def _lowest(pairs: LabelledPairs, threshold: float, level: float, *, all_same: bool = False) -> float:
+    """The lower bound of the precision at a threshold; 0 without an interval."""
+    inside = pairs.similarity >= threshold
+    same = np.ones(int(inside.sum())) if all_same else pairs.same[inside].astype(np.float64)
+    found = share(same, pairs.dependence(inside), level).interval
+    return 0.0 if found is None else found.low
+
+
+def folds_of(pairs: LabelledPairs) -> Int64:
+    """A fold per pair, ``[m]`` from 0 to ``FOLDS - 1``: of whole groups of pairs, unless one has most of them."""
+    m = len(pairs)
+    groups = components(pairs.left, pairs.right)
+    if np.bincount(groups).max() > _LARGEST * m:
+        groups = np.arange(m, dtype=np.int64)
+    sizes = np.bincount(groups)
+    order = np.random.default_rng(SEED).permutation(len(sizes))
+    before = np.cumsum(sizes[order]) - sizes[order]
+    fold = np.empty(len(sizes), dtype=np.int64)
+    fold[order] = before * FOLDS // m
+    return fold[groups]
+
+
+def held_out(pairs: LabelledPairs, precision: float) -> Estimate | None:
+    """Precision where each fold is called by the threshold that all others choose; None where none calls any."""
+    folds = folds_of(pairs)
+    called = np.zeros(len(pairs), dtype=np.bool_)
+    for fold in range(FOLDS):
+        inside = folds == fold
+        curve = Curve.of(pairs.similarity[~inside], pairs.same[~inside])
+        enough = (curve.called >= FEWEST_CALLED) & (curve.precision >= precision - _ROUNDING)
+        if enough.any():
+            called[inside] = pairs.similarity[inside] >= curve.thresholds[enough][0]
+    return share(pairs.same[called].astype(np.float64), pairs.dependence(called)) if called.any() else None
 
 
 def _first(thresholds: Float64, is_so: Callable[[float], bool]) -> float | None:
@@ -209,12 +298,18 @@ def _first(thresholds: Float64, is_so: Callable[[float], bool]) -> float | None:
 
 def bands(pairs: LabelledPairs, most: int = _AT_ONCE) -> tuple[Point, ...]:
     """Points to draw: at every distinct similarity, or at about ``most`` of them with as many pairs between."""
-    thresholds, called = pairs.curve.thresholds, pairs.curve.called
-    if len(thresholds) > most:
-        wanted = np.linspace(called[0], called[-1], most)
-        places = np.unique(np.searchsorted(-called, -wanted).clip(0, len(thresholds) - 1))
-        thresholds = thresholds[places]
+    thresholds, _ = _spread(pairs.curve, most)
     return tuple(pairs.point(float(threshold)) for threshold in thresholds)
+
+
+def _spread(curve: Curve, most: int) -> tuple[Float64, Int64]:
+    """Every threshold, or about ``most`` of them with as many pairs between, and how many pairs they call."""
+    thresholds, called = curve.thresholds, curve.called
+    if len(thresholds) <= most:
+        return thresholds, called
+    wanted = np.linspace(called[0], called[-1], most)
+    places = np.unique(np.searchsorted(-called, -wanted).clip(0, len(thresholds) - 1))
+    return thresholds[places], called[places]
 
 
 # --- a threshold of one model, used with another

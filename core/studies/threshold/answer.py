@@ -22,12 +22,15 @@ VERSION = 1  # of the exported file
 def in_words(found: Wished) -> str:
     """The answer in a sentence, as Markdown."""
     if found.point is None:
-        most = f"the highest is {ends(found.best.precision)}, at {found.best.threshold:.3f}"
+        best = found.best.precision  # of many: without the interval of a single one
+        reached = "–" if best is None else f"{best.value:.3f}"
+        most = f"the highest of these pairs is {reached}, at {found.best.threshold:.3f}"
         return f"**No threshold reaches a precision of {found.precision:g}** with eight pairs or more; {most}."
     point = found.point
+    of_these = "–" if point.precision is None else f"{point.precision.value:.3f}"
     return (
-        f"Call two texts the same **from {point.threshold:.3f} on**: precision {ends(point.precision)}, recall "
-        f"{ends(point.recall)}."
+        f"Call two texts the same **from {point.threshold:.3f} on**: precision {of_these} on these pairs, on which the "
+        f"threshold was chosen, and {ends(found.held_out)} on pairs held out; recall {ends(point.recall)}."
     )
 
 
@@ -42,7 +45,10 @@ def certainty(found: Wished) -> str:
             f"threshold is sure to reach {wish}."
         )
     between = f"{found.low:.3f} to {found.high:.3f}"
-    return f"The 95% interval of the threshold is {between}; from its upper end on, {wish} is safe."
+    return (
+        f"The 95% interval of the threshold is {between}; at its upper end, {wish} is safe: this confidence is for all "
+        "thresholds at once."
+    )
 
 
 def ends(estimate: Estimate | None) -> str:
@@ -147,6 +153,7 @@ def export(
         "threshold_low": found.low,
         "threshold_high": found.high,
         "at_threshold": None if found.point is None else point_fields(found.point),
+        "precision_held_out": estimate_fields(found.held_out),
         "highest_precision": point_fields(found.best),
         "calibration": {name: _calibration_fields(one) for name, one in calibrations.items()},
     }

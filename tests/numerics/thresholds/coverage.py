@@ -12,7 +12,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import norm
 
-from blindspot.numerics.thresholds.curves import LabelledPairs, wished
+from blindspot.errors import InputError
+from blindspot.numerics.thresholds.curves import LabelledPairs, safe, wished
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,71 @@ class World:
         if self.cluster > 1:
             noise = np.sqrt(0.5) * noise + np.sqrt(0.5) * rng.normal(size=groups)[left]
         return LabelledPairs(noise + self.apart * same, same, left, groups + np.arange(m))
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Similarities that say nothing, or little: the precision is just below the wish at every threshold, or at all but
+    the highest ones."""
+
+    pairs: int
+    same: float
+    wish: float
+    cluster: int = 1
+    rising: float = 0.0
+
+    def precision(self, threshold: float) -> float:
+        """Of pairs from a similarity on, which is uniform from 0 to 1."""
+        return self.same + self.rising * (1 + threshold) / 2 - self.rising / 2
+
+    def draw(self, rng: np.random.Generator) -> LabelledPairs:
+        m = self.pairs
+        similarity = rng.random(m)
+        chance = self.same + self.rising * (similarity - 0.5)
+        left = np.arange(m) // self.cluster
+        # Pairs of a cluster are alike: most have the same answer.
+        u = np.where(rng.random(m) < 0.5, rng.random(m // self.cluster + 1)[left], rng.random(m))
+        return LabelledPairs(similarity, u < chance, left, m + np.arange(m))
+
+
+FLAT = {
+    "40 pairs, flat": Flat(40, 0.799, 0.8),
+    "100 pairs, flat": Flat(100, 0.799, 0.8),
+    "100 pairs, flat, 0.95": Flat(100, 0.949, 0.95),
+    "400 pairs, flat": Flat(400, 0.799, 0.8),
+    "1,000 pairs, flat, a low wish": Flat(1_000, 0.299, 0.3),
+    "400 pairs, slowly rising": Flat(400, 0.72, 0.8, rising=0.159),
+    "300 pairs in clusters of 3, flat": Flat(300, 0.799, 0.8, cluster=3),
+}
+
+
+def falsely_safe(world: Flat | World, repetitions: int, seed: int) -> float:
+    """The share of draws in which a threshold is called safe whose precision is below the wish."""
+    rng = np.random.default_rng(seed)
+    found = 0
+    for _ in range(repetitions):
+        try:
+            said = safe(world.draw(rng), world.wish)
+        except InputError:  # all pairs are the same: no threshold is drawn
+            continue
+        found += said is not None and world.precision(said) < world.wish
+    return found / repetitions
+
+
+def optimism(world: World, repetitions: int, seed: int) -> tuple[float, float]:
+    """How much higher the precision at the chosen threshold, and that of pairs held out, is than the truth there, on
+    average."""
+    rng = np.random.default_rng(seed)
+    chosen, honest = [], []
+    for _ in range(repetitions):
+        pairs = world.draw(rng)
+        found = wished(pairs, world.wish)
+        if found.point is None or found.point.precision is None or found.held_out is None:
+            continue
+        truth = world.precision(found.point.threshold)
+        chosen.append(found.point.precision.value - truth)
+        honest.append(found.held_out.value - truth)
+    return float(np.mean(chosen)), float(np.mean(honest))
 
 
 WORLDS = {

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import wilson_interval
-from blindspot.numerics.thresholds.curves import FEWEST_CALLED, LabelledPairs, bands, carried_over, wished
+from blindspot.numerics.thresholds.curves import (
+    FEWEST_CALLED,
+    FOLDS,
+    LabelledPairs,
+    bands,
+    carried_over,
+    folds_of,
+    wished,
+)
 
 
 def pairs_of(similarity: list[float], same: list[int]) -> LabelledPairs:
@@ -60,7 +68,7 @@ def test_curve_is_that_of_a_loop_with_ties_at_the_threshold_called(pairs: Labell
 @settings(max_examples=60, deadline=None)
 def test_the_threshold_is_the_lowest_that_reaches_the_wish(pairs: LabelledPairs, wish: float) -> None:
     found = wished(pairs, wish)
-    reached, low, high = [], [], []
+    reached, low, pointwise = [], [], []
     for threshold in sorted(set(pairs.similarity.tolist())):
         called, right, _ = counted(pairs, threshold)
         if called < FEWEST_CALLED:
@@ -69,9 +77,10 @@ def test_the_threshold_is_the_lowest_that_reaches_the_wish(pairs: LabelledPairs,
             reached.append(threshold)
         interval = wilson(pairs, threshold)
         low += [threshold] if interval is None or interval[1] >= wish else []
-        high += [threshold] if interval is not None and interval[0] >= wish else []
+        pointwise += [threshold] if interval is not None and interval[0] >= wish else []
     assert (None if found.point is None else found.point.threshold) == min(reached, default=None)
-    assert (found.low, found.high) == (min(low, default=None), min(high, default=None))
+    assert found.low == min(low, default=None)
+    assert found.high is None or found.high >= min(pointwise), "a bound for all thresholds is no lower"
     if found.point is not None:
         assert found.low is not None
         assert found.low <= found.point.threshold <= (np.inf if found.high is None else found.high)
@@ -112,6 +121,33 @@ def test_no_threshold_reaches_the_wish() -> None:
     assert found.high is None
     assert found.best.precision is not None
     assert found.best.precision.value < 0.99
+
+
+def test_safe_is_where_nothing_below_a_start_failed() -> None:
+    """200 pairs from 0.5 on, all the same, and 200 below that are not: half of all pairs is a start."""
+    similarity = np.concatenate([np.linspace(0.5, 1, 200), np.linspace(0, 0.4, 200)])
+    pairs = pairs_of(similarity.tolist(), [1] * 200 + [0] * 200)
+    found = wished(pairs, 0.9)
+    assert found.high is not None
+    assert found.point is not None
+    assert found.point.threshold < found.high < 0.55
+    assert wished(pairs, 0.999).high is None, "200 are too few to show that"
+    assert wished(pairs_of(similarity[:30].tolist(), [1] * 29 + [0]), 0.95).high is None
+
+
+def test_pairs_held_out_are_called_by_the_thresholds_of_others() -> None:
+    rng = np.random.default_rng(8)
+    same = rng.random(200) < 0.5
+    pairs = pairs_of((rng.normal(size=200) + 1.5 * same).tolist(), same.tolist())
+    folds, called = folds_of(pairs), np.zeros(200, dtype=bool)
+    for fold in range(FOLDS):
+        rest = pairs.within(folds != fold)
+        chosen = wished(rest, 0.8).point
+        assert chosen is not None
+        called |= (folds == fold) & (pairs.similarity >= chosen.threshold)
+    found = wished(pairs, 0.8).held_out
+    assert found is not None
+    assert found.value == pytest.approx(pairs.same[called].mean())
 
 
 def test_few_pairs_at_the_top_are_no_threshold() -> None:
