@@ -14,8 +14,10 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, holm
 from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.findings import Finding, Level
+from blindspot.runs.findings import Compared, Finding, Level
+from blindspot.runs.findings.baselines import AND_CHANCE
 from blindspot.runs.findings.parts import ci, finding, number
+from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 
@@ -40,6 +42,7 @@ class Against:
         kind: of the items, or ``ALL``; ``items`` is their number.
         reached: the score of the best measure; ``difference`` is the model's less that.
         p: corrected for the choice of the best of the measures (Bonferroni); NaN without a test.
+        chance: the model's score against what it is by chance.
         before: ``p`` before a further correction, for the number of kinds; None without one.
     """
 
@@ -50,7 +53,12 @@ class Against:
     reached: Estimate
     difference: Estimate
     p: float
+    chance: Compared
     before: float | None = None
+
+    @property
+    def compared(self) -> Compared:
+        return Compared(Rival.BASELINE, self.difference.value, self.p)
 
     @property
     def verdict(self) -> Verdict:
@@ -109,6 +117,7 @@ def findings_of_words(
     test: str,
     address: Mapping[str, str],
     scale: float = 1.0,
+    others: Sequence[Compared] = (),
 ) -> list[Finding]:
     """The difference as a hypothesis, significant or not; where it is not, also that fact.
 
@@ -118,6 +127,7 @@ def findings_of_words(
         scores: that of words, then the run's: ``71% of the sentences right by Jaccard against 68%``.
         test: in words, without what is added here.
         scale: of the difference in the sentence; 100 for points.
+        others: further baselines, which a strength must be better than too.
     """
     if found.verdict is Verdict.UNTESTED:
         return []
@@ -137,8 +147,8 @@ def findings_of_words(
             kind="worse-than-words" if is_below else "better-than-words",
             level=Level.BLIND_SPOT if is_below else Level.STRENGTH,
             sentence=f"Shared words alone do {'better' if is_below else 'worse'} than {{A}}: {scores}, {apart}.",
-            p=found.p,
-            test=f"{test}, corrected for the choice of the best measure of words",
+            against=(found.compared,) if is_below else (found.chance, found.compared, *others),
+            test=f"{test}, corrected for the choice of the best measure of words{'' if is_below else AND_CHANCE}",
             severity=min(1.0, abs(found.difference.value)),
             **common,
         )

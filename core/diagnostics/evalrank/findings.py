@@ -45,6 +45,7 @@ from blindspot.numerics.statistics.pairs import Dependence, share, worth
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import against_baselines, findings_of
 from blindspot.runs.findings.parts import ci, coverage, finding, kebab
+from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
@@ -314,7 +315,7 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
         value=found.value,
         interval=found.interval,
         test=f"Fisher's exact test of this kind against the rest, {found.independent}{kinds}",
-        p=worst.p,
+        against=by_chance(found.value - rest, worst.p),
         n=max(1, round(found.effective)),
         severity=max(0.0, rest - found.value),
         address={"view": "kinds of pair", "by": axis.by, "kinds_measure": TITLE, **FILTERED},
@@ -406,7 +407,7 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
         value=found.value,
         interval=found.interval,
         test=f"exact binomial test over {found.independent}, corrected for {len(changing)} kinds of rewrite",
-        p=p,
+        against=by_chance(chance - found.value, p),
         n=max(1, round(found.effective)),
         severity=min(1.0, missed * found.value),
         address={"show": "worst for A", "a": str(run.plan.variant), **FILTERED, **_pair(numbers)},
@@ -444,7 +445,7 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | N
         value=found.value,
         interval=found.interval,
         test=f"exact sign test against 50%, {found.independent}",
-        p=p,
+        against=by_chance(0.5 - found.value, p),
         n=max(1, round(found.effective)),
         severity=min(1.0, _missed_share(ranked, run) * found.value),
         address={"show": "worst for A", "a": str(run.plan.variant), **FILTERED, **_pair(numbers)},
@@ -480,10 +481,10 @@ def repeated(items: Int64, groups: Int64, background: int) -> Repeated:
 
     votes = Counter(item for item, _ in {*zip(items.tolist(), groups.tolist(), strict=True)})
     many = len(np.unique(groups))
-    by_chance = {count: background * float(bdtrc(count - 1.0, many, 1.0 / background)) for count in set(votes.values())}
+    chance = {count: background * float(bdtrc(count - 1.0, many, 1.0 / background)) for count in set(votes.values())}
     order = sorted(votes, key=lambda item: (-votes[item], item))
-    often = tuple(item for item in order if votes[item] > 1 and by_chance[votes[item]] < ALPHA)
-    return Repeated(often or tuple(order[:1]), votes[order[0]], many, min(1.0, 2 * by_chance[votes[order[0]]]))
+    often = tuple(item for item in order if votes[item] > 1 and chance[votes[item]] < ALPHA)
+    return Repeated(often or tuple(order[:1]), votes[order[0]], many, min(1.0, 2 * chance[votes[order[0]]]))
 
 
 def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
@@ -506,7 +507,7 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
         value=value,
         test=f"exact binomial test of the most frequent of {first.background:,} texts over {found.groups:,} "
         "independent groups of missed pairs, corrected for their number",
-        p=found.p,
+        against=by_chance(found.groups / first.background - found.most, found.p),
         n=found.groups,
         severity=min(1.0, _missed_share(ranked, run) * value),
         address={"show": "worst for A", "a": str(run.plan.variant), "hubs": "true", **FILTERED, **_pair(numbers)},
@@ -520,7 +521,8 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
 def of_baselines(ranked: Ranked) -> list[Finding]:
     """MRR, raw ranks, against the best baseline's."""
     out: list[Finding] = []
-    for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence):
+    chance = mrr_by_chance(int(ranked.runs[0].metrics.get("background", 0)) - 1)
+    for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence, chance):
         ends = f"; difference {_signed(found.difference.interval)}" if found.difference.interval else ""
         versus = {"view": "A against B", str(Picker.BASELINE): str(found.best.plan.variant)}
         out += findings_of(
@@ -532,6 +534,11 @@ def of_baselines(ranked: Ranked) -> list[Finding]:
             versus,
         )
     return out
+
+
+def mrr_by_chance(candidates: int) -> float:
+    """The mean of 1/rank if every rank among so many candidates is as likely; NaN without any."""
+    return float(np.mean(1.0 / np.arange(1, candidates + 1))) if candidates > 0 else float("nan")
 
 
 def turned_orders(ranked: Ranked) -> list[Finding]:

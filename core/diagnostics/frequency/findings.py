@@ -13,6 +13,7 @@ from blindspot.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_
 from blindspot.numerics.statistics.intervals import wilson_interval
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.parts import ci, clipped, coverage, finding, number, one_way
+from blindspot.runs.findings.rule import by_chance
 from blindspot.store.records import RunRecord
 
 CHANCE, HALFWAY = 0.5, 0.75
@@ -41,6 +42,7 @@ def _readable(run: RunRecord) -> list[Finding]:
     ):
         if out and out[0].p is not None and out[0].p < CERTAIN:
             break
+        p = stored_against(value, ends, null)
         said = "easily tells" if null == HALFWAY else "tells"
         out.append(
             finding(
@@ -52,7 +54,11 @@ def _readable(run: RunRecord) -> list[Finding]:
                 f"{value:.0%} right{ci(ends, '.0%')}, where 50% is chance.",
                 value=value,
                 interval=ends,
-                p=one_way(stored_against(value, ends, null), is_news=value > null),
+                **(
+                    {"against": by_chance(null - value, p)}
+                    if level is Level.BLIND_SPOT
+                    else {"p": one_way(p, is_news=value > null)}
+                ),
                 test=f"score test against {null:.0%} over the {words:,} held-out words of one draw",
                 n=words,
                 severity=clipped((value - CHANCE) / (1 - CHANCE)),

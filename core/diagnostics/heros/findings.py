@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -19,12 +20,14 @@ from blindspot.diagnostics.heros.browsing import Above, Sentences
 from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, observations, share_interval
-from blindspot.runs.against_words import ALL, findings_of_words
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.against_words import ALL, Against, findings_of_words
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES, against_baselines, findings_of
 from blindspot.runs.findings.parts import ci, finding, kebab, number
+from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import Ranges, changed_ranges, counted, percent
@@ -41,11 +44,40 @@ def findings(material: Material) -> list[Finding]:
     own = dict(tuple(rows.groupby("run_id"))) if every else {}
     cosines = {run_id: Cosines.of_rows(own[run_id]) for run_id in every if run_id in own}
     texts = Texts(material.repository)
+    alone = _alone(material, cosines, texts)
     out: list[Finding] = []
     for run in material.runs:
         if run.run_id in cosines:
-            out += of_run(run, cosines[run.run_id], texts)
-    return out + of_baselines(material.runs, material.baselines, cosines) + of_words(material, cosines, texts)
+            rivals = _rivals(run, material.baselines, cosines, alone)
+            out += of_run(run, cosines[run.run_id], texts, rivals)
+    words = _against_words(material, cosines, alone)
+    lexical = {run_id: found.compared for run_id, found in words.items()}
+    out += of_baselines(material.runs, material.baselines, cosines, lexical)
+    return out + of_words(material.runs, cosines, words)
+
+
+def _alone(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -> Mapping[str, words_alone.Alone]:
+    """By digest of a dataset where there is a right order, what words alone say about it."""
+    first = {run.plan.dataset_digest: run for run in reversed(material.runs) if run.run_id in cosines}
+    return {
+        digest: words_alone.of_words(texts.of(run, cosines[run.run_id].subsets))
+        for digest, run in first.items()
+        if words_alone.is_scored(cosines[run.run_id].subsets)
+    }
+
+
+def _rivals(
+    run: RunRecord,
+    baselines: Sequence[RunRecord],
+    cosines: Mapping[str, Cosines],
+    alone: Mapping[str, words_alone.Alone],
+) -> list[Cosines]:
+    """What knows only spelling and words, on the originals of a run; nothing for such a run itself."""
+    digest = run.plan.dataset_digest
+    if run.plan.variant.encoder in BASELINES:
+        return []
+    own = [cosines[b.run_id] for b in baselines if b.plan.dataset_digest == digest and b.run_id in cosines]
+    return [*own, *(alone[digest].cosines.values() if digest in alone else ())]
 
 
 def noun(subset: str) -> str:
@@ -71,12 +103,18 @@ class Texts:
         return self._read[digest]
 
 
-def of_run(run: RunRecord, cosines: Cosines, texts: Texts | None = None) -> list[Finding]:
-    """What a run's cosines say; without ``texts`` there are no examples."""
+def of_run(
+    run: RunRecord, cosines: Cosines, texts: Texts | None = None, rivals: Sequence[Cosines] = ()
+) -> list[Finding]:
+    """What a run's cosines say; without ``texts`` there are no examples.
+
+    Args:
+        rivals: what knows only spelling and words, on the same originals; a strength must be better.
+    """
     orderings = tested(cosines.subsets)
     out = [_missed(run, cosines, ordering, texts) for ordering in orderings]
     if orderings:
-        out.append(_kept_apart(run, cosines, orderings))
+        out.append(_kept_apart(run, cosines, orderings, rivals))
     if right_of(cosines.subsets):
         out.append(_below_guessing(run, cosines))
     return out
@@ -102,7 +140,7 @@ def _missed(run: RunRecord, cosines: Cosines, ordering: Ordering, texts: Texts |
         value=wrong,
         interval=interval,
         test=f"exact sign test against 50%, {_counted(known)}, ties excluded",
-        p=p,
+        against=by_chance(HALF - wrong, p),
         n=n,
         severity=wrong,
         address={
@@ -151,8 +189,8 @@ def _merged(ranges: Sequence[tuple[int, int]]) -> Ranges:
     return tuple(out)
 
 
-def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering]) -> Finding:
-    """The orderings that hold in clearly more than half of the originals, as one finding.
+def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering], rivals: Sequence[Cosines]) -> Finding:
+    """The orderings that hold in clearly more than half of the originals, and in more than by words, as one finding.
 
     Each is tested and has its interval at a level divided by their number (Bonferroni), so that which ones are named
     may depend on what came out: p is that of the least sure one.
@@ -161,7 +199,14 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
     shares = {ordering: float(outcomes.mean()) for ordering, outcomes in right.items()}
     sure = {o: share_interval(outcomes, known, 1 - (1 - LEVEL) / many) for o, outcomes in right.items()}
-    p = {o: min(1.0, many * _p_of_more(outcomes, known, CLEARLY)) for o, outcomes in right.items()}
+    against = {
+        o: (
+            Compared(Rival.ASKED, shares[o] - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),
+            *_best_rival(outcomes, [rival.outcomes(o) for rival in rivals], known, many),
+        )
+        for o, outcomes in right.items()
+    }
+    p = {o: max(one.ahead for one in compared) for o, compared in against.items()}
     order = sorted(orderings, key=lambda o: -shares[o])
     named = [o for o in order if p[o] < ALPHA][:MOST_NAMED] or order[:1]
     best = named[0]
@@ -180,12 +225,22 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering])
         sentence=f"{{A}} keeps {noun(best.near)} closer to the original {_joined(parts)}.",
         value=shares[best],
         interval=sure[best],
-        test=f"exact binomial test against 75%, {_counted(known)}{corrected}",
-        p=max(p[o] for o in named),
+        test=f"exact binomial test against 75%, {_counted(known)}{corrected}"
+        + ("; in more than by words and spelling alone too" if rivals else ""),
+        against=tuple(one for o in named for one in against[o]),
         n=n,
         severity=max(0.0, 2 * shares[best] - 1),
         address={"heros_view": "orderings"},
     )
+
+
+def _best_rival(own: Float64, rivals: Sequence[Float64], known: Dependence, many: int) -> list[Compared]:
+    """The best of some rivals, by outcomes ``[n]``; p is corrected for its choice and for ``many`` orderings."""
+    if not rivals:
+        return []
+    apart = own - max(rivals, key=lambda rival: float(rival.mean()))
+    p = float(statistics.p_values(apart[:, np.newaxis], known)[0])
+    return [Compared(Rival.BASELINE, float(apart.mean()), min(1.0, p * len(rivals) * many))]
 
 
 def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
@@ -206,7 +261,7 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
         value=accuracy,
         interval=interval,
         test=f"exact binomial test against {percent(chance)}, {_counted(known)}",
-        p=_p_of_more(missed, known, 1.0 - chance),
+        against=by_chance(accuracy - chance, _p_of_more(missed, known, 1.0 - chance)),
         n=n,
         severity=1.0 - accuracy,
         address={"heros_view": "orderings"},
@@ -217,9 +272,16 @@ def _below_guessing(run: RunRecord, cosines: Cosines) -> Finding:
 
 
 def of_baselines(
-    runs: Sequence[RunRecord], baselines: Sequence[RunRecord], cosines: Mapping[str, Cosines]
+    runs: Sequence[RunRecord],
+    baselines: Sequence[RunRecord],
+    cosines: Mapping[str, Cosines],
+    words: Mapping[str, Compared] = MappingProxyType({}),
 ) -> list[Finding]:
-    """Runs against the best baseline on the same dataset: the share of the orderings that is right, per original."""
+    """Runs against the best baseline on the same dataset: the share of the orderings that is right, per original.
+
+    Args:
+        words: by run id, how it compares with words alone.
+    """
     out: list[Finding] = []
     for digest in dict.fromkeys(run.plan.dataset_digest for run in runs):
         own, known = (
@@ -227,12 +289,15 @@ def of_baselines(
             for some in (runs, baselines)
         )
         if own and known:
-            out += _of_dataset(own, known, cosines)
+            out += _of_dataset(own, known, cosines, words)
     return out
 
 
 def _of_dataset(
-    runs: Sequence[RunRecord], baselines: Sequence[RunRecord], cosines: Mapping[str, Cosines]
+    runs: Sequence[RunRecord],
+    baselines: Sequence[RunRecord],
+    cosines: Mapping[str, Cosines],
+    words: Mapping[str, Compared],
 ) -> list[Finding]:
     orderings, known = tested(cosines[baselines[0].run_id].subsets), cosines[baselines[0].run_id].dependence
     if not orderings:
@@ -241,7 +306,7 @@ def _of_dataset(
         run.run_id: np.mean([cosines[run.run_id].outcomes(o) for o in orderings], axis=0) for run in (*runs, *baselines)
     }
     out: list[Finding] = []
-    for found in against_baselines(runs, baselines, right, known):
+    for found in against_baselines(runs, baselines, right, known, HALF):
         points = number(100 * found.difference.value, "+.0f") + " points" + ci(found.difference.interval, "+.0f", 100)
         out += findings_of(
             ENTRY,
@@ -250,6 +315,7 @@ def _of_dataset(
             f"{percent(found.score)} of the comparisons right against {percent(found.reached)}, {points}",
             f"sign-flip test over {_counted(known)}, {counted(len(orderings), 'comparison')} each",
             {"heros_view": "orderings"},
+            [words[found.run.run_id]] if found.run.run_id in words else [],
         )
     return out
 
@@ -257,18 +323,28 @@ def _of_dataset(
 # --- against shared words alone
 
 
-def of_words(material: Material, cosines: Mapping[str, Cosines], texts: Texts) -> list[Finding]:
-    """Runs against the best measure of shared words on the same dataset, where there is a right order."""
-    alone: dict[str, words_alone.Alone] = {}
-    out: list[Finding] = []
+def _against_words(
+    material: Material, cosines: Mapping[str, Cosines], alone: Mapping[str, words_alone.Alone]
+) -> dict[str, Against]:
+    """By run id, runs against the best measure of shared words on the same dataset, where there is a right order."""
+    out: dict[str, Against] = {}
     for run in material.runs:
         own, digest = cosines.get(run.run_id), run.plan.dataset_digest
-        if own is None or run.plan.variant.encoder in BASELINES or not words_alone.is_scored(own.subsets):
+        if own is not None and run.plan.variant.encoder not in BASELINES and digest in alone:
+            every = np.ones(own.originals, dtype=np.bool_)
+            out[run.run_id] = words_alone.against(words_alone.outcomes(own), alone[digest], ALL, every)
+    return out
+
+
+def of_words(
+    runs: Sequence[RunRecord], cosines: Mapping[str, Cosines], against: Mapping[str, Against]
+) -> list[Finding]:
+    """Runs against the best measure of shared words."""
+    out: list[Finding] = []
+    for run in runs:
+        if (found := against.get(run.run_id)) is None:
             continue
-        if digest not in alone:
-            alone[digest] = words_alone.of_words(texts.of(run, own.subsets))
-        every = np.ones(own.originals, dtype=np.bool_)
-        found = words_alone.against(words_alone.outcomes(own), alone[digest], ALL, every)
+        own = cosines[run.run_id]
         scores = f"{percent(found.reached.value)} of the {words_alone.judged(own.subsets)} right by {found.best}"
         scores += f" against {percent(found.score.value)}"
         out += findings_of_words(

@@ -15,11 +15,12 @@ from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.definition import picks, right_of
 from blindspot.diagnostics.heros.dependence import of_texts
-from blindspot.diagnostics.heros.orderings import Cosines, tested
+from blindspot.diagnostics.heros.orderings import HALF, Cosines, tested
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.against_words import ALL, Against, for_choice
+from blindspot.runs.findings.baselines import share_and_chance
 from blindspot.types import Bool, Float64, Int64
 
 
@@ -30,10 +31,14 @@ class Alone:
     Attributes:
         outcomes: per measure ``[n] float64`` from 0 to 1, what the score is the mean of.
         dependence: of the originals.
+        chance: the score of guessing.
+        cosines: per measure the similarities themselves.
     """
 
     outcomes: Mapping[Words, Float64]
     dependence: Dependence
+    chance: float
+    cosines: Mapping[Words, Cosines]
 
 
 def is_scored(subsets: Sequence[str]) -> bool:
@@ -66,8 +71,14 @@ def of_words(found: Sentences) -> Alone:
     firsts = [text for text in found.originals for _ in range(k)]
     seconds = [text for rewrites in found.rewrites for text in rewrites]
     measured = similarities(firsts, seconds)
-    by_measure = {words: outcomes(Cosines(found.subsets, values.reshape(n, k))) for words, values in measured.items()}
-    return Alone(by_measure, of_texts(np.column_stack([found.original_items, found.rewrite_items])))
+    alone = {words: Cosines(found.subsets, values.reshape(n, k)) for words, values in measured.items()}
+    known = of_texts(np.column_stack([found.original_items, found.rewrite_items]))
+    return Alone({words: outcomes(own) for words, own in alone.items()}, known, by_chance(found.subsets), alone)
+
+
+def by_chance(subsets: Sequence[str]) -> float:
+    """The score of guessing: which of the rewrites is right, or which of two is nearer."""
+    return 1.0 / len(subsets) if right_of(subsets) else HALF
 
 
 def kinds_of(numbers: Int64, column: OwnColumn | None) -> list[tuple[str, Bool]]:
@@ -89,4 +100,5 @@ def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> Against:
         statistics.share(reached, known),
         statistics.difference(own, reached, known),
         for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0])),
+        share_and_chance(own, known, alone.chance),
     )

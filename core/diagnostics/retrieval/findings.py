@@ -7,16 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, TITLES
+from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED, SHOWN, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
 from blindspot.diagnostics.retrieval.versus import TEST, first_found
 from blindspot.names import BM25
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_words
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import (
+    AND_CHANCE,
+    AgainstBaseline,
+    against_baselines,
+    findings_of,
+    share_and_chance,
+)
 from blindspot.runs.findings.parts import ci, clipped, coverage, finding, in_test, number, together
+from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.types import Float64
@@ -40,20 +47,45 @@ def findings(material: Material) -> list[Finding]:
 
 def _of_runs(runs: Sequence[RunRecord], baselines: Sequence[RunRecord], table: QueryTable) -> list[Finding]:
     out: list[Finding] = []
+    keywords: dict[str, Compared] = {}
+    chance = ndcg_by_chance(runs[0], table) if runs else 0.0
     for run in runs:
         if run.plan.variant.encoder != BM25:  # not against itself
-            out += [*_against_bm25(run, table), *_unjudged(run, table)]
+            keywords[run.run_id] = _bm25(run, table)
+            out += [*_against_bm25(run, table, keywords[run.run_id], chance), *_unjudged(run, table)]
         out += _unranked(run)
     values = {r.run_id: table.scores(Side(r.run_id), ENTRY.headline) for r in (*runs, *baselines)}
-    for one in against_baselines(runs, baselines, values, table.known):
-        out += _against_baseline(one)
+    for one in against_baselines(runs, baselines, values, table.known, chance):
+        out += _against_baseline(one, [keywords[one.run.run_id]] if one.run.run_id in keywords else [])
     return out
 
 
-def _against_bm25(run: RunRecord, table: QueryTable) -> list[Finding]:
+def ndcg_by_chance(run: RunRecord, table: QueryTable) -> float:
+    """The mean nDCG@10 if every order of the documents (of condensed lists the judged ones) is as likely."""
+    discounts = 1 / np.log2(np.arange(2, SHOWN + 2))
+    is_condensed = JUDGED.value_in(run.plan.params) == CONDENSED
+    out = []
+    for row in range(len(table)):
+        grades = np.array([one.grade for one in table.judged(run.run_id, row)], dtype=np.float64).clip(0)
+        candidates = len(grades) if is_condensed else int(run.metrics["documents"])
+        best = np.sort(grades)[::-1][:SHOWN]
+        ideal = float(best @ discounts[: len(best)])
+        reached = grades.sum() / max(candidates, 1) * discounts[: min(SHOWN, candidates)].sum()
+        out.append(float(reached) / ideal if ideal else 0.0)
+    return float(np.mean(out)) if out else 0.0
+
+
+def _bm25(run: RunRecord, table: QueryTable) -> Compared:
+    """Keyword search on the same queries."""
+    own, other = (table.scores(Side(run.run_id, is_bm25), ENTRY.headline) for is_bm25 in (False, True))
+    p = float(statistics.p_values((own - other)[:, np.newaxis], table.known)[0])
+    return Compared(Rival.BASELINE, float((own - other).mean()), p)
+
+
+def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance: float) -> list[Finding]:
     known, sides = table.known, (Side(run.run_id), Side(run.run_id, is_bm25=True))
     own, other = (table.scores(side, ENTRY.headline) for side in sides)
-    p = float(statistics.p_values((own - other)[:, np.newaxis], known)[0])
+    p = keywords.p
     if np.isnan(p):
         return []
     found = statistics.difference(own, other, known)
@@ -72,8 +104,8 @@ def _against_bm25(run: RunRecord, table: QueryTable) -> list[Finding]:
             kind="worse-than-bm25" if below else "better-than-bm25",
             level=Level.BLIND_SPOT if below else Level.STRENGTH,
             sentence=f"{{A}} is {'worse' if below else 'better'} {said}",
-            p=p,
-            test=in_test(TEST, found),
+            against=(keywords,) if below else (share_and_chance(own, known, chance), keywords),
+            test=in_test(TEST, found) + ("" if below else AND_CHANCE),
             severity=clipped(abs(found.value)),
             **common,
         )
@@ -110,7 +142,7 @@ def _telling(run: RunRecord, table: QueryTable, gain: Float64) -> dict[str, Any]
     return {"address": address | {"query": str(int(table.numbers[worst[0]]))}, "examples": examples}
 
 
-def _against_baseline(one: AgainstBaseline) -> list[Finding]:
+def _against_baseline(one: AgainstBaseline, others: Sequence[Compared]) -> list[Finding]:
     said = (
         f"{TITLE} is {number(one.score)} against {number(one.reached)}, a difference of "
         f"{number(one.difference.value, '+.2f')}{ci(one.difference.interval, '+.2f')}"
@@ -121,7 +153,7 @@ def _against_baseline(one: AgainstBaseline) -> list[Finding]:
         "retrieval_b": str(one.best.plan.variant),
     }
     test = in_test(TEST, one.difference)
-    return findings_of(ENTRY, one, "at finding relevant documents", said, test, address)
+    return findings_of(ENTRY, one, "at finding relevant documents", said, test, address, others)
 
 
 def _unranked(run: RunRecord) -> list[Finding]:

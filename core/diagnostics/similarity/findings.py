@@ -5,7 +5,7 @@ A pair is called unrelated where its score is in the lowest fifth of the range o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -24,8 +24,8 @@ from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import findings_of_words
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.against_words import Against, findings_of_words
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES, AgainstBaseline, findings_of
 from blindspot.runs.findings.parts import (
     Rows,
@@ -34,13 +34,16 @@ from blindspot.runs.findings.parts import (
     clipped,
     coverage,
     finding,
+    graded,
     in_test,
     lacking,
+    less_than_asked,
     number,
     one_way,
     rows_of,
     together,
 )
+from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted, is_negated
 from blindspot.types import Bool, Float64, Int64
@@ -48,6 +51,7 @@ from blindspot.types import Bool, Float64, Int64
 LEAST = 0.2  # rank correlation: what follows people less does not follow them
 END = 0.2  # of the range of scores: its unrelated and its equivalent pairs
 FEWEST = 20  # pairs of a kind
+HALF = 0.5  # of unrelated pairs are above equivalent ones by chance
 INVERTED = 0.25  # share of unrelated pairs above equivalent ones, halfway between none and chance
 HIGH = 0.5  # mean cosine of unrelated pairs
 NARROW = 0.2  # width of the middle 90% of all cosines
@@ -140,38 +144,69 @@ def _of_dataset(found: Together, rows: Rows) -> list[Finding]:
         return table, words_alone.of_table(table)
 
     negated = _negated(rows.about)
+    best = dict(_compared(found, rows, similarity, pairs, moved))
+    by_words = {
+        run.run_id: words_alone.against(pairs(run, here).similarity, values, table, known(here.tobytes()))
+        for run in found.runs
+        if run.plan.variant.encoder not in BASELINES and np.count_nonzero(here := rows.has(run.run_id)) > 1
+        for table, values in [alone(here.tobytes())]
+    }
+
+    def rivals(run: RunRecord) -> tuple[list[Compared], list[Float64]]:
+        """How a run compares with what knows only spelling and words, and the similarities of these on its pairs."""
+        one, words, here = best.get(run.run_id), by_words.get(run.run_id), rows.has(run.run_id)
+        compared = [other.compared for other in (one, words) if other is not None]
+        values = [similarity[one.best.run_id][here]] if one and rows.has(one.best.run_id)[here].all() else []
+        return compared, [*values, *([alone(here.tobytes())[1][words.best]] if words else [])]
+
     out = []
     for run in found.runs:
         here = rows.has(run.run_id)
         own = pairs(run, here)
         if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity):
             continue
-        order = _order(own, *moved(run.run_id, here.tobytes()))
-        lost = any(one.level is Level.BLIND_SPOT and one.p is not None and one.p < ALPHA for one in order)
+        compared, others = rivals(run)
+        order = _order(own, *moved(run.run_id, here.tobytes()), compared)
+        lost = any(one.level is not Level.STRENGTH and one.p is not None and one.p < ALPHA for one in order)
         # Where there is no order at all, that its ends are mixed up is no further news.
-        out += [*order, *_narrow(own), *_line(own), *([] if lost else _ends(own))]
+        out += [*order, *_narrow(own), *_line(own), *([] if lost else _ends(own, others))]
         if negated is not None:
             out += _negation(own, negated[here])
-    for run, base in found.against_best("spearman"):
-        here = rows.has(run.run_id) & rows.has(base.run_id)
-        own, other = pairs(run, here), similarity[base.run_id][here]
-        if len(own.gold) >= 2 and np.ptp(own.gold) and np.ptp(own.similarity) and np.ptp(other):
-            both = [moved(r.run_id, here.tobytes()) for r in (run, base)]
-            out += _against_baseline(own, pairs(base, here), both, len(found.baselines))
     for run in found.runs:
-        if run.plan.variant.encoder not in BASELINES:
-            out += _against_words(pairs(run, rows.has(run.run_id)), alone(rows.has(run.run_id).tobytes()))
+        compared, _ = rivals(run)
+        if one := best.get(run.run_id):
+            here = rows.has(run.run_id) & rows.has(one.best.run_id)
+            out += _against_baseline(pairs(run, here), pairs(one.best, here), one, compared)
+        if words := by_words.get(run.run_id):
+            out += _against_words(run, words, compared)
     return out
 
 
-def _against_words(own: _Pairs, measured: tuple[ScoredTable, Mapping[Words, Float64]]) -> list[Finding]:
+def _compared(
+    found: Together,
+    rows: Rows,
+    similarity: Mapping[str, Float64],
+    pairs: Callable[[RunRecord, Bool], _Pairs],
+    moved: Callable[[str, bytes], tuple[float, Float64]],
+) -> Iterator[tuple[str, AgainstBaseline]]:
+    """Runs against the best baseline, by run id; p is corrected for its choice, as by ``against_baselines``."""
+    for run, base in found.against_best("spearman"):
+        here = rows.has(run.run_id) & rows.has(base.run_id)
+        own, other = pairs(run, here), similarity[base.run_id][here]
+        if len(own.gold) < 2 or not np.ptp(own.gold) or not np.ptp(own.similarity) or not np.ptp(other):
+            continue
+        (rho, of_run), (low, of_base) = (moved(one.run_id, here.tobytes()) for one in (run, base))
+        difference, p = change_against(rho - low, of_run - of_base, own.known)
+        if not np.isnan(p):
+            p = min(1.0, p * len(found.baselines))
+            chance = Compared(Rival.CHANCE, rho, correlation_against(rho, of_run, own.known, 0.0)[1])
+            yield run.run_id, AgainstBaseline(run, base, rho, low, difference, p, chance)
+
+
+def _against_words(run: RunRecord, found: Against, others: Sequence[Compared]) -> list[Finding]:
     """The correlation with people's scores against that of the best measure of shared words."""
-    table, alone = measured
-    found = words_alone.against(own.similarity, alone, table, own.known) if len(own.gold) > 1 else None
-    if found is None:
-        return []
     scores = f"ρ {number(found.reached.value)} by {found.best} against {number(found.score.value)}"
-    return findings_of_words(ENTRY, own.run, found, scores, "test of dependent correlations", SCORES)
+    return findings_of_words(ENTRY, run, found, scores, "test of dependent correlations", SCORES, others=others)
 
 
 # --- the order of all pairs
@@ -182,55 +217,46 @@ def _misjudged(own: _Pairs) -> Float64:
     return (centered_ranks(own.similarity) - centered_ranks(own.gold)) / len(own.gold)
 
 
-def _order(own: _Pairs, rho: float, moved: Float64) -> list[Finding]:
+def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) -> list[Finding]:
     found, p = correlation_against(rho, moved, own.known, LEAST)
     if np.isnan(p):
         return []
     weak = rho < LEAST
     does = "hardly agrees with human scores" if weak else "agrees with human scores"
-    return [
-        finding(
-            ENTRY,
-            [own.run],
-            kind="order-of-people",
-            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
-            sentence=f"{{A}} {does}: Spearman's ρ is {number(rho)}{ci(found.interval)} over "
-            f"{counted(len(own.gold), 'pair')}.",
-            value=rho,
-            interval=found.interval,
-            p=p,
-            test=in_test(f"t test of Fisher's z against a correlation of {LEAST}", found),
-            n=found.units,
-            severity=clipped(lacking(rho, 0.0)),
-            **(own.telling(p, Order.WORST, np.abs(_misjudged(own))) if weak else {"address": SCORES}),
-        )
-    ]
+    chance = Compared(Rival.CHANCE, rho, correlation_against(rho, moved, own.known, 0.0)[1])
+    return graded(
+        ENTRY,
+        [own.run],
+        Compared(Rival.ASKED, rho - LEAST, p),
+        [chance, *rivals],
+        kind="order-of-people",
+        sentence=f"{{A}} {does}: Spearman's ρ is {number(rho)}{ci(found.interval)} over "
+        f"{counted(len(own.gold), 'pair')}.",
+        value=rho,
+        interval=found.interval,
+        test=in_test(f"t test of Fisher's z against a correlation of {LEAST}", found),
+        n=found.units,
+        severity=clipped(lacking(rho, 0.0)),
+        **(own.telling(p, Order.WORST, np.abs(_misjudged(own))) if weak else {"address": SCORES}),
+    )
 
 
-def _against_baseline(
-    own: _Pairs, other: _Pairs, both: Sequence[tuple[float, Float64]], baselines: int
-) -> list[Finding]:
-    """Compared with the best baseline; p is corrected for its choice, as in ``blindspot.runs.findings.baselines``.
-
-    The pairs that a worse run misjudges and the baseline does not are its examples.
-    """
-    (rho, moved), (low, moved_low) = both
-    found, p = change_against(rho - low, moved - moved_low, own.known)
-    if np.isnan(p):
-        return []
+def _against_baseline(own: _Pairs, other: _Pairs, found: AgainstBaseline, others: Sequence[Compared]) -> list[Finding]:
+    """The pairs that a worse run misjudges and the baseline does not are its examples."""
+    rho, low, difference = found.score, found.reached, found.difference
     said = f"Spearman's ρ {number(rho)} against {number(low)}, difference {number(rho - low, '+.2f')}"
-    p = min(1.0, p * baselines)
     made = findings_of(
         ENTRY,
-        AgainstBaseline(own.run, other.run, max(rho, 0.0), max(low, 0.0), found, p),
+        found,
         "at predicting human scores",
-        said + ci(found.interval, "+.2f"),
-        in_test("t test of the paired difference", found),
+        said + ci(difference.interval, "+.2f"),
+        in_test("t test of the paired difference", difference),
         SCORES,
+        others,
     )
     if rho >= low:
         return made
-    telling = own.telling(p, Order.WORST, np.abs(_misjudged(own)) - np.abs(_misjudged(other)))
+    telling = own.telling(found.p, Order.WORST, np.abs(_misjudged(own)) - np.abs(_misjudged(other)))
     telling["address"] = made[0].address | telling["address"] | {"sim_b": str(other.run.plan.variant)}
     return [replace(made[0], **telling), *made[1:]]
 
@@ -238,32 +264,31 @@ def _against_baseline(
 # --- the ends of the scale
 
 
-def _ends(own: _Pairs) -> list[Finding]:
+def _ends(own: _Pairs, rivals: Sequence[Float64]) -> list[Finding]:
     low, high = own.unrelated, own.equivalent
     if min(np.count_nonzero(low), np.count_nonzero(high)) < FEWEST:
         return []
     out = []
-    value, moved, known = _inverted(own, low, high)
+    value, moved, known = _inverted(own, own.similarity, low, high)
     found, p = change_against(value, moved, known, INVERTED)
     order = own.similarity
     if not np.isnan(p):
-        p = one_way(p, is_news=value > INVERTED)
-        out.append(
-            finding(
-                ENTRY,
-                [own.run],
-                kind="unrelated-above-equivalent",
-                level=Level.BLIND_SPOT,
-                sentence="Of two pairs, one that people call unrelated and one that they call equivalent, {A} finds "
-                f"the unrelated one more similar in {value:.0%} of the cases{ci(_share(found), '.0%')}.",
-                value=value,
-                interval=_share(found),
-                p=p,
-                test=in_test(f"t test against {INVERTED:.0%}, halfway between none and chance", found),
-                n=found.units,
-                severity=clipped(value / 0.5),
-                **own.telling(p, Order.TOO_ALIKE, order, low),
-            )
+        asked = Compared(Rival.ASKED, INVERTED - value, p)
+        chance = Compared(Rival.CHANCE, HALF - value, change_against(value, moved, known, HALF)[1])
+        out += less_than_asked(
+            ENTRY,
+            [own.run],
+            asked,
+            [chance, *_less_inverted(own, value, moved, low, high, rivals)],
+            kind="unrelated-above-equivalent",
+            sentence="Of two pairs, one that people call unrelated and one that they call equivalent, {A} finds "
+            f"the unrelated one more similar in {value:.0%} of the cases{ci(_share(found), '.0%')}.",
+            value=value,
+            interval=_share(found),
+            test=in_test(f"t test against {INVERTED:.0%}, halfway between none and chance", found),
+            n=found.units,
+            severity=clipped(value / HALF),
+            **own.telling(asked.behind, Order.TOO_ALIKE, order, low),
         )
     if own.run.plan.params["metric"] != Similarity.COS:
         return out
@@ -293,12 +318,24 @@ def _ends(own: _Pairs) -> list[Finding]:
     return out
 
 
-def _inverted(own: _Pairs, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
+def _less_inverted(
+    own: _Pairs, value: float, moved: Float64, low: Bool, high: Bool, rivals: Sequence[Float64]
+) -> list[Compared]:
+    """The rival that has fewest unrelated pairs above equivalent ones; nothing without one."""
+    every = [_inverted(own, similarity, low, high) for similarity in rivals]
+    if not every:
+        return []
+    least, of_rival, known = min(every, key=lambda one: one[0])
+    _, p = change_against(value - least, moved - of_rival, known)
+    return [Compared(Rival.BASELINE, least - value, min(1.0, p * len(every)))]
+
+
+def _inverted(own: _Pairs, similarity: Float64, low: Bool, high: Bool) -> tuple[float, Float64, Dependence]:
     """How often an unrelated pair is above an equivalent one, ties half, and how far each of these pairs moves it."""
-    below, above = np.sort(own.similarity[low]), np.sort(own.similarity[high])
+    below, above = np.sort(similarity[low]), np.sort(similarity[high])
     # Of each unrelated pair the share of equivalent ones below it, and of each equivalent one that of unrelated above.
-    x = _below(above, own.similarity[low])
-    y = 1 - _below(below, own.similarity[high])
+    x = _below(above, similarity[low])
+    y = 1 - _below(below, similarity[high])
     value, m = float(x.mean()), len(below) + len(above)
     moved = np.zeros(len(low))
     moved[low], moved[high] = (x - value) * m / len(below), (y - value) * m / len(above)
@@ -435,7 +472,7 @@ def _negation(own: _Pairs, negated: Bool) -> list[Finding]:
             f"{ci(found.interval, '+.3f')} in {counted(int(negated.sum()), 'pair')}.",
             value=value,
             interval=found.interval,
-            p=p,
+            against=by_chance(-value, p),
             test=in_test("t test of the difference given people's scores", found),
             n=found.units,
             severity=clipped(value / (4 * spread)),  # the whole scale is about four standard deviations

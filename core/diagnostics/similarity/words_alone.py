@@ -7,10 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.numerics.statistics.against import correlation_against
 from blindspot.numerics.statistics.correlations import correlations, spearman_influences
 from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
 from blindspot.numerics.words_alone import Words, similarities
 from blindspot.runs.against_words import ALL, Against, for_choice
+from blindspot.runs.findings.rule import Compared, Rival
 from blindspot.texts import are_words
 from blindspot.types import Float64
 
@@ -49,4 +51,5 @@ def against(
         correlation(rho[best], of_best, known),
         change(difference, moved - of_best, known),
         for_choice(p_of_change(difference, moved - of_best, known)),
+        Compared(Rival.CHANCE, own, correlation_against(own, moved, known, 0.0)[1]),
     )

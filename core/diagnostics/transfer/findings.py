@@ -6,8 +6,8 @@ asks for more: whether a sentence is negated decides what it means, so that half
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,13 @@ from blindspot.diagnostics.transfer.classifiers import MANY_CLASSES
 from blindspot.diagnostics.transfer.definition import CLEAN
 from blindspot.diagnostics.transfer.outcomes import Order
 from blindspot.diagnostics.transfer.tasks import DEMO, probe_asked
+from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against, stored_against
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
 from blindspot.runs.findings.parts import (
     Rows,
@@ -33,14 +34,16 @@ from blindspot.runs.findings.parts import (
     clipped,
     coverage,
     finding,
+    graded,
     in_test,
     kebab,
     lacking,
+    less_than_asked,
     number,
-    one_way,
     rows_of,
     together,
 )
+from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.types import Bool, Int64
@@ -58,10 +61,12 @@ def findings(material: Material) -> list[Finding]:
     out = coverage(entry, material.runs)
     for found in together(material):
         rows = rows_of(entry, found.every, material.repository)
+        answers = Answers.of(found, rows) if rows.values else None
+        rivals = {one.run.run_id: one.compared for one in answers.compared} if answers else {}
         for run in found.runs:
-            out += [*_learned(run), *_lifted(run)]
-        if rows.values:
-            out += _of_rows(found, rows)
+            out += [*_learned(run, rivals.get(run.run_id)), *_lifted(run)]
+        if answers:
+            out += _of_rows(found, rows, answers)
     return out
 
 
@@ -83,7 +88,7 @@ def _what(run: RunRecord) -> tuple[str, str]:
 # --- from the scores
 
 
-def _learned(run: RunRecord) -> list[Finding]:
+def _learned(run: RunRecord, baseline: Compared | None) -> list[Finding]:
     m = run.metrics
     if not {"accuracy_low", "accuracy_high"} <= m.keys():
         return []
@@ -97,24 +102,23 @@ def _learned(run: RunRecord) -> list[Finding]:
     weak = value < least
     what, verb = _what(run)
     does = f"can {'hardly ' if weak else ''}be {verb} from"
-    return [
-        finding(
-            _entry(run),
-            [run],
-            address={"transfer_view": "tasks"},
-            kind="learned",
-            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
-            sentence=f"{what} {does} {{A}}: {value:.1%} of the examples are right"
-            f"{ci(ends, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
-            value=value,
-            interval=ends,
-            p=p,
-            test=f"score test against {least:.1%}, {'half' if share == PROBED else 'a tenth'} of the way from the most "
-            f"frequent class to 100%, {counted(int(m['tested']), 'example')}",
-            n=int(m["tested"]),
-            severity=clipped(lacking(value, majority)),
-        )
-    ]
+    chance = Compared(Rival.CHANCE, value - majority, stored_against(value, ends, majority))
+    return graded(
+        _entry(run),
+        [run],
+        Compared(Rival.ASKED, value - least, p),
+        [chance, *([baseline] if baseline else [])],
+        address={"transfer_view": "tasks"},
+        kind="learned",
+        sentence=f"{what} {does} {{A}}: {value:.1%} of the examples are right"
+        f"{ci(ends, '.1%')}, against {majority:.1%} for always guessing the most frequent class.",
+        value=value,
+        interval=ends,
+        test=f"score test against {least:.1%}, {'half' if share == PROBED else 'a tenth'} of the way from the most "
+        f"frequent class to 100%, {counted(int(m['tested']), 'example')}",
+        n=int(m["tested"]),
+        severity=clipped(lacking(value, majority)),
+    )
 
 
 def _lifted(run: RunRecord) -> list[Finding]:
@@ -145,36 +149,60 @@ def _lifted(run: RunRecord) -> list[Finding]:
 # --- from the rows
 
 
-def _of_rows(found: Together, rows: Rows) -> list[Finding]:
-    about = rows.about
-    second = about["second"].fillna("").tolist() if about["second"].notna().any() else None
-    groups = same_examples(about["first"].fillna("").tolist(), second)
-    label = about["label"].to_numpy(dtype=object)
-    predicted = {run.run_id: rows.words(run.run_id, "predicted") for run in found.every if run.run_id in rows.values}
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What runs predicted of the examples, ``[n]`` each, and what the examples are.
+
+    Attributes:
+        groups: numbers of the examples that say the same.
+        compared: the runs against the best baseline.
+    """
+
+    label: np.ndarray[Any, Any]
+    groups: Int64
+    predicted: Mapping[str, np.ndarray[Any, Any]]
+    compared: Sequence[AgainstBaseline]
+
+    @classmethod
+    def of(cls, found: Together, rows: Rows) -> Answers:
+        about = rows.about
+        second = about["second"].fillna("").tolist() if about["second"].notna().any() else None
+        groups = same_examples(about["first"].fillna("").tolist(), second)
+        label = about["label"].to_numpy(dtype=object)
+        predicted = {
+            run.run_id: rows.words(run.run_id, "predicted") for run in found.every if run.run_id in rows.values
+        }
+        here = np.logical_and.reduce([rows.has(run_id) for run_id in predicted])
+        if not here.any():
+            return cls(label, groups, predicted, [])
+        right = {run_id: (answers == label)[here].astype(np.float64) for run_id, answers in predicted.items()}
+        known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
+        runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
+        majority = found.runs[0].metrics.get("majority", 0.0)
+        return cls(label, groups, predicted, against_baselines(runs, baselines, right, known, majority))
+
+
+def _of_rows(found: Together, rows: Rows, answers: Answers) -> list[Finding]:
+    best = {one.run.run_id: answers.predicted[one.best.run_id] for one in answers.compared}
     out = []
     for run in found.runs:
-        if run.run_id in predicted:
-            out += _classes(run, rows, label, predicted[run.run_id], groups)
-    here = np.logical_and.reduce([rows.has(run_id) for run_id in predicted])
-    if not here.any():
-        return out
-    right = {run_id: (answers == label)[here].astype(np.float64) for run_id, answers in predicted.items()}
-    known = Dependence.of_groups(groups[here], Unit.EXAMPLES)
-    runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
-    for compared in against_baselines(runs, baselines, right, known):
-        out += _against_baseline(compared, rows, label, predicted)
+        if run.run_id in answers.predicted:
+            out += _classes(run, rows, answers, best.get(run.run_id), len(found.baselines))
+    for compared in answers.compared:
+        out += _against_baseline(compared, rows, answers.label, answers.predicted)
     return out
 
 
 def _classes(
-    run: RunRecord,
-    rows: Rows,
-    label: np.ndarray[Any, Any],
-    predicted: np.ndarray[Any, Any],
-    groups: Int64,
+    run: RunRecord, rows: Rows, answers: Answers, of_baseline: np.ndarray[Any, Any] | None, baselines: int
 ) -> list[Finding]:
     """Classes that are recognized less often than by guessing classes as often as they occur; none of many classes,
-    of which each has few examples."""
+    of which each has few examples.
+
+    A classifier that knows nothing guesses the class that is frequent in training, and never the others: that alone
+    is a caution.
+    """
+    label, predicted, groups = answers.label, answers.predicted[run.run_id], answers.groups
     here = rows.has(run.run_id)
     if len(set(label[here])) >= MANY_CLASSES:
         return []
@@ -191,29 +219,45 @@ def _classes(
         found, p = share_against(right.astype(np.float64), known, share, tested)
         if np.isnan(p):
             continue
-        p = one_way(p, is_news=found.value < share)
+        fewer = Compared(Rival.ASKED, found.value - share, p)
+        lead, p = _informed(str(name), answers, here, predicted, of_baseline)
         never = not (predicted[here] == name).any()
         does = "never predicts" if never else "hardly recognizes"
         of = f"{int(right.sum()):,} of {counted(examples, 'example')}"
-        out.append(
-            finding(
-                _entry(run),
-                [run],
-                address=_view(run) | {"gold": str(name)},
-                kind=f"class-missed-{kebab(str(name))}",
-                level=Level.BLIND_SPOT,
-                sentence=f"A classifier on {{A}} {does} the class '{name}': {of} right{ci(found.interval, '.0%')}, "
-                f"where guessing gives {share:.0%}.",
-                value=found.value,
-                interval=found.interval,
-                p=p,
-                test=in_test(f"score test against {share:.0%}, the share of the class", found),
-                n=found.units,
-                severity=clipped(1 - found.value),
-                examples=_surest(run, rows, label, of_class & (predicted != name)) if p < ALPHA else (),
-            )
+        out += less_than_asked(
+            _entry(run),
+            [run],
+            fewer,
+            [] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, min(1.0, p * baselines))],
+            address=_view(run) | {"gold": str(name)},
+            kind=f"class-missed-{kebab(str(name))}",
+            sentence=f"A classifier on {{A}} {does} the class '{name}': {of} right{ci(found.interval, '.0%')}, "
+            f"where guessing gives {share:.0%}.",
+            value=found.value,
+            interval=found.interval,
+            test=in_test(f"score test against {share:.0%}, the share of the class", found),
+            n=found.units,
+            severity=clipped(1 - found.value),
+            examples=_surest(run, rows, label, of_class & (predicted != name)) if fewer.behind < ALPHA else (),
         )
     return out
+
+
+def _informed(
+    name: str, answers: Answers, here: Bool, predicted: np.ndarray[Any, Any], of_baseline: np.ndarray[Any, Any] | None
+) -> tuple[float, float]:
+    """How much better than the best baseline a class is recognized, and the p-value of that; NaN without a baseline.
+
+    Compared is how much more often the class is predicted where it is right than where it is not (Youden 1950): how
+    often a class is predicted, without knowledge, differs between classifiers too.
+    """
+    if of_baseline is None or any(answer is None for answer in of_baseline[here]):
+        return np.nan, np.nan
+    is_right = (answers.label == name)[here]
+    weight = np.where(is_right, 1 / is_right.mean(), -1 / (~is_right).mean())
+    apart = weight * ((predicted == name)[here].astype(np.float64) - (of_baseline == name)[here])
+    known = Dependence.of_groups(answers.groups[here], Unit.EXAMPLES)
+    return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known)[0])
 
 
 def _against_baseline(

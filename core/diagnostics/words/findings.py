@@ -27,8 +27,8 @@ from blindspot.numerics.statistics.against import (
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
-from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
+from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of, share_and_chance
 from blindspot.runs.findings.parts import (
     Rows,
     Together,
@@ -36,13 +36,16 @@ from blindspot.runs.findings.parts import (
     clipped,
     coverage,
     finding,
+    graded,
     kebab,
     lacking,
+    less_than_asked,
     number,
     one_way,
     rows_of,
     together,
 )
+from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
@@ -87,26 +90,44 @@ def _analogies(found: Together, rows: Rows) -> list[Finding]:
     def asked(run: RunRecord, here: Bool) -> _Asked:
         return _Asked(run, rows, np.flatnonzero(here).astype(np.int64), hits[run.run_id][here], left[here], right[here])
 
+    best = {run.run_id: base for run, base in found.against_best("accuracy") if base.run_id in hits}
+
+    def rivals(run: RunRecord, here: Bool) -> list[Compared]:
+        """The best baseline on the questions that both were asked among those ``here``; nothing without one."""
+        if run.run_id not in best:
+            return []
+        base = best[run.run_id].run_id
+        both = here & rows.has(base)
+        if not both.any():
+            return [Compared(Rival.BASELINE, np.nan, np.nan)]
+        apart = hits[run.run_id][both] - hits[base][both]
+        change, p = change_against(float(apart.mean()), *of_ends(apart, left[both], right[both]))
+        return [Compared(Rival.BASELINE, change.value, min(1.0, p * len(found.baselines)))]
+
     out = []
     for run in found.runs:
         if run.run_id not in hits:
             continue
         here = rows.has(run.run_id)
         names = [str(name) for name in dict.fromkeys(section[here])]
-        out += _all_questions(asked(run, here))
+        out += _all_questions(asked(run, here), rivals(run, here))
         for name in names:
-            out += _section(asked(run, here & (section == name)), name)
+            inside = here & (section == name)
+            out += _section(asked(run, inside), name, rivals(run, inside))
         if len(names) > 1:
             out += _weakest(asked(run, here), section[here], names)
     here = np.logical_and.reduce([rows.has(run_id) for run_id in hits])
     if here.any():
         values = {run_id: own[here] for run_id, own in hits.items()}
-        for compared in _by_pairs(found, values, left[here], right[here]):
+        chance = 1 / max(2.0, found.runs[0].metrics.get("candidates", 0.0))
+        for compared in _by_pairs(found, values, left[here], right[here], chance):
             out += against_baseline(analogy.ENTRY, compared, "at analogies", "t test", _view(compared.run))
     return out
 
 
-def _by_pairs(found: Together, values: dict[str, Float64], left: Int64, right: Int64) -> list[AgainstBaseline]:
+def _by_pairs(
+    found: Together, values: dict[str, Float64], left: Int64, right: Int64, chance: float
+) -> list[AgainstBaseline]:
     """As ``against_baselines``, of questions that share pairs of words."""
     out = []
     for run, best in found.against_best("accuracy"):
@@ -116,7 +137,11 @@ def _by_pairs(found: Together, values: dict[str, Float64], left: Int64, right: I
         difference, p = change_against(float(apart.mean()), *of_ends(apart, left, right))
         if not np.isnan(p):
             own, low = (float(values[one.run_id].mean()) for one in (run, best))
-            out.append(AgainstBaseline(run, best, own, low, difference, min(1.0, p * len(found.baselines))))
+            moved, known = of_ends(values[run.run_id], left, right)
+            _, p_chance = bounded_against(own, moved, known, known.units, chance)
+            of_chance = Compared(Rival.CHANCE, own - chance, p_chance)
+            p = min(1.0, p * len(found.baselines))
+            out.append(AgainstBaseline(run, best, own, low, difference, p, of_chance))
     return out
 
 
@@ -169,59 +194,53 @@ def units_of(found: Estimate) -> str:
     return found.independent.replace(Unit.TEXTS, "pairs of words")
 
 
-def _all_questions(asked: _Asked) -> list[Finding]:
+def _all_questions(asked: _Asked, baselines: Sequence[Compared]) -> list[Finding]:
     found, p = asked.against(LEAST)
     if np.isnan(p):
         return []
     weak = found.value < LEAST
     questions = counted(len(asked.hits), "analogy", "analogies")
-    return [
-        finding(
-            analogy.ENTRY,
-            [asked.run],
-            address=_view(asked.run),
-            kind="analogies",
-            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
-            sentence=f"{{A}} answers {'only ' if weak else ''}{found.value:.0%} of {questions} right"
-            f"{ci(found.interval, '.0%')}.",
-            value=found.value,
-            interval=found.interval,
-            p=p,
-            test=f"score test against {LEAST:.0%}, {units_of(found)}",
-            n=found.units,
-            severity=clipped(1 - found.value),
-        )
-    ]
+    return graded(
+        analogy.ENTRY,
+        [asked.run],
+        Compared(Rival.ASKED, found.value - LEAST, p),
+        baselines,
+        address=_view(asked.run),
+        kind="analogies",
+        sentence=f"{{A}} answers {'only ' if weak else ''}{found.value:.0%} of {questions} right"
+        f"{ci(found.interval, '.0%')}.",
+        value=found.value,
+        interval=found.interval,
+        test=f"score test against {LEAST:.0%}, {units_of(found)}",
+        n=found.units,
+        severity=clipped(1 - found.value),
+    )
 
 
-def _section(asked: _Asked, name: str) -> list[Finding]:
+def _section(asked: _Asked, name: str, baselines: Sequence[Compared]) -> list[Finding]:
     """A section of which hardly a question is answered right; with too few pairs of words for a test, counted."""
     found, p = asked.against(KNOWN)
     tested = not np.isnan(p)
     if not tested and found.value >= LEAST:
         return []
-    p = one_way(p, is_news=found.value < KNOWN)
+    fewer = Compared(Rival.ASKED, found.value - KNOWN, p)
     right = f"only {found.value:.0%}" if found.value else "none"
-    return [
-        finding(
-            analogy.ENTRY,
-            [asked.run],
-            address=_view(asked.run, name),
-            kind=f"relation-unknown-{kebab(name)}",
-            level=Level.BLIND_SPOT if tested else Level.CAUTION,
-            sentence=f"{{A}} barely knows the relation '{name}': it answers {right} of "
-            f"{counted(len(asked.hits), 'question')} right{ci(found.interval, '.0%')}.",
-            value=found.value,
-            interval=found.interval,
-            p=p if tested else None,
-            test=f"score test against {KNOWN:.0%}, {units_of(found)}"
-            if tested
-            else f"counted; {counted(found.units, 'pair of words', 'pairs of words')} are too few for a test",
-            n=found.units,
-            severity=clipped(1 - found.value),
-            examples=asked.examples(asked.hits < 1) if not tested or p < ALPHA else (),
-        )
-    ]
+    said: dict[str, Any] = {
+        "address": _view(asked.run, name),
+        "kind": f"relation-unknown-{kebab(name)}",
+        "sentence": f"{{A}} barely knows the relation '{name}': it answers {right} of "
+        f"{counted(len(asked.hits), 'question')} right{ci(found.interval, '.0%')}.",
+        "value": found.value,
+        "interval": found.interval,
+        "n": found.units,
+        "severity": clipped(1 - found.value),
+        "examples": asked.examples(asked.hits < 1) if not tested or fewer.behind < ALPHA else (),
+    }
+    if tested:
+        test = f"score test against {KNOWN:.0%}, {units_of(found)}"
+        return less_than_asked(analogy.ENTRY, [asked.run], fewer, baselines, test=test, **said)
+    few = f"counted; {counted(found.units, 'pair of words', 'pairs of words')} are too few for a test"
+    return [finding(analogy.ENTRY, [asked.run], level=Level.CAUTION, test=few, **said)]
 
 
 def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str]) -> list[Finding]:
@@ -275,23 +294,24 @@ def _categories(found: Together, material: Material) -> list[Finding]:
         hits[item[places]] = 0.0
         hits[item[places[right_here[places]]]] = 1.0
         right[str(run_id)] = hits
-    out = []
-    for run in found.runs:
-        if run.run_id not in right:
-            continue
-        here = ~np.isnan(right[run.run_id])
-        known = Dependence.of_groups(group[here], Unit.CLASSES)
-        out += _purity(run, right[run.run_id][here], known)
-        out += _lost(run, rows.iloc[of_run[run.run_id]], list(classes))
     every = np.stack(list(right.values()))
     here = ~np.isnan(every).any(axis=0)
+    compared: list[AgainstBaseline] = []
     if here.any():
         values = {run_id: own[here] for run_id, own in right.items()}
         known = Dependence.of_groups(group[here], Unit.CLASSES)
         runs, baselines = ([run for run in some if run.run_id in right] for some in (found.runs, found.baselines))
-        for compared in against_baselines(runs, baselines, values, known):
-            at = "at sorting words by kind"
-            out += against_baseline(categorization.ENTRY, compared, at, "sign flips", _clusters(compared.run))
+        compared = against_baselines(runs, baselines, values, known, found.runs[0].metrics["chance"])
+    rivals, out = {one.run.run_id: one.compared for one in compared}, []
+    for run in found.runs:
+        if run.run_id in right:
+            own = ~np.isnan(right[run.run_id])
+            known, rival = Dependence.of_groups(group[own], Unit.CLASSES), rivals.get(run.run_id)
+            out += _purity(run, right[run.run_id][own], known, [rival] if rival else [])
+            out += _lost(run, rows.iloc[of_run[run.run_id]], list(classes))
+    for one in compared:
+        at = "at sorting words by kind"
+        out += against_baseline(categorization.ENTRY, one, at, "sign flips", _clusters(one.run))
     return out
 
 
@@ -300,7 +320,7 @@ def _clusters(run: RunRecord) -> dict[str, str]:
     return {"words_view": "categories", "categories_of": run.plan.dataset, "categories_by": str(run.plan.variant)}
 
 
-def _purity(run: RunRecord, right: Float64, known: Dependence) -> list[Finding]:
+def _purity(run: RunRecord, right: Float64, known: Dependence, baselines: Sequence[Compared]) -> list[Finding]:
     chance = run.metrics["chance"]
     least = chance + LEAST * (1 - chance)
     found, p = share_against(right, known, least)
@@ -308,23 +328,21 @@ def _purity(run: RunRecord, right: Float64, known: Dependence) -> list[Finding]:
         return []
     weak = found.value < least
     said = "hardly sorts words by kind" if weak else "sorts words by kind"
-    return [
-        finding(
-            categorization.ENTRY,
-            [run],
-            address=_clusters(run),
-            kind="purity",
-            level=Level.BLIND_SPOT if weak else Level.STRENGTH,
-            sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found.interval, '.0%')}, against "
-            f"{chance:.0%} for shuffled classes.",
-            value=found.value,
-            interval=found.interval,
-            p=p,
-            test=f"score test against {least:.0%}, a tenth of the way from chance to pure, {found.independent}",
-            n=found.units,
-            severity=clipped(lacking(found.value, chance)),
-        )
-    ]
+    return graded(
+        categorization.ENTRY,
+        [run],
+        Compared(Rival.ASKED, found.value - least, p),
+        [share_and_chance(right, known, chance), *baselines],
+        address=_clusters(run),
+        kind="purity",
+        sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found.interval, '.0%')}, against "
+        f"{chance:.0%} for shuffled classes.",
+        value=found.value,
+        interval=found.interval,
+        test=f"score test against {least:.0%}, a tenth of the way from chance to pure, {found.independent}",
+        n=found.units,
+        severity=clipped(lacking(found.value, chance)),
+    )
 
 
 def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> list[Finding]:

@@ -6,23 +6,16 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.runs.findings.rule import Compared, Level, p_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
 
-
-class Level(StrEnum):
-    """How much a finding matters, worst first."""
-
-    BLIND_SPOT = "blind spot"  # worse than chance, than a lexical baseline, or than the meaning demands
-    CAUTION = "caution"  # not comparable, no significant difference, ties, leak, truncation, low coverage
-    STRENGTH = "strength"
-
+__all__ = ["MOST_EXAMPLES", "Compared", "Example", "Finding", "FindingsOf", "Level", "Material"]
 
 MOST_EXAMPLES = 3
 _PLACE = re.compile(r"\{([A-Z])\}")
@@ -53,7 +46,9 @@ class Finding:
             the second, and so on; ``said`` fills them in.
         value, interval: the number in the sentence, and its 95% interval where there is one.
         test: the test in words ("exact sign test over 200 sentences"), or how a fact was counted.
-        p: two-sided, uncorrected; None for a fact that is counted, not tested.
+        against: what a strength or a blind spot is better or worse than; its p follows from them by the one rule
+            (``rule.p_of``), and what is given is not taken.
+        p: two-sided, uncorrected; None for a fact that is counted, not tested, which is a caution.
         n: number of independent things that the test rests on.
         severity: from 0 to 1, comparable between diagnostics: the distance of the value from where it should be, as a
             share of the largest possible distance.
@@ -75,10 +70,13 @@ class Finding:
     page: str
     interval: Interval | None = None
     p: float | None = None
+    against: tuple[Compared, ...] = ()
     address: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
 
     def __post_init__(self) -> None:
+        if self.level is not Level.CAUTION:
+            object.__setattr__(self, "p", p_of(self.level, self.against))
         if not (self.p is None or 0.0 <= self.p <= 1.0) or not 0.0 <= self.severity <= 1.0 or not self.runs:
             raise ValueError(f"finding {self.kind}: p {self.p}, severity {self.severity}, {len(self.runs)} runs")
         if len(self.examples) > MOST_EXAMPLES:

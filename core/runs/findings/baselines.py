@@ -10,21 +10,27 @@ import numpy as np
 
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.against import share_against
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.runs.findings import Finding, Level
-from blindspot.runs.findings.parts import finding
+from blindspot.runs.findings import Compared, Finding, Level
+from blindspot.runs.findings.parts import clipped, finding
+from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Float64
 
 BASELINES = ("random-projection", "lsa")  # encoders without knowledge of meaning
+AND_CHANCE = ", and better than chance"  # at the end of the test of a strength against a baseline
 
 
 @dataclass(frozen=True)
 class AgainstBaseline:
-    """A run's score less that of the best baseline; p is corrected for the choice of the best (Bonferroni)."""
+    """A run's score less that of the best baseline; p is corrected for the choice of the best (Bonferroni).
+
+    ``chance`` compares the score with what it would be if nothing was known.
+    """
 
     run: RunRecord
     best: RunRecord
@@ -32,15 +38,25 @@ class AgainstBaseline:
     reached: float
     difference: Estimate
     p: float
+    chance: Compared
+
+    @property
+    def compared(self) -> Compared:
+        return Compared(Rival.BASELINE, self.difference.value, self.p)
 
 
 def against_baselines(
-    runs: Sequence[RunRecord], baselines: Sequence[RunRecord], values: Mapping[str, Float64], known: Dependence
+    runs: Sequence[RunRecord],
+    baselines: Sequence[RunRecord],
+    values: Mapping[str, Float64],
+    known: Dependence,
+    chance: float,
 ) -> list[AgainstBaseline]:
     """Every run but the baselines themselves against the best one; nothing if the items allow no test.
 
     Args:
         values: by run id the values ``[m]`` whose mean is the score, from 0 to 1: more is better.
+        chance: the score by chance.
     """
     lexical = {run.plan.variant.encoder for run in baselines}
     own = [run for run in runs if run.plan.variant.encoder not in lexical]
@@ -58,13 +74,28 @@ def against_baselines(
             float(reached.mean()),
             statistics.difference(values[run.run_id], reached, known),
             p,
+            share_and_chance(values[run.run_id], known, chance),
         )
         for run, p in zip(own, p_values.tolist(), strict=True)
     ]
 
 
+def share_and_chance(values: Float64, known: Dependence, chance: float) -> Compared:
+    """A mean of ``values [m]`` from 0 to 1 against what it is by chance."""
+    if not 0.0 < chance < 1.0:
+        return Compared(Rival.CHANCE, float(values.mean()) - chance, np.nan)
+    found, p = share_against(values, known, chance)
+    return Compared(Rival.CHANCE, found.value - chance, p)
+
+
 def findings_of(
-    entry: DiagnosticEntry, found: AgainstBaseline, at: str, said: str, test: str, address: Mapping[str, str]
+    entry: DiagnosticEntry,
+    found: AgainstBaseline,
+    at: str,
+    said: str,
+    test: str,
+    address: Mapping[str, str],
+    others: Sequence[Compared] = (),
 ) -> list[Finding]:
     """The difference as a hypothesis, significant or not; where it is not, also that fact.
 
@@ -72,6 +103,7 @@ def findings_of(
         at: what the run is better or worse at, to follow "{A} is better": ``at ranking matches``.
         said: both scores and the difference with its interval.
         test: in words, without what is added here.
+        others: further baselines, which a strength must be better than too.
     """
     difference, is_below = found.difference, found.difference.value < 0
     than = f"than {{B}}, which knows only spelling and words, {at}: {said}."
@@ -82,6 +114,7 @@ def findings_of(
         "address": address,
     }
     runs = [found.run, found.best]
+    strength = (found.chance, found.compared, *others)
     out = [
         finding(
             entry,
@@ -89,9 +122,9 @@ def findings_of(
             kind="worse-than-baseline" if is_below else "better-than-baseline",
             level=Level.BLIND_SPOT if is_below else Level.STRENGTH,
             sentence=f"{{A}} is {'worse' if is_below else 'better'} {than}",
-            test=f"{test}, corrected for the choice of the best such model",
-            p=found.p,
-            severity=abs(difference.value),
+            test=f"{test}, corrected for the choice of the best such model{'' if is_below else AND_CHANCE}",
+            against=(found.compared,) if is_below else strength,
+            severity=clipped(abs(difference.value)),
             **common,
         )
     ]
@@ -104,7 +137,7 @@ def findings_of(
                 level=Level.CAUTION,
                 sentence=f"{{A}} is not significantly better {than}",
                 test=f"not significant: {test}, {p_in_words(found.p)}",
-                severity=1.0 - found.score,
+                severity=clipped(1.0 - found.score),
                 **common,
             )
         )

@@ -18,7 +18,8 @@ import pandas as pd
 from blindspot.diagnostic import FIT_ON, DiagnosticEntry
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.findings import Finding, Level, Material
+from blindspot.runs.findings import Compared, Example, Finding, Level, Material
+from blindspot.runs.findings.rule import Rival, furthest_ahead
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import caseless
@@ -129,6 +130,39 @@ def finding(
     return Finding(
         diagnostic=entry.id, dataset=plan.dataset, runs=tuple(runs), address={**chosen, **(address or {})}, **said
     )
+
+
+def graded(
+    entry: DiagnosticEntry,
+    runs: Sequence[RunRecord],
+    asked: Compared,
+    others: Sequence[Compared],
+    *,
+    examples: tuple[Example, ...] = (),
+    **said: Any,
+) -> list[Finding]:
+    """What a score says that a value is asked of: a strength where it is more, else a caution, and a blind spot where
+    chance or a baseline is better too.
+
+    Args:
+        others: chance, if the score can be worse than it, and baselines; a strength must be better than all of these.
+        examples: where it is less.
+    """
+    if asked.lead >= 0:
+        return [finding(entry, runs, level=Level.STRENGTH, against=(asked, *others), **said)]
+    return less_than_asked(entry, runs, asked, others, examples=examples, **said)
+
+
+def less_than_asked(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], asked: Compared, others: Sequence[Compared], **said: Any
+) -> list[Finding]:
+    """The two findings where less is reached than is asked for; of one kind, so that the worse one is shown alone."""
+    out = [finding(entry, runs, level=Level.CAUTION, p=asked.behind, **said)]
+    if better := furthest_ahead(others):
+        than = "chance" if better.rival is Rival.CHANCE else "the best model that knows no meaning"
+        said["test"] += f"; worse than {than} too"
+        out.append(finding(entry, runs, level=Level.BLIND_SPOT, against=(asked, better), **said))
+    return out
 
 
 def coverage(

@@ -164,12 +164,32 @@ def collect(
 
 
 def discoveries(findings: Sequence[Finding], alpha: float = ALPHA) -> list[Discovery]:
-    """Facts, and findings with a false discovery rate of at most ``alpha`` over all tests; worst first."""
-    p_values = [finding.p for finding in findings if finding.p is not None]
-    adjusted = iter(benjamini_hochberg(np.array(p_values, dtype=np.float64)).tolist())
-    every = [Discovery(finding, None if finding.p is None else next(adjusted)) for finding in findings]
+    """Facts, and findings with a false discovery rate of at most ``alpha``; worst first.
+
+    The rate is controlled over strengths and blind spots together, and among the findings of each level: many true
+    cautions or blind spots must not make room for a false strength. A tested caution whose blind spot is shown is
+    left out.
+    """
+    adjusted = _adjusted(findings)
+    every = [Discovery(finding, p) for finding, p in zip(findings, adjusted, strict=True)]
     kept = [one for one in every if one.adjusted is None or one.adjusted <= alpha]
+    worse = {one.finding.id for one in kept if one.finding.level is Level.BLIND_SPOT}
+    kept = [
+        one
+        for one in kept
+        if not (one.finding.level is Level.CAUTION and one.adjusted is not None and one.finding.id in worse)
+    ]
     return sorted(kept, key=lambda one: (LEVELS.index(one.finding.level), -one.finding.severity))
+
+
+def _adjusted(findings: Sequence[Finding]) -> list[float | None]:
+    """The p-value of each after Benjamini and Hochberg, the largest of those in the families that it is in."""
+    p = np.array([np.nan if one.p is None else one.p for one in findings], dtype=np.float64)
+    out = np.zeros(len(p))
+    for family in (*({level} for level in LEVELS), {Level.BLIND_SPOT, Level.STRENGTH}):
+        inside = np.array([one.level in family for one in findings], dtype=np.bool_) & ~np.isnan(p)
+        out[inside] = np.maximum(out[inside], benjamini_hochberg(p[inside]))
+    return [None if np.isnan(own) else float(value) for own, value in zip(p, out, strict=True)]
 
 
 def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], list[RunRecord]]:

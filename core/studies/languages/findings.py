@@ -11,6 +11,7 @@ from blindspot.names import is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.findings import Example, Finding, Level
+from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -51,6 +52,7 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
                 test=f"exact binomial test over {bias.wrong:,} mistakes among {bias.queries:,} queries, in a pool of "
                 f"{counted(pooled, 'language')} and English",
                 p=bias.p,
+                against=by_chance(bias.expected - value * bias.queries / bias.wrong, bias.p) if is_bias else (),
                 n=bias.wrong,
                 severity=value,
                 page="languages",
@@ -123,5 +125,6 @@ def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Setting
             test=f"exact binomial test over {counted(worst.n, 'mistake')}, the smallest p of "
             f"{counted(len(tested), 'language')}, corrected for their number",
             p=p,
+            against=by_chance(-worst.value, p),
         )
     ]

@@ -28,7 +28,8 @@ from tests.support.finding_runs import discovered, kinds, run_record
 from tests.support.small_world import SMALL_PAIRS, GramEncoder
 from tests.support.world import World
 
-RUN, OTHER = run_record("evalrank", "one"), run_record("evalrank", "other")
+RUN = run_record("evalrank", "one", metrics={"background": 1_000.0})
+OTHER = run_record("evalrank", "other")
 BASELINE = run_record("evalrank", "random-projection")
 M = 160  # pairs of two texts of their own
 BACKGROUND = 1_000

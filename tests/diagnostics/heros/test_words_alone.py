@@ -36,7 +36,7 @@ def sentences(rows: list[tuple[str, ...]], subsets: tuple[str, ...] = RIGHT) -> 
 def alone_of(outcomes: list[float], groups: list[int] | None = None) -> Alone:
     values = np.array(outcomes)
     known = Dependence.of_groups(np.array(groups or range(len(values)), dtype=np.int64), Unit.SENTENCES)
-    return Alone(dict.fromkeys(Words, values), known)
+    return Alone(dict.fromkeys(Words, values), known, 0.5, {})
 
 
 def test_the_right_rewrite_must_share_more_words() -> None:
@@ -85,7 +85,10 @@ def test_sentences_of_the_same_original_are_flipped_together() -> None:
 
 def test_the_best_measure_is_chosen_and_p_of_kinds_corrected() -> None:
     alone = Alone(
-        {Words.JACCARD: np.zeros(40), Words.ROUGE_1: np.tile([1.0, 0.0], 20), Words.BAG: np.zeros(40)}, of_singles(40)
+        {Words.JACCARD: np.zeros(40), Words.ROUGE_1: np.tile([1.0, 0.0], 20), Words.BAG: np.zeros(40)},
+        of_singles(40),
+        0.5,
+        {},
     )
     codes = np.repeat([0, 1], 20).astype(np.uint8)
     kinds = words_alone.kinds_of(np.arange(40), OwnColumn("kind", ("x", "y"), codes))

@@ -60,7 +60,7 @@ def of_model(store: MadeUp, kind: str) -> list[Finding]:
     return [one for one in shown(store, findings, kind) if one.variants[0].encoder == "model"]
 
 
-def test_a_model_that_follows_people_is_a_strength_and_one_that_does_not_a_blind_spot() -> None:
+def test_a_model_that_follows_people_is_a_strength_and_one_that_does_not_a_caution() -> None:
     rng = np.random.default_rng(1)
     store, _ = made_up(rng, {"model": 0.9})
     (good,) = of_model(store, "order-of-people")
@@ -68,7 +68,12 @@ def test_a_model_that_follows_people_is_a_strength_and_one_that_does_not_a_blind
     assert good.interval is not None
     assert good.interval.low < good.value < good.interval.high
     (bad,) = of_model(made_up(rng, {"model": 0.0})[0], "order-of-people")
-    assert bad.level is Level.BLIND_SPOT
+    assert bad.level is Level.CAUTION, "no worse than chance"
+    (worse,) = of_model(made_up(rng, {"model": -0.2, "lsa": 0.8})[0], "order-of-people")
+    assert worse.level is Level.BLIND_SPOT, "a baseline does better"
+    (against,) = of_model(made_up(rng, {"model": -0.6})[0], "order-of-people")
+    assert against.level is Level.BLIND_SPOT, "worse than chance"
+    assert not of_model(made_up(rng, {"model": 0.7, "lsa": 0.7})[0], "order-of-people"), "no better than a baseline"
     assert bad.severity > good.severity
     assert len(bad.examples) == 3
     assert bad.address["sim_a"] == "model~none"

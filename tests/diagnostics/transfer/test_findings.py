@@ -54,22 +54,37 @@ def of_model(store: MadeUp, kind: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize(
-    ("dataset", "rate", "level"),
+    ("dataset", "rate", "of_baseline", "level"),
     [
-        ("task", 0.46, Level.BLIND_SPOT),
-        ("task", 0.7, Level.STRENGTH),
-        (DEMO, 0.5, Level.BLIND_SPOT),
-        (DEMO, 0.65, Level.BLIND_SPOT),
-        (DEMO, 0.9, Level.STRENGTH),
+        ("task", 0.46, None, Level.CAUTION),
+        ("task", 0.46, 0.8, Level.BLIND_SPOT),
+        ("task", 0.3, None, Level.BLIND_SPOT),
+        ("task", 0.7, None, Level.STRENGTH),
+        ("task", 0.7, 0.5, Level.STRENGTH),
+        (DEMO, 0.5, None, Level.CAUTION),
+        (DEMO, 0.65, None, Level.CAUTION),
+        (DEMO, 0.65, 0.9, Level.BLIND_SPOT),
+        (DEMO, 0.9, None, Level.STRENGTH),
     ],
 )
-def test_a_task_that_can_be_learned_or_not(dataset: str, rate: float, level: Level) -> None:
+def test_a_task_that_can_be_learned_or_not(dataset: str, rate: float, of_baseline: float | None, level: Level) -> None:
+    """A caution if no more than chance is reached, a blind spot if that or a baseline is better."""
     rng = np.random.default_rng(1)
     store = made_up(rng, dataset)
     add(store, "model", guessed(rng, rate))
+    if of_baseline is not None:
+        add(store, "lsa", guessed(rng, of_baseline))
     (found,) = of_model(store, "learned")
     assert found.level is level
     assert found.value == store.runs[0].metrics["accuracy"]
+
+
+def test_what_a_baseline_learns_as_well_is_no_strength() -> None:
+    rng = np.random.default_rng(1)
+    store = made_up(rng)
+    add(store, "model", guessed(rng, 0.8))
+    add(store, "lsa", guessed(rng, 0.8))
+    assert not of_model(store, "learned")
 
 
 def test_a_baseline_that_is_right_more_often_or_as_often() -> None:
@@ -104,7 +119,10 @@ def test_a_class_that_is_never_predicted() -> None:
     store = made_up(rng, share=0.3)
     add(store, "model", (store.about["label"] == "no").to_numpy())
     (found,) = of_model(store, "class-missed")
-    assert (found.kind, found.level, found.value) == ("class-missed-yes", Level.BLIND_SPOT, 0.0)
+    assert (found.kind, found.level, found.value) == ("class-missed-yes", Level.CAUTION, 0.0)
+    add(store, "lsa", guessed(rng, 0.9))
+    (found,) = of_model(store, "class-missed")
+    assert found.level is Level.BLIND_SPOT, "the baseline recognizes it"
     assert "never predicts" in found.sentence
     assert found.address["gold"] == "yes"
     fair = made_up(rng, share=0.3)

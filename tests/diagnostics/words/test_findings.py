@@ -59,7 +59,7 @@ def test_a_relation_that_a_model_does_not_know() -> None:
     store = questions(PAIRS | {"opposite": 25})
     answer(store, "model", {"capital": 0.9, "plural": 0.9, "opposite": 1e-9}, np.random.default_rng(0))
     (found,) = shown(store, of_analogies, "relation-unknown")
-    assert found.level is Level.BLIND_SPOT
+    assert found.level is Level.CAUTION, "no worse than chance"
     assert found.kind == "relation-unknown-opposite"
     assert found.n == 25
     assert found.address["analogy_section"] == "opposite"
@@ -67,6 +67,9 @@ def test_a_relation_that_a_model_does_not_know() -> None:
     assert len({dict(example.texts)["right"] for example in found.examples}) == 3
     (weakest,) = shown(store, of_analogies, "weakest")
     assert "'opposite'" in weakest.sentence
+    answer(store, "lsa", ALL | {"opposite": 0.5}, np.random.default_rng(1))
+    (found,) = [one for one in shown(store, of_analogies, "relation-unknown") if one.variants[0].encoder == "model"]
+    assert found.level is Level.BLIND_SPOT, "the baseline knows it"
 
 
 def test_of_few_words_it_is_counted() -> None:
@@ -138,10 +141,17 @@ def cluster(store: MadeUp, encoder: str, rates: Sequence[float], rng: np.random.
 
 
 def test_clusters_no_purer_than_chance_and_pure_ones() -> None:
-    for rate, level in ((0.15, Level.BLIND_SPOT), (0.8, Level.STRENGTH)):
+    for rate, of_baseline, level in (
+        (0.15, None, Level.CAUTION),
+        (0.15, 0.7, Level.BLIND_SPOT),
+        (0.8, None, Level.STRENGTH),
+        (0.8, 0.3, Level.STRENGTH),
+    ):
         store = categories()
         cluster(store, "model", [rate] * CLASSES, np.random.default_rng(4))
-        (found,) = shown(store, of_categories, "purity")
+        if of_baseline is not None:
+            cluster(store, "lsa", [of_baseline] * CLASSES, np.random.default_rng(5))
+        (found,) = [one for one in shown(store, of_categories, "purity") if one.variants[0].encoder == "model"]
         assert found.level is level
         assert found.value == pytest.approx(store.runs[0].metrics["purity"])
         assert not shown(store, of_categories, "categories-lost")

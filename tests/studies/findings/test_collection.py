@@ -9,6 +9,7 @@ import pytest
 from blindspot.diagnostic import all_diagnostics
 from blindspot.errors import BlindspotError
 from blindspot.runs.findings import Finding, Level, Material
+from blindspot.runs.findings.rule import Compared, Rival, by_chance, furthest_ahead, p_of
 from blindspot.store.records import RunRecord
 from blindspot.studies.findings import collection, general
 from blindspot.studies.findings.collection import RunsOf, Selection, collect, discoveries, select
@@ -29,7 +30,52 @@ def filled(module_world: World) -> World:
 
 
 def finding(run: RunRecord, p: float | None, severity: float = 0.5, level: Level = Level.BLIND_SPOT) -> Finding:
-    return Finding("kind", level, "{A} fails.", "evalrank", "d", (run,), 1.0, "a test", 10, severity, "evalrank", p=p)
+    """One with this p-value; None for a counted fact, a caution."""
+    lead = 0.1 if level is Level.STRENGTH else -0.1
+    against = () if p is None else by_chance(lead, p)
+    level = Level.CAUTION if p is None else level
+    return Finding(
+        "kind", level, "{A} fails.", "evalrank", "d", (run,), 1.0, "a test", 10, severity, "evalrank",
+        p=p, against=against,
+    )  # fmt: skip
+
+
+def compared(rival: Rival, lead: float, p: float) -> Compared:
+    return Compared(rival, lead, p)
+
+
+def test_a_strength_beats_chance_and_every_baseline_and_a_blind_spot_is_worse_than_one_of_them() -> None:
+    chance, asked, baseline = Rival
+    ahead, far_ahead = compared(chance, 0.1, 0.03), compared(baseline, 0.2, 0.001)
+    behind, no_test = compared(baseline, -0.1, 0.002), compared(baseline, 0.1, float("nan"))
+    less = compared(asked, -0.3, 1e-6)
+    for level, against, p in (
+        (Level.STRENGTH, (ahead,), 0.03),
+        (Level.STRENGTH, (ahead, far_ahead), 0.03),
+        (Level.STRENGTH, (ahead, behind), 1.0),
+        (Level.STRENGTH, (compared(chance, -0.02, 0.5), far_ahead), 1.0),  # better than a baseline that is below chance
+        (Level.STRENGTH, (ahead, no_test), 1.0),
+        (Level.STRENGTH, (compared(asked, 0.2, 0.01), far_ahead), 0.01),
+        (Level.BLIND_SPOT, (behind,), 0.002),
+        (Level.BLIND_SPOT, (less, behind), 0.002),
+        (Level.BLIND_SPOT, (less, compared(chance, 0.01, 0.7)), 1.0),
+        (Level.BLIND_SPOT, by_chance(-0.1, 0.04), 0.04),
+    ):
+        assert p_of(level, against) == p
+    for level, against in (
+        (Level.STRENGTH, ()),
+        (Level.STRENGTH, (far_ahead,)),  # chance is not compared
+        (Level.BLIND_SPOT, (less,)),  # more may be asked for than anything reaches
+    ):
+        with pytest.raises(ValueError, match="against"):
+            p_of(level, against)
+
+
+def test_the_rival_that_is_surest_to_be_better_costs_the_choice() -> None:
+    chance, _, baseline = Rival
+    assert furthest_ahead([]) is None
+    found = furthest_ahead([compared(chance, 0.1, 1e-9), compared(baseline, -0.2, 0.01)])
+    assert found == compared(baseline, -0.2, 0.02)
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +103,20 @@ def test_what_is_not_significant_is_left_out_and_the_worst_comes_first(run: RunR
 def test_facts_do_not_count_as_tests(run: RunRecord) -> None:
     assert [one.adjusted for one in discoveries([finding(run, 0.04), *[finding(run, None)] * 9])][:1] == [0.04]
     assert discoveries([finding(run, 0.04), *[finding(run, 0.9)] * 9]) == []
+
+
+def test_true_findings_of_one_level_make_no_room_for_false_ones_of_another(run: RunRecord) -> None:
+    """Of all together 0.04 is within the false discovery rate; among the strengths it is not."""
+    strengths = [finding(run, p, level=Level.STRENGTH) for p in (0.04, *[0.5] * 9)]
+    for level in (Level.BLIND_SPOT, Level.CAUTION):
+        many = [finding(run, 1e-9, level=level)] * 90
+        assert {one.finding.level for one in discoveries([*strengths, *many])} == {level}
+
+
+def test_a_caution_is_not_shown_beside_the_blind_spot_that_says_the_same(run: RunRecord) -> None:
+    both = [finding(run, 1e-6, level=Level.CAUTION), finding(run, 1e-4)]
+    assert [one.finding.level for one in discoveries(both)] == [Level.BLIND_SPOT]
+    assert [one.finding.level for one in discoveries([both[0], finding(run, 0.2)])] == [Level.CAUTION]
 
 
 def test_one_run_per_variant_at_default_parameters(filled: World) -> None:
@@ -132,6 +192,6 @@ def test_runs_of_older_versions_are_named(filled: World, run: RunRecord) -> None
 def test_a_finding_out_of_range_is_refused(run: RunRecord) -> None:
     for wrong in ({"p": 1.1}, {"p": float("nan")}, {"severity": 2.0}, {"runs": ()}):
         with pytest.raises(ValueError, match="kind"):
-            replace(finding(run, 0.1), **wrong)
+            replace(finding(run, 0.1, level=Level.CAUTION), **wrong)
     material = Material((run,), (), None, None)  # type: ignore[arg-type]
     assert material.runs == (run,)

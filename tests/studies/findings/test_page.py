@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from blindspot import cli
 from blindspot.runs.findings import Example, Finding, Level, Material
+from blindspot.runs.findings.rule import by_chance
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import collection, page
@@ -31,8 +32,8 @@ def many(material: Material) -> list[Finding]:
     return [
         Finding(
             f"kind-{number}", Level.BLIND_SPOT, f"{{A}} fails at {number} {NASTY}.", "evalrank", run.plan.dataset,
-            (run,), 0.1, "a test", 40, 1 - number / 20, "evalrank", p=1e-5, address={"view": "pairs"},
-            examples=(example,),
+            (run,), 0.1, "a test", 40, 1 - number / 20, "evalrank",
+            against=by_chance(-0.4, 1e-5), address={"view": "pairs"}, examples=(example,),
         )
         for number in range(10)
     ]  # fmt: skip

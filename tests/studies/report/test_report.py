@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from blindspot import cli
 from blindspot.errors import InputError
 from blindspot.runs.findings import Example, Finding, Level
+from blindspot.runs.findings.rule import by_chance
 from blindspot.studies.findings.collection import RunsOf, Selection
 from blindspot.studies.report import manifest
 from blindspot.studies.report.content import Report, gather, stars
@@ -45,7 +46,7 @@ def nasty(runs: RunsOf, *_: object) -> list[Finding]:
     return [
         Finding(
             "kind", Level.BLIND_SPOT, f"{{A}} fails at {NASTY}.", runs.entry.id, run.plan.dataset, (run,), 0.1,
-            "a test", 40, 0.5, "evalrank", p=1e-5, examples=(example,),
+            "a test", 40, 0.5, "evalrank", against=by_chance(-0.4, 1e-5), examples=(example,),
         )
     ]  # fmt: skip
 

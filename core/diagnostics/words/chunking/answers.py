@@ -32,6 +32,14 @@ def counts_of(rows: pd.DataFrame) -> Counts:
     return Counts.of(rows["tags"].str.split().tolist(), rows["predicted"].str.split().tolist())
 
 
+def sums_by_chance(rows: pd.DataFrame) -> Int64:
+    """What ``sums_of`` would be if each sentence had the answer of the next one, cut to its length: tags by chance."""
+    given, answered = (rows[name].str.split().tolist() for name in ("tags", "predicted"))
+    others = [*answered[1:], *answered[:1]]
+    dealt = [(other + ["O"] * len(own))[: len(own)] for own, other in zip(given, others, strict=True)]
+    return Counts.of(given, dealt).sentences
+
+
 def as_found(rows: pd.DataFrame) -> pd.DataFrame:
     """Per sentence its phrases in brackets, as given and as found, and what is wrong.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from blindspot.diagnostics.words.chunking.answers import address, answers, as_found, sums_of
+from blindspot.diagnostics.words.chunking.answers import address, answers, as_found, sums_by_chance, sums_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
 from blindspot.diagnostics.words.chunking.scoring import difference_of
-from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
+from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, findings_of
 from blindspot.runs.findings.parts import LOW_COVERAGE, Together, ci, clipped, finding, number, together
+from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 
 WEAK = 0.5  # F1 of noun phrases, in tested sentences with as many of them as FEWEST
@@ -48,7 +49,7 @@ def _unknown(run: RunRecord) -> list[Finding]:
 
 
 def _noun_phrases(run: RunRecord, material: Material) -> list[Finding]:
-    """A blind spot where more noun phrases are wrong than right; counted, on these sentences."""
+    """A caution where more noun phrases are wrong than right; counted, on these sentences."""
     value = run.metrics.get("f1@NP")
     if value is None or value >= WEAK or run.metrics["phrases"] < FEWEST:
         return []
@@ -59,7 +60,7 @@ def _noun_phrases(run: RunRecord, material: Material) -> list[Finding]:
             [run],
             address=address(run),
             kind="noun-phrases",
-            level=Level.BLIND_SPOT,
+            level=Level.CAUTION,
             sentence=f"Vectors of {{A}} tell noun phrases badly: F1 {value:.2f} in "
             f"{int(run.metrics['sentences']):,} sentences.",
             value=value,
@@ -88,7 +89,9 @@ def _against(found: Together, material: Material) -> list[Finding]:
             continue
         difference, p = difference_of(sums_of(rows[run.run_id]), sums_of(rows[best.run_id]))
         own, reached = (one.metrics[ENTRY.headline] for one in (run, best))
-        against = AgainstBaseline(run, best, own, reached, difference, min(1.0, p * len(found.baselines)))
+        dealt, p_of_dealt = difference_of(sums_of(rows[run.run_id]), sums_by_chance(rows[run.run_id]))
+        chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
+        against = AgainstBaseline(run, best, own, reached, difference, min(1.0, p * len(found.baselines)), chance)
         said = f"F1 {own:.3f} against {reached:.3f}, difference {number(difference.value, '+.3f')}"
         said += ci(difference.interval, "+.3f")
         test = f"approximate randomization, {difference.independent}"

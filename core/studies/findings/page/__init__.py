@@ -39,13 +39,14 @@ PLURALS = {Level.BLIND_SPOT: "blind spots", Level.CAUTION: "cautions", Level.STR
 HOW = r"""
 - Each diagnostic runs a fixed set of tests and returns one result per hypothesis, significant or not. For each model
   and dataset, it uses the newest run with default parameters and the picked similarity.
-- **False discoveries** are controlled over all of these tests together (Benjamini and Hochberg 1995): at most 5% of
-  the tested findings on this page are expected to be false. *Corrected p* is p after that correction. Facts that are
+- **False discoveries** are controlled over all of these tests (Benjamini and Hochberg 1995), within each level and over
+  strengths and blind spots together: at most 5% of those shown are expected to be false. *Corrected p* is p after that correction. Facts that are
   counted rather than tested, such as truncated texts, have no p and are always shown. Where things of one test depend
   on each other, *independent groups* are counted, and *effective n* is how many independent ones they are worth.
-- A **blind spot**: the model is worse than chance, worse than a random or word-counting model, or gets the meaning
-  wrong. Such a model wins where single words give the answer away. A **caution** limits what a score can tell you. A
-  **strength** is the opposite of a blind spot.
+- A **blind spot**: the model is worse than chance, or worse than words alone or a random or word-counting model, which
+  win where single words give the answer away. A **strength**: it is better than chance *and* than all of these that
+  were run. A **caution** limits what a score can tell you, or says that less is reached than is asked for. All that a
+  level takes is tested; its p is the largest.
 - **Order**: by level, then by how far the value is from where it should be, relative to the largest possible distance.
 """
 

@@ -1,0 +1,82 @@
+"""One rule for the level of every tested finding: what a score must be ahead of, or behind.
+
+A strength is ahead of chance, or of a written value beyond chance, and of every baseline that was compared: words alone
+and encoders without meaning. A blind spot is behind chance or behind a baseline; that less was reached than a written
+value asks for does not suffice, since it may be more than anything could reach. All that a level takes must be
+significant together: its p is the largest (an intersection-union test, Berger 1982).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How much a finding matters, worst first."""
+
+    BLIND_SPOT = "blind spot"  # worse than chance or than a baseline
+    CAUTION = "caution"  # not comparable, no significant difference, less than is asked for, ties, leak, low coverage
+    STRENGTH = "strength"  # better than chance and than the baselines
+
+
+class Rival(StrEnum):
+    """What a score is compared with."""
+
+    CHANCE = "chance"
+    ASKED = "the value asked for"  # written beside the finding, and beyond chance
+    BASELINE = "baseline"  # knows only spelling and words
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A score against a rival.
+
+    Attributes:
+        lead: how much better the score is; negative where it is worse.
+        p: two-sided, corrected for the choice of the rival; NaN where there is no test.
+    """
+
+    rival: Rival
+    lead: float
+    p: float
+
+    @property
+    def ahead(self) -> float:
+        """The p-value of being better; 1 on the other side, and without a test."""
+        return self.p if self.lead > 0 and not math.isnan(self.p) else 1.0
+
+    @property
+    def behind(self) -> float:
+        """The p-value of being worse; 1 on the other side, and without a test."""
+        return self.p if self.lead < 0 and not math.isnan(self.p) else 1.0
+
+
+def by_chance(lead: float, p: float) -> tuple[Compared]:
+    """The comparison with chance, where nothing else is compared."""
+    return (Compared(Rival.CHANCE, lead, p),)
+
+
+def p_of(level: Level, against: Sequence[Compared]) -> float:
+    """The p-value that the rule gives a strength or blind spot.
+
+    Raises:
+        ValueError: the level takes a comparison that was not made, or there is no rule for it.
+    """
+    rivals = {one.rival for one in against}
+    if level is Level.STRENGTH and rivals & {Rival.CHANCE, Rival.ASKED}:
+        return max(one.ahead for one in against)
+    if level is Level.BLIND_SPOT and rivals & {Rival.CHANCE, Rival.BASELINE}:
+        return max(one.behind for one in against)
+    raise ValueError(f"a {level} against {', '.join(sorted(rivals)) or 'nothing'}")
+
+
+def furthest_ahead(rivals: Iterable[Compared]) -> Compared | None:
+    """The rival that a score is most surely behind, its p corrected for the choice (Bonferroni); None for none."""
+    known = list(rivals)
+    if not known:
+        return None
+    surest = min(known, key=lambda one: (one.behind, one.lead))
+    return Compared(surest.rival, surest.lead, min(1.0, surest.p * len(known)))
