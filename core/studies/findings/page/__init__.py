@@ -40,9 +40,10 @@ HOW = r"""
 - Each diagnostic runs a fixed set of tests and returns one result per hypothesis, significant or not. For each model
   and dataset, it uses the newest run with default parameters and the picked similarity.
 - **False discoveries** are controlled over all of these tests (Benjamini and Hochberg 1995), within each level and over
-  strengths and blind spots together: at most 5% of those shown are expected to be false. *Corrected p* is p after that correction. Facts that are
-  counted rather than tested, such as truncated texts, have no p and are always shown. Where things of one test depend
-  on each other, *independent groups* are counted, and *effective n* is how many independent ones they are worth.
+  strengths and blind spots together: at most 5% of those shown are expected to be false. *Corrected p* is p after that
+  correction. Facts that are counted rather than tested, such as truncated texts, have no p and are always shown. Where
+  things of one test depend on each other, *independent groups* are counted, and *effective n* is how many independent
+  ones they are worth.
 - A **blind spot**: the model is worse than chance, or worse than words alone or a random or word-counting model, which
   win where single words give the answer away. A **strength**: it is better than chance *and* than all of these that
   were run. A **caution** limits what a score can tell you, or says that less is reached than is asked for. All that a
