@@ -36,6 +36,18 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
+# From a root or a home to the last part, which stays. A reference's or an address's slashes follow other characters.
+_PATH = re.compile(
+    r"(?<![\w/.~:\\-])(?:(?:file|dir|table|vectors):)?(?:~|[A-Za-z]:)?[/\\](?=[^\s/\\])"
+    r"(?:[^\s/\\'\":;,()?]+[/\\])*([^\s/\\'\":;,()?]*)"
+)
+
+
+def without_paths(text: str) -> str:
+    """A text in which files are named without the folders that they are in."""
+    return _PATH.sub(lambda found: found[1] or "a folder", text)
+
+
 class BlindspotError(Exception):
     """A failure despite correct input (exit code 1).
 

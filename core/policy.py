@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from blindspot.errors import InputError
+from blindspot.errors import InputError, without_paths
 from blindspot.names import fused
 from blindspot.settings import Mode, Settings
 
@@ -93,6 +93,21 @@ class WorkLimits:
 
 
 @dataclass(frozen=True)
+class SessionRoom:
+    """Sessions of raters on a server.
+
+    Attributes:
+        in_all: at most so many; of those older than an hour the ones with the fewest votes end for new ones.
+        an_hour: opened within one.
+        days: since the last vote, after which a session ends.
+    """
+
+    in_all: int
+    an_hour: int
+    days: int
+
+
+@dataclass(frozen=True)
 class Policy:
     """What visitors may do; limits of None are none.
 
@@ -102,13 +117,14 @@ class Policy:
         changes: delete or repeat runs, clear caches, make items of their own queries, import judgements.
         downloads: download data from its public source; from the host's mirror they always may.
         orders_queue: move or cancel other visitors' work in the queue.
-        error_details: read what an unexpected error was.
+        error_details: read what an unexpected error was, and paths of the server in others.
         raters_names: download raters' nicknames; a facilitator always may, for their session.
         text: characters of a typed text.
         work: limits of what is computed from a reader's texts, which then has a process of its own.
         steps, dimensions: of a chain of transforms, since an address alone starts the work.
         raters_by_one: nicknames that a visitor may answer under: people take turns at a screen.
-        sessions_by_one, sessions_in_all: sessions of raters per visitor, and altogether.
+        sessions_by_one: sessions of raters per visitor.
+        session_room: sessions altogether.
         pages_in_all: open pages.
         uploads_kept: bytes of files in forms, per page and altogether; they stay in memory until the page is closed.
         uploads_at_once: files in transfer.
@@ -129,12 +145,17 @@ class Policy:
     dimensions: int | None = None
     raters_by_one: int | None = None
     sessions_by_one: int | None = None
-    sessions_in_all: int | None = None
+    session_room: SessionRoom | None = None
     pages_in_all: int | None = None
     uploads_kept: tuple[int, int] | None = None
     uploads_at_once: int | None = None
     queued_by_one: int | None = None
     queued_in_all: int | None = None
+
+    def explained(self, error: Exception) -> str:
+        """Text of an error for visitors: of a demo without paths of its server, and nothing in it is a link."""
+        text = str(error)
+        return text if self.error_details else without_paths(text).replace("://", ":\N{WORD JOINER}//")
 
     def check_change(self, what: str) -> None:
         """Raise ``InputError`` unless visitors may change what all share; ``what`` is a clause."""
@@ -202,7 +223,7 @@ DEMO = Policy(
     dimensions=1_024,
     raters_by_one=4,
     sessions_by_one=5,
-    sessions_in_all=200,
+    session_room=SessionRoom(in_all=200, an_hour=40, days=14),
     pages_in_all=250,
     uploads_kept=(16 * 2**20, 256 * 2**20),
     uploads_at_once=20,

@@ -11,7 +11,7 @@ import streamlit as st
 from blindspot import ui
 from blindspot.figures.theme import Scheme
 from blindspot.settings import ASSETS
-from blindspot.ui.markdown import as_text
+from blindspot.ui.markdown import from_address
 from blindspot.ui.navigation import DOCUMENTATION, TOPIC
 
 TITLE = "Documentation"
@@ -34,7 +34,7 @@ def show() -> None:
     path = f"{name}.md"
     if path not in titles:
         if name:
-            st.warning(_UNKNOWN.format(name=as_text(name[:80])))
+            st.warning(_UNKNOWN.format(name=from_address(name)))
         path = contents.HOME
     menu, text = st.columns([1, 3.2], gap="large")
     with menu, st.container(key="docs_menu"):

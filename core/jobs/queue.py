@@ -396,11 +396,13 @@ class JobQueue:
             except Cancelled:
                 self._update(entry, state=JobState.CANCELLED, stage="cancelled", remaining_seconds=None)
             except BlindspotError as error:
-                self._update(entry, state=JobState.FAILED, error=str(error), remaining_seconds=None)
+                log.warning("job %s failed: %s", entry.job.job_id, error)
+                self._update(entry, state=JobState.FAILED, error=self._policy.explained(error), remaining_seconds=None)
             except Exception as error:
                 log.exception("job %s failed", entry.job.job_id)
                 details = f" {type(error).__name__}: {error}" if self._policy.error_details else ""
-                message = str(disk_error(error) or f"unexpected{details}; the server's log has the details")
+                told = disk_error(error) or BlindspotError(f"unexpected{details}; the server's log has the details")
+                message = self._policy.explained(told)
                 self._update(entry, state=JobState.FAILED, error=" ".join(message.split()), remaining_seconds=None)
             else:
                 self._update(entry, state=JobState.DONE, stage="done", remaining_seconds=None)

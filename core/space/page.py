@@ -21,7 +21,7 @@ from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import load, repository, scheme, settings
+from blindspot.ui.resources import explained, load, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import item_search, tables
 from blindspot.ui.widgets.work import encode_button, fetch_button
@@ -63,7 +63,7 @@ def open_picked(picks: Picks) -> Opened | None:
         prepare_runtime(settings())  # before faiss is imported
         spaces = open_spaces(variants, dataset, settings())
     except BlindspotError as error:
-        st.warning(as_text(str(error)), icon=":material/report:")
+        st.warning(as_text(explained(error)), icon=":material/report:")
         return None
     if len(spaces[0].items) < len(dataset.items):
         st.caption(

@@ -20,7 +20,7 @@ from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
 from blindspot.ui.naming import ensure_names
-from blindspot.ui.resources import allowed
+from blindspot.ui.resources import allowed, explained
 
 log = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -28,7 +28,6 @@ _FAILED = "_failed_before_page"
 _IS_STALE = "_page_is_stale"
 _ICON = ":material/error:"
 _LONGEST = 300  # characters of what an unforeseen error says
-NOT_NOW = "This cannot be shown at the moment: try again later."
 
 
 @contextmanager
@@ -109,7 +108,7 @@ def said_of(error: Exception) -> str:
 def _in_words(error: Exception, number: str = "") -> str:
     """Markdown of one line: what went wrong, and what to do."""
     if isinstance(error, BlindspotError):
-        return as_text(str(error)) if allowed().error_details else NOT_NOW
+        return as_text(explained(error))
     what = f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST]}" if allowed().error_details else ""
     where = f"The server's log has the details{f' under {number}' if number else ''}."
     remedy = "Reload the page, or choose something else; if it comes again, please report it."

@@ -21,7 +21,7 @@ from blindspot.runs.inputs.rankings import ranking_of
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
-from blindspot.ui.resources import settings
+from blindspot.ui.resources import explained, settings
 
 _ICON = ":material/report:"
 _NAMES_SHOWN = 5
@@ -61,7 +61,7 @@ def usable(variants: Sequence[Variant], *, rankings: bool = False) -> list[Varia
             else:
                 resolve_encoder(reference, settings())
         except BlindspotError as error:
-            wrong[reference] = str(error)
+            wrong[reference] = explained(error)
     for reference, why in wrong.items():
         name = Variant(reference, "none").label
         said = why if is_ranking(reference) else f"{name} cannot be run; what is stored of it is shown: {why}"
@@ -86,6 +86,6 @@ def encoded(variants: Sequence[Variant], dataset: Dataset, *, warn: bool) -> dic
             out[variant] = not spaces.lacking([variant], dataset, settings())
         except BlindspotError as error:
             if warn:
-                said = str(error) if is_ranking(variant.encoder) else f"{variant.label} cannot be shown: {error}"
-                st.warning(as_text(said), icon=_ICON)
+                whose = "" if is_ranking(variant.encoder) else f"{variant.label} cannot be shown: "
+                st.warning(as_text(whose + explained(error)), icon=_ICON)
     return out

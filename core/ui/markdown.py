@@ -11,6 +11,8 @@ _SIGN = re.compile(
     rf"|:(?=(?:shimmer|small|color|help|badge|(?:{_COLOURS})(?:-background|-badge)?)(?![A-Za-z0-9_-]))"  # :red, :red[x]
     r"|-(?=-|>)|<(?=-)|[<>~](?==)"  # -> and the like, which become arrows, dashes and signs
 )
+_LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-])(?=@)", re.IGNORECASE)  # where a bare one is broken
+_LONGEST = 80  # characters of a value of an address
 _JOINER = "\N{WORD JOINER}"  # invisible; backslashes do not help, since Streamlit inserts signs after reading them
 
 
@@ -20,3 +22,10 @@ def as_text(text: str) -> str:
     ``://`` is escaped in the middle: otherwise a bare address would become a link with the backslashes in it.
     """
     return MARKUP.sub(r"\\\1", _SIGN.sub(rf"\g<0>{_JOINER}", text)).replace("://", r":\//")
+
+
+def from_address(value: str) -> str:
+    """Markdown for a value that came with the page's address, which anybody may have written: one line, shortened, and
+    nothing in it is a link, a heading or a list."""
+    line = " ".join(value[: 2 * _LONGEST].split())[:_LONGEST]
+    return f"{_JOINER}{as_text(_LINK.sub(_JOINER, line))}"

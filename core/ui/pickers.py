@@ -20,6 +20,7 @@ from blindspot.names import in_address, step_of
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
+from blindspot.ui.markdown import from_address
 from blindspot.ui.navigation import pickers_of
 from blindspot.ui.resources import allowed, repository, settings, upload_settings, visitor
 from blindspot.ui.widgets.addressed import names_of_variants, one_named, option_in_address, some_named
@@ -452,4 +453,4 @@ def _note_stale_link(known: Mapping[str, Sequence[str]]) -> None:
     ]
     missing += [f"pair {value}" for value in st.query_params.get_all("pair") if not value.isdecimal()]
     if missing:
-        st.session_state[_STALE] = ", ".join(f"`{value[:80].replace('`', '')}`" for value in missing)
+        st.session_state[_STALE] = ", ".join(f"'{from_address(value)}'" for value in missing)

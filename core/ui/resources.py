@@ -170,6 +170,11 @@ def allowed() -> Policy:
     return policy.of(shared_settings())
 
 
+def explained(error: Exception) -> str:
+    """Text of an error for the reader; the log, and the host's own machine, have it with the paths of the server."""
+    return allowed().explained(error)
+
+
 def visitor() -> Visitor | None:
     """The reader, on a demo; None on one's own machine."""
     return None if allowed().changes else _arrival().visitor

@@ -11,7 +11,7 @@ from blindspot.names import LONGEST, Kind
 from blindspot.store.naming import rename
 from blindspot.ui.markdown import as_text
 from blindspot.ui.naming import ensure_names
-from blindspot.ui.resources import allowed, repository, settings
+from blindspot.ui.resources import allowed, explained, repository, settings
 
 _WRONG = "_renaming_wrong"  # (key of the field, why the name was refused)
 
@@ -32,7 +32,7 @@ def name_field(kind: Kind, reference: str, shown: str) -> None:
         try:
             rename(kind, reference, st.session_state[key], settings(), repository())
         except BlindspotError as error:
-            st.session_state[_WRONG] = (key, str(error))
+            st.session_state[_WRONG] = (key, explained(error))
 
     refused, why = st.session_state.pop(_WRONG, ("", ""))
     if refused != key:

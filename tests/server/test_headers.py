@@ -212,7 +212,10 @@ def test_the_guide_s_bounds_are_the_demo_s() -> None:
     assert f"{may.uploads_kept[0] // 2**20} MB of one page and {may.uploads_kept[1] // 2**20} MB of all" in GUIDE
     assert f"{may.uploads_at_once} files on their way" in GUIDE
     assert f"{may.queued_by_one} in the queue, {may.queued_in_all} of all" in GUIDE
-    assert f"{may.sessions_in_all} in all" in GUIDE
+    assert may.session_room is not None
+    assert f"{may.session_room.an_hour} an hour" in GUIDE
+    assert f"{may.session_room.in_all} in all" in GUIDE
+    assert f"{may.session_room.days} days after" in GUIDE
     assert f"below {FAST_SECONDS} seconds" in GUIDE
     assert f"at least {LEAST_ANSWERS} answers" in GUIDE
     limits = may.uploads

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from blindspot.ui.markdown import as_text
+from blindspot.ui.markdown import as_text, from_address
 
 JOINER = "\N{WORD JOINER}"
 
@@ -32,3 +32,15 @@ def test_signs_are_kept_apart(text: str, kept_apart: str) -> None:
 )
 def test_other_colons_stay(text: str) -> None:
     assert re.sub(r"\\(.)", r"\1", as_text(text)) == text
+
+
+def test_a_value_of_an_address_is_one_line_that_links_nowhere() -> None:
+    """It is of whoever made the link: no heading, no list, no address that the browser would open."""
+    shown = from_address("a\n\n# You won\r\n- https://evil.example\twww.evil.example WWW.evil.example me@evil.example")
+    assert "\n" not in shown
+    assert "://" not in shown
+    assert not re.search(r"www\.|\w@", shown, re.IGNORECASE)
+    for start in ("# x", "- x", "1. x", "> x", "=== x", "| x", "    x"):
+        assert from_address(start).startswith(JOINER)
+    assert len(from_address("x" * 10_000)) < 100
+    assert from_address("[x](javascript:alert(1))") == JOINER + r"\[x\](javascript:alert(1))"

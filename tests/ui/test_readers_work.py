@@ -178,3 +178,13 @@ def test_errors_cross_processes_with_their_class() -> None:
         assert type(again) is type(error)
         assert str(again) == str(error)
         assert vars(again) == vars(error)
+
+
+def test_errors_are_told_by_one_function() -> None:
+    """What an error says may name folders of the server: pages let ``explained`` say it."""
+    told = re.compile(r"str\(error\)|\{error\}|\{error!")
+    texts = {path.relative_to(CORE).as_posix(): path.read_text("utf-8") for path in CORE.rglob("*.py")}
+    found = [f"{place}: {line}" for place, text in texts.items() if draws(place) for line in told.findall(text)]
+    assert sorted(found) == ["ui/boundary.py: str(error)", "ui/widgets/work.py: {error}"], (
+        "a crash's, a job's own words"
+    )

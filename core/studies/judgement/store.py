@@ -16,6 +16,7 @@ import duckdb
 import pyarrow as pa
 
 from blindspot.errors import InputError
+from blindspot.policy import SessionRoom
 from blindspot.store.db import Database, queries_beside
 from blindspot.studies.judgement.raters import rater_key
 from blindspot.studies.judgement.types import (
@@ -198,10 +199,11 @@ class Judgements:
             remedy="the set may have been removed: go on with another one",
         )
 
-    def undo(self, ballot: Ballot) -> int | None:
-        """Take back a rater's last answer; the number of its item, or None if there was no answer."""
+    def undo(self, ballot: Ballot, among: Collection[int] | None = None) -> int | None:
+        """Take back a rater's last answer, or that to some items; the number of its item, or None if there was none."""
+        params = _of(ballot) | {"among": None if among is None else sorted(among)}
         with self.database.transaction() as cursor:
-            rows = cursor.execute(query("undo_vote"), _of(ballot)).fetchall()
+            rows = cursor.execute(query("undo_vote"), params).fetchall()
         return int(rows[0][0]) if rows else None
 
     def votes(self, set_id: str, session: str | None = None, without: Collection[str] = ()) -> list[Vote]:
@@ -232,22 +234,22 @@ class Judgements:
 
     # --- sessions
 
-    def add_session(self, name: str, sets: Mapping[Task, str], key: str, most: int | None = None) -> bool:
+    def add_session(self, name: str, sets: Mapping[Task, str], key: str, room: SessionRoom | None = None) -> bool:
         """Open a session; False if there is one of that name.
 
         Args:
             key: the facilitator's; only its digest is stored.
-            most: how many sessions there may be; those without a vote since yesterday are removed to make room.
+            room: where strangers open sessions; others may end to make room, with their votes.
 
         Raises:
-            InputError: there are as many already.
+            InputError: too many were opened lately.
             ValueError: no name ("" stands for votes outside of any session) or no set.
         """
         if not name or not sets:
             raise ValueError("a session has a name and at least one set")
         with self.database.transaction() as cursor:
-            if most is not None:
-                _make_room(cursor, most)
+            if room is not None:
+                _make_room(cursor, room)
             new = cursor.execute(
                 "INSERT INTO judgement_session VALUES (?, ?, false, ?) ON CONFLICT DO NOTHING RETURNING name",
                 [name, _digest(key), _now()],
@@ -308,17 +310,22 @@ def _insert(
     cursor.from_arrow(pa.Table.from_pylist(named, columns)).insert_into(table)
 
 
-def _make_room(cursor: duckdb.DuckDBPyConnection, most: int) -> None:
-    """Make room for one more session."""
-    count = "SELECT count(*) FROM judgement_session"
-    if cursor.execute(count).fetchall()[0][0] < most:
-        return
-    cursor.execute(query("drop_idle_sessions"), {"before": _now() - timedelta(days=1)})
-    cursor.execute("DELETE FROM judgement_session_set WHERE name NOT IN (SELECT name FROM judgement_session)")
-    if cursor.execute(count).fetchall()[0][0] >= most:
+def _make_room(cursor: duckdb.DuckDBPyConnection, room: SessionRoom) -> None:
+    """Make room for one more session. A session's votes go with it: another of its name would have them otherwise, and
+    they would be in everybody's results, which its facilitator may not have revealed."""
+    now = _now()
+    settled = now - timedelta(hours=1)
+    lately = "SELECT count(*) FROM judgement_session WHERE created_at >= ?"
+    if cursor.execute(lately, [settled]).fetchall()[0][0] >= room.an_hour:
         raise InputError(
-            f"there are {most} sessions", expected="fewer", remedy="join one of them, or try again tomorrow"
+            f"{room.an_hour} sessions were opened here within the hour",
+            expected="fewer",
+            remedy="join one of them, or try again later",
         )
+    moments = {"expired": now - timedelta(days=room.days), "settled": settled, "kept": room.in_all - 1}
+    ended = [name for (name,) in cursor.execute(query("crowded_sessions"), moments).fetchall()]
+    for table, column in (("vote", "session"), ("session_set", "name"), ("session", "name")):
+        cursor.execute(f"DELETE FROM judgement_{table} WHERE list_contains(?::VARCHAR[], {column})", [ended])
 
 
 def _of(ballot: Ballot) -> dict[str, object]:

@@ -43,7 +43,7 @@ from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import link_to
-from blindspot.ui.resources import allowed, cached, repository, scheme, settings
+from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named, some_named, tab_named
 
@@ -85,7 +85,7 @@ def _study() -> None:
     try:
         cells = cells_of(sets, sets.languages(), encoder, settings())
     except InputError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return
     runs = stored_runs([cell.request for cell in cells], repository())
     wanted = [cell.request for cell in cells if cell.language in chosen]
@@ -307,7 +307,7 @@ def _pool(scores: Sequence[Score]) -> None:
     try:
         found = _biases(tuple(score.run.run_id for score in own), _scores=own)
     except BlindspotError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return
     st.plotly_chart(figures.nearest_bars(found, scheme()), key="lang_nearest", config={"displayModeBar": False})
     looked = sum(bias.queries for bias in found)

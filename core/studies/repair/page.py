@@ -27,7 +27,7 @@ from blindspot.ui import headline
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import cached, load, repository, scheme, settings
+from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named, some_named
 from blindspot.ui.widgets.choices import one_of
@@ -99,7 +99,7 @@ def _form(picks: Picks) -> RepairTask | None:
             kinds=kinds,
         )
     except InputError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return None
 
 
@@ -162,7 +162,7 @@ def _is_of_today(report: Report) -> bool:
     try:
         found = task.is_of_today(report, settings())
     except BlindspotError as error:
-        st.caption(as_text(f"The model cannot be used now: {error}"))
+        st.caption(as_text(f"The model cannot be used now: {explained(error)}"))
         return True
     if not found:
         st.warning("The model has changed since this repair was trained. Train it again.")

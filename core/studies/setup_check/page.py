@@ -12,7 +12,7 @@ from blindspot.figures.html_tables import Column, folded, html_table
 from blindspot.studies.setup_check.results import Report, Result, Verdict
 from blindspot.studies.setup_check.task import ABOUT, SetupCheck, find, is_of_today, references_of
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import scheme, settings
+from blindspot.ui.resources import explained, scheme, settings
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.work import task_button
 
@@ -74,7 +74,7 @@ def _report(report: Report) -> None:
         if not is_of_today(report, settings()):
             st.warning("The model or its reference has changed since this check. Check the set-up again.")
     except BlindspotError as error:
-        st.caption(as_text(f"The model cannot be used now: {error}"))
+        st.caption(as_text(f"The model cannot be used now: {explained(error)}"))
     order = list(MARKS)
     rows = sorted(report.results, key=lambda result: order.index(result.verdict))
     tinted = [i for i, result in enumerate(rows) if result.verdict in _TO_CHECK]

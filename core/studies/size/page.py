@@ -38,7 +38,7 @@ from blindspot.ui.boundary import fragment
 from blindspot.ui.gone import readable_datasets
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks, link_to
-from blindspot.ui.resources import allowed, cached, repository, scheme, settings
+from blindspot.ui.resources import allowed, cached, explained, repository, scheme, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
@@ -128,7 +128,7 @@ def _form(picks: Picks) -> Grid | None:
     try:
         return _grid(str(encoder or DEFAULT_ENCODER), picks.dataset, dimensions, precisions, by, metric, rescored)
     except InputError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return None
 
 

@@ -9,7 +9,7 @@ from blindspot.datasets.catalog import DATASETS, SOURCES, DatasetEntry, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, settings
+from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets.work import fetch_button
 
 
@@ -43,7 +43,7 @@ def scored_pairs(entry: DatasetEntry) -> ScoredPairs | None:
     try:
         return _scored(entry)
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/report:")
+        st.error(as_text(explained(error)), icon=":material/report:")
         return None
 
 

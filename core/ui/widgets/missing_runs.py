@@ -18,7 +18,7 @@ from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import row, runs_asked_for
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks, pick_dataset
-from blindspot.ui.resources import repository, settings
+from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.run_form import run_form
 from blindspot.ui.widgets.work import duration, run_button
@@ -90,7 +90,7 @@ def offer(
         described = find_dataset(dataset)
     except BlindspotError as error:  # a file of the user's that is gone, or holds something else now
         st.warning("Nothing more can be computed on this file; what is stored is shown.", icon=":material/report:")
-        st.text(str(error))
+        st.text(explained(error))
         return
     on = f"on {tables.dataset_title(dataset)}{_asked(picks) if params else ''}"
     have = {run.plan.variant for run in runs}
@@ -132,7 +132,7 @@ def offer_line(
     try:
         cost = estimates.estimate(requests(), settings(), repository())
     except BlindspotError as error:
-        text.error(as_text(str(error)), icon=":material/error:")
+        text.error(as_text(explained(error)), icon=":material/error:")
         return
     text.markdown(f"**{what}**: {cost_in_words(cost)}" if what else cost_in_words(cost))
     with button:
@@ -171,7 +171,7 @@ def _compute(entry: DiagnosticEntry, lacking: Sequence[Variant], dataset: str, p
         try:
             requests.append(pipeline.request(entry.id, variant.encoder, variant.transform, dataset, params, settings()))
         except BlindspotError as error:
-            st.warning(as_text(str(error)), icon=":material/report:")
+            st.warning(as_text(explained(error)), icon=":material/report:")
     if requests:
         title = f"{entry.title} on {dataset}"
         offer_line("", "Compute them", title, lambda: requests, key="run_missing")

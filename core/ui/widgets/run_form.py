@@ -15,7 +15,7 @@ from blindspot.runs import pipeline
 from blindspot.runs.encoders_here import known_references
 from blindspot.transforms.chain import READY_CHAINS, STEPS
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import repository, settings
+from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets.work import run_button
 
 
@@ -66,7 +66,7 @@ def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) ->
         # An emptied picker gives None, which is no encoder either.
         request = pipeline.request(entry.id, reference or "", chain or "", dataset, params, settings())
     except BlindspotError as error:
-        st.error(as_text(str(error)))
+        st.error(as_text(explained(error)))
         title, requests = "", []
     else:
         title, requests = request.label, [request]

@@ -19,7 +19,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.ui.boundary import redraw_page, repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, jobs, repository, settings, visitor
+from blindspot.ui.resources import cached, explained, jobs, repository, settings, visitor
 
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
@@ -87,7 +87,7 @@ def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str)
     try:
         requests = [pipeline.request_of(run, settings()) for run in runs]
     except BlindspotError as error:  # made by a version that knew other encoders or datasets
-        st.caption(str(error))
+        st.caption(explained(error))
     else:
         run_button(label, title, requests, key=key, primary=False)
 
@@ -98,7 +98,7 @@ def _start(title: str, tasks: tuple[Task, ...]) -> None:
         private = reader.place if reader and settings().session else None
         job_id = jobs().submit(title, tasks, owner(), private)
     except BlindspotError as error:
-        st.error(as_text(str(error)))
+        st.error(as_text(explained(error)))
         return
     st.session_state.setdefault(_MINE, set()).add(job_id)
     redraw_page()  # progress is shown on top of it
@@ -129,7 +129,7 @@ def submit_each(tasks: Sequence[RunRequest | Repetition]) -> None:
     try:
         jobs().check_room(len(tasks), owner())
     except BlindspotError as error:
-        st.error(as_text(str(error)))
+        st.error(as_text(explained(error)))
         return
     for task in tasks:
         _start(task.label, (task,))

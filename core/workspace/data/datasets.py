@@ -23,7 +23,7 @@ from blindspot.names import Kind, in_address
 from blindspot.store.records import RunState
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import pick_dataset, pickable_datasets
-from blindspot.ui.resources import allowed, cached, repository, settings, upload_settings
+from blindspot.ui.resources import allowed, cached, explained, repository, settings, upload_settings
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.work import fetch_button
 from blindspot.workspace.data.upload import remove_button
@@ -179,7 +179,7 @@ def details(row: Listed) -> DatasetEntry | None:
     try:
         entry = find_dataset(row.reference)
     except BlindspotError as error:  # a user's file that is gone or unreadable
-        st.warning(as_text(str(error)), icon=":material/report:")
+        st.warning(as_text(explained(error)), icon=":material/report:")
         st.caption("Results computed on it are stored and still appear on the other pages.")
         remove_button(row.reference, row.upload)
         return None

@@ -23,7 +23,7 @@ from blindspot.errors import BlindspotError
 from blindspot.texts import counted, word_changes
 from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import allowed, cached, scheme, upload_settings, visitor
+from blindspot.ui.resources import allowed, cached, explained, scheme, upload_settings, visitor
 from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.browse_table import Pages
@@ -71,7 +71,7 @@ def make() -> None:
             texts = _texts(file, typed)
             made = _made(texts, tuple(chosen), seed) if texts else None
         except BlindspotError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(as_text(explained(error)), icon=":material/error:")
         _kinds(made, chosen or list(KINDS))
         if made is not None:
             _preview(made)
@@ -229,7 +229,7 @@ def _result(made: Made, stem: str) -> None:
     try:
         rows = making.rows(made, _rejected(made))
     except BlindspotError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return
     name = f"{Path(uploads.safe_name(f'{stem}.x')).stem}-minimal-pairs.jsonl"
     st.markdown(f"**{counted(len(rows), 'row')}** of {counted(len({row['original'] for row in rows}), 'text')}")

@@ -22,7 +22,7 @@ from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.errors import BlindspotError
 from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import load, settings
+from blindspot.ui.resources import explained, load, settings
 from blindspot.ui.widgets.browse_table import Pages
 from blindspot.workspace.data import labelled
 
@@ -40,7 +40,7 @@ def preview(entry: DatasetEntry) -> None:
     try:
         data = load(entry)
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     st.subheader("Rows", anchor=False)
     _SHOWN.get(data.kind, _first_rows)(data, entry.unit, content)

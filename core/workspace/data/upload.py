@@ -23,7 +23,17 @@ from blindspot.files.tables import MAX_ROWS
 from blindspot.policy import FOLDER_FORMATS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, pick_dataset
-from blindspot.ui.resources import Keys, allowed, cached, jobs, repository, settings, upload_settings, visitor
+from blindspot.ui.resources import (
+    Keys,
+    allowed,
+    cached,
+    explained,
+    jobs,
+    repository,
+    settings,
+    upload_settings,
+    visitor,
+)
 from blindspot.ui.turns import for_reader
 from blindspot.workspace import own_datasets
 from blindspot.workspace.data import labelled, upload_folder, upload_minimal, upload_three
@@ -135,7 +145,7 @@ def _confirm(file: UploadedFile) -> None:
     try:
         contents = _contents(file, header)
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     if contents is None:
         return
@@ -249,7 +259,7 @@ def _pair_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, int
     except UnclearColumns as error:
         why_none = f"{error.what}. {why_none}"
     except InputError as error:
-        why_none = str(error)
+        why_none = explained(error)
     chosen = _pick(table, kind, key)
     if len(chosen) < 2:
         doubt.info(as_text(why_none), icon=":material/help:")
@@ -268,7 +278,7 @@ def _minimal_columns(table: OwnTable, kind: DatasetKind, key: str) -> dict[str, 
     try:
         _readings(table, kind)
     except InputError as error:
-        st.info(as_text(str(error)), icon=":material/help:")
+        st.info(as_text(explained(error)), icon=":material/help:")
     return upload_minimal.columns(table.table, _preselected(table, kind), key)
 
 
@@ -360,7 +370,7 @@ def keep_as(add: Callable[[], Upload]) -> None:
     try:
         upload = add()
     except BlindspotError as error:
-        st.session_state[_SAID] = (False, as_text(str(error)))
+        st.session_state[_SAID] = (False, as_text(explained(error)))
         return
     st.session_state[_ROUND] = st.session_state.get(_ROUND, 0) + 1
     st.session_state[_SAID] = (
@@ -420,7 +430,7 @@ def _remove(reference: str, upload: Upload | None, purge: bool) -> None:
         else:
             return
     except BlindspotError as error:
-        st.session_state[_SAID] = (False, as_text(str(error)))
+        st.session_state[_SAID] = (False, as_text(explained(error)))
         return
     st.session_state[_SAID] = (True, said)
     pick_dataset(DEFAULT_DATASET)

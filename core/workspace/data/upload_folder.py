@@ -14,7 +14,7 @@ from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder
 from blindspot.errors import BlindspotError
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import Keys, cached, settings
+from blindspot.ui.resources import Keys, cached, explained, settings
 from blindspot.ui.turns import for_reader
 
 EXAMPLE_ROWS = 5
@@ -37,7 +37,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
         options = _options(sent)
         contents = read(sent, options)
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     st.markdown("**How the files are read**")
     rows = [{"file": name, "read as": what} for what, name in contents.places.items()]

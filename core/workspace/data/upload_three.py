@@ -17,7 +17,7 @@ from blindspot.datasets.uploads import SentFolder
 from blindspot.errors import BlindspotError, InputError
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import Keys, cached, settings
+from blindspot.ui.resources import Keys, cached, explained, settings
 from blindspot.ui.turns import for_reader
 from blindspot.workspace.data import upload_folder
 
@@ -55,7 +55,7 @@ def confirm(files: Sequence[UploadedFile], keep: Callable[[SentFolder, FolderOpt
         options = _options(sent)
         contents = upload_folder.read(sent, options) if options else None
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     if options is None or contents is None:
         return

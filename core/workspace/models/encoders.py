@@ -22,7 +22,7 @@ from blindspot.studies.setup_check.page import setup_check
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks, link_to
-from blindspot.ui.resources import allowed, jobs, repository, scheme, settings
+from blindspot.ui.resources import allowed, explained, jobs, repository, scheme, settings
 from blindspot.ui.widgets.addressed import one_named, option_in_address
 from blindspot.ui.widgets.tables import dataset_title
 from blindspot.ui.widgets.work import demo_button, run_button
@@ -364,7 +364,7 @@ def offer(reference: str, picks: Picks, *, key: str, primary: bool = True) -> No
             for t in transforms
         ]
     except BlindspotError as error:  # its folder is gone, or the dataset's file
-        st.warning(f"This model cannot run now: {as_text(str(error))}")
+        st.warning(f"This model cannot run now: {as_text(explained(error))}")
         return
     title = f"{names.current().model(reference)} on {title_of(picks.dataset)}"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -446,7 +446,7 @@ def _remove(reference: str) -> None:
     try:
         removal = encoders_here.remove(reference, settings(), repository())
     except BlindspotError as error:
-        st.session_state[_SAID] = (False, str(error))
+        st.session_state[_SAID] = (False, explained(error))
         return
     is_gone = bool(encoder and not encoder.is_of_catalog)
     if is_gone:

@@ -22,7 +22,7 @@ from blindspot.transforms.chain import READY_CHAINS
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_DATASET, DEFAULT_METRIC, Picks, known_datasets, link_to
-from blindspot.ui.resources import allowed, jobs, repository, settings
+from blindspot.ui.resources import allowed, explained, jobs, repository, settings
 from blindspot.ui.widgets.run_form import encoders_in_words, names_of_models, steps_in_words
 from blindspot.ui.widgets.work import duration, submit_each, submit_to_cluster
 
@@ -164,7 +164,7 @@ def planned(sweep: Sweep) -> Expansion | None:
     try:
         expansion = sweeps.expand(sweep, settings())
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return None
     _say_what_is_idle(sweep, expansion)
     # A demo has a lower limit, over runs that are not stored yet: ``submit_each``.
@@ -200,7 +200,7 @@ def cost_and_start(expansion: Expansion) -> None:
     try:
         cost = estimates.estimate(expansion.requests, settings(), repository())
     except BlindspotError as error:  # a file that changed just now
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     under_way = {request for job in jobs().active() for request in job.requests}
     wanted = [request for request in cost.wanted if request not in under_way]
@@ -249,7 +249,7 @@ def _cluster_button(place: DeltaGenerator, requests: Sequence[RunRequest], *, en
     try:
         require("ray", f"BLINDSPOT_RAY={settings().ray}")
     except BlindspotError as error:
-        missing = str(error)
+        missing = explained(error)
     place.button(
         "Run on the cluster",
         key="run_on_cluster",

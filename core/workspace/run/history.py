@@ -19,7 +19,7 @@ from blindspot.store.records import RunRecord, RunState
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import link_to
-from blindspot.ui.resources import allowed, repository, scheme, settings
+from blindspot.ui.resources import allowed, explained, repository, scheme, settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.downloads import Holds
 from blindspot.ui.widgets.work import submit_each
@@ -211,7 +211,7 @@ def _repeat(runs: Sequence[RunRecord]) -> None:
         try:
             tasks.append(Repetition(run.run_id, pipeline.request_of(run, settings())))
         except BlindspotError as error:  # made by a version that knew other encoders or datasets
-            _say(False, f"{run.run_id} cannot be repeated: {error}")
+            _say(False, f"{run.run_id} cannot be repeated: {explained(error)}")
     submit_each(tasks)
 
 

@@ -15,6 +15,7 @@ import duckdb
 import pytest
 
 from blindspot.errors import InputError
+from blindspot.policy import SessionRoom
 from blindspot.settings import ROOT
 from blindspot.store import db
 from blindspot.store.db import migrate, migrations
@@ -240,24 +241,50 @@ def test_a_session_belongs_to_who_opened_it(store: Judgements, items: ItemSet, p
     assert b"the key of one" not in path.read_bytes(), "the store has its digest only"
 
 
-def test_so_many_sessions_and_the_idle_ones_make_room(
+def test_sessions_of_strangers_end_and_make_room(
     store: Judgements, items: ItemSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sets = {Task.COMPARATIVE: items.set_id}
+    """By the last vote; then those with the fewest votes, but none that was opened within the hour."""
+    sets, room = {Task.COMPARATIVE: items.set_id}, SessionRoom(in_all=5, an_hour=3, days=14)
     store.add_set(items)
-    yesterday = datetime.now(UTC).replace(tzinfo=None) - timedelta(days=1, seconds=1)
-    monkeypatch.setattr(judgements_module, "_now", lambda: yesterday)
-    for name in ("idle", "answered"):
-        assert store.add_session(name, sets, "key", most=3)
-    store.vote(Ballot(items.set_id, "answered", "Ada"), 0, 0)
-    monkeypatch.undo()
-    assert store.add_session("fresh", sets, "key", most=3)
-    assert store.add_session("one more", sets, "key", most=3)
-    assert {session.name for session in store.sessions()} == {"answered", "fresh", "one more"}
-    with pytest.raises(InputError, match="there are 3 sessions"):
-        store.add_session("too many", sets, "key", most=3)
-    assert len(store.sessions()) == 3
+    now = datetime.now(UTC).replace(tzinfo=None)
+
+    def opened(name: str, hours_ago: float, votes: int = 0, voted_hours_ago: float = 0.0) -> None:
+        monkeypatch.setattr(judgements_module, "_now", lambda: now - timedelta(hours=hours_ago))
+        assert store.add_session(name, sets, "key", room)
+        monkeypatch.setattr(judgements_module, "_now", lambda: now - timedelta(hours=voted_hours_ago))
+        for number in range(votes):
+            store.vote(Ballot(items.set_id, name, "Ada"), number, 0)
+
+    def names() -> set[str]:
+        return {session.name for session in store.sessions()}
+
+    opened("expired", 24 * 30, votes=9, voted_hours_ago=24 * 17)
+    opened("old and used", 24 * 30, votes=5, voted_hours_ago=24)
+    assert names() == {"expired", "old and used"}, "its last vote was later than this"
+    opened("one vote", 30, votes=1)
+    assert names() == {"old and used", "one vote"}
+    assert store.votes(items.set_id, "expired") == [], "another session of that name would have them"
+    opened("two votes", 29, votes=2)
+    opened("no vote", 28)
+    opened("fresh", 0.5)
+    opened("next", 0.4)
+    assert names() == {"old and used", "one vote", "two votes", "fresh", "next"}
+    opened("third", 0.3)
+    assert names() == {"old and used", "two votes", "fresh", "next", "third"}
+    monkeypatch.setattr(judgements_module, "_now", lambda: now)
+    with pytest.raises(InputError, match="3 sessions were opened here within the hour"):
+        store.add_session("fourth", sets, "key", room)
+    assert len(names()) == 5
     assert store.add_session("at home", sets, "key")
+
+
+def test_only_answers_to_some_items_are_undone(store: Judgements, items: ItemSet) -> None:
+    anna = ballot(items)
+    for number in range(4):
+        store.vote(anna, number, 0)
+    assert [store.undo(anna, among) for among in ([], [9], [1, 0], [1, 0], [1, 0])] == [None, None, 1, 0, None]
+    assert store.answered(anna) == {2, 3}
 
 
 def test_a_session_has_a_name_and_a_set(store: Judgements) -> None:

@@ -18,7 +18,7 @@ from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, Picks
-from blindspot.ui.resources import repository, settings
+from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import run_button
@@ -62,7 +62,7 @@ def _offer_common_support(runs: Sequence[RunRecord], picks: Picks, lacking: Coll
             for v, p in plans.items()
         ]
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
     else:
         with button:
             run_button("Rank on shared texts", f"Shared texts of {title_of(picks.dataset)}", requests, key="run_common")

@@ -22,7 +22,7 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import Keys, cached, repository, settings
+from blindspot.ui.resources import Keys, cached, explained, repository, settings
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.dataset_offer import scored_pairs
 from blindspot.ui.widgets.work import run_button
@@ -77,7 +77,7 @@ def button_for(
             plan.diagnostic, plan.variant.encoder, transform, plan.dataset, params, settings(), support
         )
     except BlindspotError as error:  # the encoder or the dataset's file is gone, though the embeddings may not be
-        st.caption(as_text(str(error)))
+        st.caption(as_text(explained(error)))
     else:
         run_button(label, request.label, [request], key=key, primary=primary)
 

@@ -45,7 +45,7 @@ from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL, PROTOCOLS
-from blindspot.ui.resources import allowed, cached, on_disk, repository, scheme, settings
+from blindspot.ui.resources import allowed, cached, explained, on_disk, repository, scheme, settings
 from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets import dataset_offer, tables
 from blindspot.ui.widgets.work import run_button
@@ -226,7 +226,7 @@ def _offer(
             run.plan.diagnostic, run.plan.variant.encoder, transform, run.plan.dataset, params, settings(), support
         )
     except BlindspotError as error:
-        st.caption(f"{said} {as_text(str(error))}")
+        st.caption(f"{said} {as_text(explained(error))}")
         return
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(said)
@@ -292,7 +292,7 @@ def _remember(shown: EvalRankView, training: TrainingSet, found: Overlap) -> Non
         try:
             training_overlap.remember(folder, digest, training, found)
         except BlindspotError as error:
-            st.error(as_text(str(error)), icon=":material/error:")
+            st.error(as_text(explained(error)), icon=":material/error:")
             return
         st.rerun()  # the score above says it too
     if found.both.any():
@@ -324,7 +324,7 @@ def _training_set(shown: EvalRankView) -> TrainingSet | None:
             return _built_in(sources)
         return _uploaded() if way == UPLOADED else _on_server()
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return None
 
 

@@ -25,7 +25,7 @@ from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_PROTOCOL
-from blindspot.ui.resources import cached, repository, scheme, settings
+from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
@@ -73,7 +73,7 @@ def _compare(shown: EvalRankView) -> None:
         st.info("A flow must be trained on all texts first: compute a run.", icon=":material/info:")
         _on_all_pairs(base, shown, str(chain), metric)
     except BlindspotError as error:
-        st.error(as_text(str(error)))
+        st.error(as_text(explained(error)))
 
 
 def _pick(shown: EvalRankView) -> tuple[RunRecord, str, Similarity]:

@@ -25,7 +25,7 @@ from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.work import run_button
 
@@ -126,7 +126,7 @@ def _offer(shown: FrequencyView, lacking: Sequence[Variant]) -> None:
             for v in lacking
         ]
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
     else:
         run_button("Rank the pairs", f"{ENTRY.title} on {shown.dataset.id}", requests, key="bands_run")
 

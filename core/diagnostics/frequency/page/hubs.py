@@ -20,7 +20,7 @@ from blindspot.numerics.statistics.association import spearman
 from blindspot.runs.spaces import Space
 from blindspot.types import Int64, Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, settings
+from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
@@ -121,7 +121,7 @@ def _lists(shown: FrequencyView, metric: Similarity) -> list[tuple[Space, Lists,
             else:
                 missing.append(space)
         except BlindspotError as error:
-            st.warning(f"**{as_text(space.variant.label)}**: {as_text(str(error))}.", icon=":material/block:")
+            st.warning(f"**{as_text(space.variant.label)}**: {as_text(explained(error))}.", icon=":material/block:")
     if missing:
         _offer(shown, missing, metric)
     return found

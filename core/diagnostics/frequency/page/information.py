@@ -23,7 +23,7 @@ from blindspot.runs.spaces import Space
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import pick_dataset
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.work import run_button
 
 CLEARLY = 0.05  # accuracy above the control: more than a control of a few hundred items strays
@@ -37,7 +37,7 @@ def show(shown: FrequencyView) -> None:
         else:
             found = _computed(shown)
     except BlindspotError as error:
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return
     if not found:
         return

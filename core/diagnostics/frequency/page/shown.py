@@ -21,7 +21,7 @@ from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for, options
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import cached, load, repository, scheme, settings
+from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.work import encode_button, fetch_button
@@ -82,7 +82,7 @@ def gather(picks: Picks) -> FrequencyView | None:
         encode_button("Encode", missing.encoders, entry.id, key="frequency_encode")
         return None
     except BlindspotError as error:
-        st.error(as_text(str(error)))
+        st.error(as_text(explained(error)))
         return None
     items = found[0].items
     own = frequencies.of(items)

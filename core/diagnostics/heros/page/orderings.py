@@ -23,7 +23,7 @@ from blindspot.runs.comparison import entry_of_both
 from blindspot.store.records import RunRecord
 from blindspot.texts import percent
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached
+from blindspot.ui.resources import cached, explained
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.tables import draw
 from blindspot.ui.widgets.two_variants import Sides, two_variants
@@ -43,7 +43,7 @@ def show(shown: HerosView) -> None:
     try:
         tables = cosines(shown)
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
         return
     _findings(shown.runs, tables)
     rows = _rates(shown.runs, tables, listed)
@@ -146,7 +146,7 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
     try:
         entry_of_both(first, second)
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
         return
     tests = _tests(tables[first.run_id], tables[second.run_id])
     test = name_of_test(tables[first.run_id].dependence)

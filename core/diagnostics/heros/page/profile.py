@@ -25,7 +25,7 @@ from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
-from blindspot.ui.resources import cached
+from blindspot.ui.resources import cached, explained
 from blindspot.ui.widgets import tables
 
 EXAMPLES, LONGEST_EXAMPLE = 6, 200  # rewrites, and characters of a text
@@ -92,7 +92,7 @@ def _headline(shown: HerosView) -> None:
     try:
         worst, contrast = _worst_and_contrast(shown)
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
         return
     if worst is None:
         return

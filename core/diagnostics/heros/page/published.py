@@ -20,7 +20,7 @@ from blindspot.types import Float64, Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import pick_dataset
-from blindspot.ui.resources import repository
+from blindspot.ui.resources import explained, repository
 from blindspot.ui.widgets import dataset_offer
 from blindspot.ui.widgets.work import fetch_button
 
@@ -141,7 +141,7 @@ def show(shown: HerosView) -> None:
     try:
         found = {run.plan.variant: resemblance.of_run(run, repository()) for run in shown.runs}
     except BlindspotError as error:
-        st.warning(as_text(str(error)), icon=":material/report:")
+        st.warning(as_text(explained(error)), icon=":material/report:")
         return
     by_name = {str(variant): variant for variant in found}
     variant = by_name[st.selectbox("Model", list(by_name), key="heros_like", persist_state="session")]

@@ -21,7 +21,7 @@ from blindspot.store.records import RunRecord
 from blindspot.texts import word_changes
 from blindspot.types import Float64, Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.texts import why_similar
 from blindspot.ui.widgets.two_variants import Sides
 from blindspot.ui.widgets.work import rerun_button
@@ -82,7 +82,7 @@ def _retrieval(shown: HerosView, sentences: Sentences, chosen: Sides, place: int
             cosines[run.plan.variant] = _cosines(run, original)
         except EmbeddingsGone as error:
             if not gone:
-                st.warning(as_text(str(error)))
+                st.warning(as_text(explained(error)))
             gone.append(run)
     if gone:
         names = ", ".join(as_text(run.plan.variant.label) for run in gone)

@@ -20,7 +20,7 @@ from blindspot.numerics.statistics.density import Quantiles, density
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import run_button
 
@@ -124,7 +124,7 @@ def _transforms(shown: HerosView) -> None:
         try:
             _draw(_profiles(shown.entry, list(runs.values())), shown, encoder)
         except BlindspotError as error:
-            st.warning(as_text(str(error)))
+            st.warning(as_text(explained(error)))
     elif runs:
         st.info(
             f"{as_text(encoder)} was run on this dataset with only one post-processing "
@@ -177,7 +177,7 @@ def _offer(shown: HerosView, encoder: str, missing: Sequence[str]) -> None:
             pipeline.request(shown.entry.id, encoder, chain, shown.dataset, {}, settings()) for chain in missing
         ]
     except BlindspotError as error:  # an encoder or a file that is gone
-        st.caption(f"More post-processing cannot be run: {as_text(str(error))}")
+        st.caption(f"More post-processing cannot be run: {as_text(explained(error))}")
         return
     several = f"{len(missing)} kinds of post-processing" if len(missing) > 1 else "1 kind of post-processing"
     run_button(

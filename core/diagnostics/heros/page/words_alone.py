@@ -22,7 +22,7 @@ from blindspot.runs.against_words import VARIANTS, Against, corrected, in_words
 from blindspot.store.records import RunRecord
 from blindspot.texts import with_minus
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached
+from blindspot.ui.resources import cached, explained
 from blindspot.ui.widgets import own_columns
 from blindspot.ui.widgets.addressed import tab_named
 
@@ -46,7 +46,7 @@ def show(shown: HerosView) -> None:
     try:
         cosines(shown)
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
         return
     for run in shown.runs[1:]:  # the first one is at the top of the page
         st.markdown(f"- {in_words(_against(shown, run.run_id)[0], named(run), score_in_words(shown.subsets))}")

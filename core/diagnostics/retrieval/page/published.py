@@ -14,7 +14,7 @@ from blindspot.figures.theme import Scheme, ink, looks
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import settings
+from blindspot.ui.resources import explained, settings
 
 _FAILED = "_colder_failed"
 
@@ -36,7 +36,7 @@ def show_tables(scheme: Scheme) -> None:
     try:
         rows = published.load(settings())
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/report:")
+        st.error(as_text(explained(error)), icon=":material/report:")
         return
     models = [Variant(model, "none") for model in dict.fromkeys(row.model for row in rows)]
     styles = dict(zip(models, looks(len(models), scheme), strict=True))
@@ -66,7 +66,7 @@ def _bring() -> None:
     try:
         published.bring(settings())
     except BlindspotError as error:
-        st.session_state[_FAILED] = str(error)
+        st.session_state[_FAILED] = explained(error)
 
 
 def _table(rows: tuple[Preference, ...]) -> None:

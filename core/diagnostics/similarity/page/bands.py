@@ -15,7 +15,7 @@ from blindspot.figures.dots import DOT, dot
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs import pipeline
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, settings
+from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import run_button
@@ -71,7 +71,7 @@ def offer(shown: SimilarityView) -> None:
     try:
         requests = [pipeline.request(ENTRY.id, v.encoder, v.transform, DATASET, params, settings()) for v in lacking]
     except BlindspotError as error:
-        st.warning(as_text(str(error)))
+        st.warning(as_text(explained(error)))
         return
     text, button = st.columns([4, 1], vertical_alignment="center")
     text.info(

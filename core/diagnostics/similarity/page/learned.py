@@ -16,7 +16,7 @@ from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.runs.spaces import NotEncoded
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, settings
+from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.work import task_button
 
@@ -34,7 +34,7 @@ def show(shown: SimilarityView) -> None:
             not_encoded.append(run.plan.variant.label)
             continue
         except BlindspotError as error:
-            st.warning(as_text(f"{run.plan.variant.label}: {error}"), icon=":material/report:")
+            st.warning(as_text(f"{run.plan.variant.label}: {explained(error)}"), icon=":material/report:")
             continue
         if done is None:
             wanted.append(request)

@@ -20,7 +20,7 @@ from blindspot.types import Variant
 from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks, pick_dataset
-from blindspot.ui.resources import jobs, repository, settings
+from blindspot.ui.resources import explained, jobs, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.missing_runs import cost_in_words, offer_line
 from blindspot.ui.widgets.work import run_button
@@ -202,7 +202,7 @@ def _form(
         requests = list(dict.fromkeys(_requests(page, variants, chosen_tasks, wanted, seed, own=own)))
         cost = estimates.estimate(requests, settings(), repository())
     except BlindspotError as error:
-        right.error(as_text(str(error)), icon=":material/error:")
+        right.error(as_text(explained(error)), icon=":material/error:")
         return
     if len(cost.wanted) > MANY_RUNS:
         right.error(

@@ -32,7 +32,7 @@ from blindspot.ui import gone
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import repository, scheme, settings
+from blindspot.ui.resources import explained, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
@@ -258,7 +258,7 @@ def offer(shown: WordsView) -> None:
             try:
                 requests = _requests(tasks, variants, shown)
             except BlindspotError as error:
-                text.error(as_text(str(error)))
+                text.error(as_text(explained(error)))
                 continue
             with button:
                 run_button(

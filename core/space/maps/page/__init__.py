@@ -24,7 +24,7 @@ from blindspot.space.page import Opened, open_picked
 from blindspot.types import Int64
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import jobs, settings
+from blindspot.ui.resources import explained, jobs, settings
 from blindspot.ui.widgets import downloads, tables
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.downloads import Holds
@@ -91,7 +91,7 @@ def _choose(opened: Opened) -> list[MapRequest] | None:
     try:
         maps.checked(n_neighbors, min_dist)
     except BlindspotError as error:
-        st.error(as_text(str(error)))
+        st.error(as_text(explained(error)))
         return None
     seed = SEED if way == SEEDED else None
     return maps.requests_of(opened.spaces, opened.metric, chosen, seed, n_neighbors, min_dist)

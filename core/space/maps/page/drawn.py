@@ -13,7 +13,7 @@ from blindspot.space.maps import maps
 from blindspot.space.maps.maps import Map, MapRequest, Method
 from blindspot.space.page import Opened
 from blindspot.types import Variant
-from blindspot.ui.resources import settings
+from blindspot.ui.resources import explained, settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ def draw(opened: Opened, requests: Sequence[MapRequest]) -> tuple[list[Drawn], l
                     if wanted.method is Method.UMAP:
                         missing.append(wanted)
             except BlindspotError as error:
-                why = str(error)
+                why = explained(error)
             out.append(Drawn(space, request if found else wanted, found, why))
         if missing:
             out = [_as_pca(one) for one in out]

@@ -26,7 +26,7 @@ from blindspot.space.page import Opened, short_text
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
-from blindspot.ui.resources import cached, settings
+from blindspot.ui.resources import cached, explained, settings
 from blindspot.ui.turns import turn
 from blindspot.ui.widgets.browse_table import choose_row
 from blindspot.ui.widgets.texts import why_similar
@@ -73,7 +73,7 @@ def answer(opened: Opened, query: Query, k: int) -> Answer | None:
         else:
             lists = _of_item(opened, query.item, approximate)
     except BlindspotError as error:
-        st.warning(as_text(str(error)), icon=":material/report:")
+        st.warning(as_text(explained(error)), icon=":material/report:")
         return None
     if not lists:
         return None

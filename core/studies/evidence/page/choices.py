@@ -30,7 +30,7 @@ from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.pickers import Picks
-from blindspot.ui.resources import cached, repository, scheme, settings
+from blindspot.ui.resources import cached, explained, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import names_of_variants, some_named
 from blindspot.ui.widgets.choices import one_of
@@ -217,7 +217,7 @@ def _price() -> None:
         requests = sweeps.expand(sweep, settings()).requests
         cost = estimates.estimate(requests, settings(), repository())
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     finally:
         bar.empty()

@@ -17,7 +17,7 @@ from blindspot.studies.findings.page.reading import collected
 from blindspot.studies.report.page import report_buttons
 from blindspot.texts import counted
 from blindspot.types import Variant
-from blindspot.ui.markdown import as_text
+from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import asked_for, options, row
 from blindspot.ui.pickers import Picks
 from blindspot.ui.widgets.choices import one_of
@@ -179,7 +179,7 @@ def _linked(one: Discovery | None, finding_id: str) -> None:
         st.divider()
     else:
         st.warning(
-            as_text(f"The linked finding is gone: its runs were deleted or are not picked ({finding_id[:80]})."),
+            f"The linked finding is gone: its runs were deleted or are not picked ({from_address(finding_id)}).",
             icon=":material/link_off:",
         )
 

@@ -11,7 +11,7 @@ from blindspot import ui
 from blindspot.studies.judgement.page import answer, exchange, form, results, sessions, texts, votes
 from blindspot.studies.judgement.page.shown import PAGES, Judged, item_set, judgements, link_for, other_task
 from blindspot.studies.judgement.types import Session, SetSummary, Task
-from blindspot.ui.markdown import as_text
+from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import options
 from blindspot.ui.widgets.views import View, choose_page
 from blindspot.ui.widgets.work import job_panel
@@ -96,7 +96,7 @@ def _place(task: Task) -> Place | None:
     st.session_state[_SESSION] = (name, key)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.caption(
-            f"Session **{as_text(name)}**{', and you are its facilitator' if facilitates else ''}", width="content"
+            f"Session **{from_address(name)}**{', and you are its facilitator' if facilitates else ''}", width="content"
         )
         st.button("Leave", key="judge_leave", type="tertiary", on_click=_leave_session)
     if key and not facilitates:
@@ -127,7 +127,7 @@ def _leave_session() -> None:
 
 def _unknown_session(task: Task, name: str) -> None:
     st.warning(
-        f"No session '{as_text(name[:80])}' here: it may have been removed, or be on another machine.",
+        f"No session '{from_address(name)}' here: it may have been removed, or be on another machine.",
         icon=":material/link_off:",
     )
     st.session_state.pop(_SESSION, None)
@@ -198,7 +198,7 @@ def _unknown_set(task: Task, wanted: str) -> None:
         st.page_link(PAGES[other_task(task)], label="Go there", query_params=link_for(set_id=wanted))
         return
     st.warning(
-        f"The questions of this link are not here: '{as_text(wanted[:80])}'. They may have been removed, or made on "
+        f"The questions of this link are not here: '{from_address(wanted)}'. They may have been removed, or made on "
         "another machine.",
         icon=":material/link_off:",
     )

@@ -23,7 +23,7 @@ from blindspot.studies.judgement.types import Ballot, Item, ItemSet, Recorded, T
 from blindspot.texts import counted
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import allowed
+from blindspot.ui.resources import allowed, explained
 
 SECONDS_EACH = 10  # that a question takes, about
 LONG = 16  # characters: longer options need wide cards
@@ -53,7 +53,7 @@ class RaterState:
     names: set[str] = field(default_factory=set)  # keys of the nicknames entered here
     ballot: Ballot | None = None  # what follows is about it
     found: int = 0  # items that were answered when the rater came
-    mine: set[int] = field(default_factory=set)  # items answered in this tab
+    mine: set[int] = field(default_factory=set)  # items answered in this tab: only these can be undone here
     item_no: int | None = None  # on screen
     shown_at: float = 0.0  # monotonic seconds
     shown: int = 0  # counts what was on screen, so that its buttons have keys of their own
@@ -77,7 +77,7 @@ class RaterState:
             self.names.add(key)
             self.rater, self.problem, self.paused = name, "", False
         except BlindspotError as error:
-            self.problem = str(error)
+            self.problem = explained(error)
 
     def vote(self, ballot: Ballot, item_no: int, option: int | None) -> None:
         """Save an answer at once. If that fails, the question stays on screen."""
@@ -90,24 +90,25 @@ class RaterState:
         try:
             recorded = judgements().vote(ballot, item_no, option, seconds)
         except BlindspotError as error:
-            self.problem = f"The answer was not saved: {error}"
+            self.problem = f"The answer was not saved: {explained(error)}"
             return
         self.problem = ""
-        if recorded is Recorded.ALREADY and item_no not in self.mine:
+        if recorded is Recorded.NEW:
+            self.mine.add(item_no)
+        elif item_no not in self.mine:
             self.toast = "Already answered in another tab; that answer counts."
-        self.mine.add(item_no)
 
     def undo(self, ballot: Ballot, shown: int) -> None:
         if shown != self.shown:
             return  # the second click of a double click
         try:
-            opened = judgements().undo(ballot)
+            opened = judgements().undo(ballot, self.mine)
         except BlindspotError as error:
-            self.problem = f"Not undone: {error}"
+            self.problem = f"Not undone: {explained(error)}"
             return
         self.problem = ""
         if opened is None:
-            self.toast = "There is no answer to undo."
+            self.toast = "Nothing was answered in this tab that could be undone."
             return
         self.mine.discard(opened)
         self.toast = "Your last answer was undone."
@@ -143,7 +144,7 @@ def show(judged: Judged) -> None:
         else:
             _go_on(judged, state, ballot, answered)
     except BlindspotError as error:  # the store cannot be read now
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         st.button("Try again", key="judge_retry")
 
 

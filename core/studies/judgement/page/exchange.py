@@ -18,7 +18,7 @@ from blindspot.studies.judgement.store import Merged
 from blindspot.studies.judgement.types import SetSummary, Task
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import allowed, shared_settings
+from blindspot.ui.resources import allowed, explained, shared_settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.downloads import Holds
 
@@ -146,7 +146,7 @@ def _take_in(file: UploadedFile) -> None:
         allowed().check_change("questions and votes are not imported")
         bundle, merged = bundles.take_in(file.getvalue(), judgements())
     except BlindspotError as error:
-        st.session_state[_SAID] = (False, as_text(f"Nothing was imported: {error}"))
+        st.session_state[_SAID] = (False, as_text(f"Nothing was imported: {explained(error)}"))
         return
     st.session_state[_SAID] = (True, _told(bundle, merged))
     st.session_state[_ROUND] += 1

@@ -22,7 +22,7 @@ from blindspot.studies.judgement.types import Task
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import known_datasets
-from blindspot.ui.resources import allowed, repository, settings
+from blindspot.ui.resources import allowed, explained, repository, settings
 from blindspot.ui.turns import for_reader
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 from blindspot.ui.widgets.work import task_button
@@ -87,7 +87,7 @@ def _form(task: Task, *, first: bool) -> None:
         asked = ItemsRequest(task, variants, dataset, metric, inventory, queries, rule, ranks, seed, title)
         request = making.check(asked, settings())
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         task_button("Make questions", "Making …", "", [], key=f"make_{task}_start")
         return
     task_button("Make questions", "Making …", request.label, [request], key=f"make_{task}_start")

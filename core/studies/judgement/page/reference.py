@@ -15,7 +15,7 @@ from blindspot.studies.judgement.page.shown import Judged
 from blindspot.studies.judgement.types import ItemSet
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.addressed import names_of_variants, one_named
 from blindspot.ui.widgets.work import encode_button, fetch_button
@@ -43,7 +43,7 @@ def choose(judged: Judged) -> Automatic | None:
     try:
         found = _answers(judged.items, Variant.parse(str(chosen)))
     except BlindspotError as error:
-        st.warning(as_text(f"The automatic rater cannot answer: {error}"), icon=":material/report:")
+        st.warning(as_text(f"The automatic rater cannot answer: {explained(error)}"), icon=":material/report:")
         return None
     if found is not None:
         _say(found, len(judged.items.items))

@@ -25,7 +25,7 @@ from blindspot.texts import counted
 from blindspot.types import Variant
 from blindspot.ui.boundary import fragment, repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import scheme
+from blindspot.ui.resources import explained, scheme
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets import tables
 from blindspot.ui.widgets.choices import one_of
@@ -51,7 +51,7 @@ def _watch() -> None:
     try:
         same = votes is None or votes.are_current
     except BlindspotError as error:  # the store is busy: the next refresh tries again
-        st.caption(as_text(f"Not up to date: {error}"))
+        st.caption(as_text(f"Not up to date: {explained(error)}"))
         return
     if not same:
         st.rerun()

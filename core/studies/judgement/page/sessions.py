@@ -17,7 +17,7 @@ from blindspot.studies.judgement.types import LONGEST, ItemSet, RaterProgress, S
 from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import allowed
+from blindspot.ui.resources import allowed, explained
 
 REFRESH_SECONDS = 2
 _OPENED = "_judge_opened"
@@ -101,10 +101,10 @@ def _opening(task: Task, set_id: str) -> None:
         if other := st.session_state.get("session_other"):
             sets[other_task(task)] = other
         key = secrets.token_urlsafe(24)
-        if not judgements().add_session(name, sets, key, allowed().sessions_in_all):
+        if not judgements().add_session(name, sets, key, allowed().session_room):
             raise InputError(f"a session '{name}' already exists", remedy="choose another name")
     except BlindspotError as error:
-        st.session_state[_OPENED] = _Opened(problem=str(error))
+        st.session_state[_OPENED] = _Opened(problem=explained(error))
     else:
         mine.append(name)
         st.session_state[_OPENED] = _Opened(name, key)
@@ -174,7 +174,7 @@ def _reveal(judged: Judged, revealed: bool) -> None:
             raise InputError("this session is no longer yours", remedy="open its link again")
         judgements().reveal(judged.session.name, revealed)
     except BlindspotError as error:
-        st.toast(as_text(f"Not changed: {error}"), icon=":material/error:")
+        st.toast(as_text(f"Not changed: {explained(error)}"), icon=":material/error:")
 
 
 @repeated(every=REFRESH_SECONDS)
@@ -184,7 +184,7 @@ def _watch(judged: Judged, session: Session) -> None:
             st.rerun()
         _progress(judged, session)
     except BlindspotError as error:  # the store is busy: the next refresh tries again
-        st.warning(as_text(str(error)), icon=":material/error:")
+        st.warning(as_text(explained(error)), icon=":material/error:")
 
 
 def _progress(judged: Judged, session: Session) -> None:

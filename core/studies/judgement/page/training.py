@@ -15,7 +15,7 @@ from blindspot.studies.judgement.page.votes import Votes
 from blindspot.studies.judgement.tallies import Tally
 from blindspot.studies.judgement.types import ItemSet
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.downloads import Holds
 
@@ -46,7 +46,7 @@ def offer(items: ItemSet, votes: Votes, tally: Tally) -> None:
         try:
             found = _made(votes, float(least), tuple(repository().datasets()), items, tally)
         except BlindspotError as error:
-            st.info(as_text(str(error)), icon=":material/info:")
+            st.info(as_text(explained(error)), icon=":material/info:")
             return
         st.markdown("  \n".join(map(as_text, files.in_words(found.data))))
         if found.warning:

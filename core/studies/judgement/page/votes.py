@@ -19,7 +19,7 @@ from blindspot.studies.judgement.tallies import Tally, tally
 from blindspot.texts import counted
 from blindspot.ui.boundary import repeated
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import allowed, cached
+from blindspot.ui.resources import allowed, cached, explained
 
 REVEAL_SECONDS = 3
 ALL, OUTSIDE, NAMED = "all", "outside of sessions", "session "  # and its name; they are in addresses
@@ -86,7 +86,7 @@ def wait_for_reveal(name: str) -> None:
     try:
         session = judgements().session(name)
     except BlindspotError as error:  # the store is busy: the next refresh tries again
-        st.caption(as_text(str(error)))
+        st.caption(as_text(explained(error)))
         return
     if session is None or session.revealed:
         st.rerun()

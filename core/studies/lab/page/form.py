@@ -22,7 +22,7 @@ from blindspot.types import Variant
 from blindspot.ui.gone import readable_datasets, usable
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import DEFAULT_DATASET, Picks
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets.addressed import one_named, some_named
 from blindspot.ui.widgets.run_form import encoders_in_words, steps_in_words
 
@@ -167,7 +167,7 @@ def _checked(names: list[str], typed: list[str], metrics: list[str], tasks: list
     try:
         chains = [str(TransformChain.parse(text)) for text in typed]
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return None
     variants = [Variant(canonical_encoder(name), "none") for name in names]
     references = tuple(dict.fromkeys(variant.encoder for variant in usable(variants)))

@@ -28,7 +28,7 @@ from blindspot.studies.lab.grid import (
 from blindspot.studies.lab.page.form import address, fit_note
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import jobs, repository, scheme, settings
+from blindspot.ui.resources import explained, jobs, repository, scheme, settings
 from blindspot.ui.variant_looks import variant_styles
 from blindspot.ui.widgets.addressed import some_named
 from blindspot.ui.widgets.choices import one_of
@@ -70,7 +70,7 @@ def stored(grid: Grid) -> LabView | None:
         asked = requests(grid, settings())
         impossible = {request: why for request in asked if (why := cannot_be(request, settings()))}
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return None
     possible = tuple(request for request in asked if request not in impossible)
     found = stored_runs(possible, repository())
@@ -133,7 +133,7 @@ def offer(wanted: Sequence[RunRequest], found: Mapping[RunRequest, RunRecord], k
     try:
         cost = estimates.estimate(missing, settings(), repository())
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     with st.container(border=True, key=f"lab_offer_{key}"):
         text, button = st.columns([4, 1], vertical_alignment="center")

@@ -16,7 +16,7 @@ from blindspot.studies.lab.page.progress import LabView, offer
 from blindspot.studies.lab.verdicts import in_words, verdicts
 from blindspot.transforms.chain import STEPS, TransformChain
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import repository, settings
+from blindspot.ui.resources import explained, repository, settings
 from blindspot.ui.widgets.choices import one_of
 
 SIZES = (8, 16, 32, 64, 128, 256, 512, 1024)
@@ -53,7 +53,7 @@ def show(shown: LabView) -> None:
     try:
         wanted = [r for r in requests(grid, settings()) if not cannot_be(r, settings())]
     except BlindspotError as error:
-        st.error(as_text(str(error)), icon=":material/error:")
+        st.error(as_text(explained(error)), icon=":material/error:")
         return
     found = stored_runs(wanted, repository())
     offer(wanted, found, "size")

@@ -17,7 +17,7 @@ from blindspot.studies.threshold.page.views import ThresholdView
 from blindspot.studies.threshold.pairs import Measured, Rule
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import scheme
+from blindspot.ui.resources import explained, scheme
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.downloads import Holds
@@ -79,7 +79,7 @@ def _answer(found: Source) -> None:
     try:
         wished = views.answered(measured, found.a, rule, float(precision))
     except InputError as error:  # too few pairs, or all of one kind
-        st.info(as_text(str(error)), icon=":material/info:")
+        st.info(as_text(explained(error)), icon=":material/info:")
         return
     shown = ThresholdView(found, rule, wished, scheme())
     headline.show(answer.in_words(shown.found))

@@ -11,7 +11,7 @@ from blindspot.runs.training_data import examples, files
 from blindspot.runs.training_data.from_run import Made, Wishes, make
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, repository, settings
+from blindspot.ui.resources import cached, explained, repository, settings
 from blindspot.ui.widgets import downloads
 from blindspot.ui.widgets.downloads import Holds
 
@@ -45,7 +45,7 @@ def offer(run: RunRecord) -> None:
         try:
             found = _made(run, float(margin), tuple(repository().datasets()))
         except BlindspotError as error:
-            st.info(as_text(str(error)))
+            st.info(as_text(explained(error)))
             return
         st.markdown("  \n".join(map(as_text, files.in_words(found.data))))
         if found.warning:

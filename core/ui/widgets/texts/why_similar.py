@@ -20,7 +20,7 @@ from blindspot.transforms.contributions import CannotExplain, Contributions, Way
 from blindspot.types import CancelToken, Variant
 from blindspot.ui.boundary import said_of
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, load, repository, scheme, settings
+from blindspot.ui.resources import cached, explained, load, repository, scheme, settings
 from blindspot.ui.turns import turn
 
 MOST_MODELS = 2  # side by side
@@ -80,7 +80,7 @@ def _one(asked: Asked, names: tuple[str, str], *, is_narrow: bool) -> None:
     try:
         found = _found(asked)
     except BlindspotError as error:
-        said = as_text(str(error)) if isinstance(error, CannotExplain) else said_of(error)
+        said = as_text(explained(error)) if isinstance(error, CannotExplain) else said_of(error)
         st.info(said, icon=":material/info:")
         return
     n, m = found.cells.shape

@@ -18,6 +18,7 @@ from blindspot.policy import MOST_SEARCHED
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import explained
 
 _END = r"\s*(\d+(?:\.\d+)?)\s*"
 _AREA = re.compile(f"{_END}-{_END},{_END}-{_END}")
@@ -126,7 +127,7 @@ class Selection:
         try:
             return Area.parse_all(text or "")
         except InputError as error:
-            st.warning(as_text(str(error)))
+            st.warning(as_text(explained(error)))
             return []
 
     def chosen(self, dots: Dots, areas: Sequence[Area]) -> Bool | None:

@@ -127,6 +127,8 @@ def test_pausing_and_coming_back(answering: OpenApp, store: Judgements, visit: O
     again = enter(visit("intruder"), "ada")  # after a reload; capitals do not count
     assert "Welcome back, ada: 1 of 3 answered. If that was not you" in written(again)
     assert progress(again) == "1 of 3 answered"
+    press(again, "undo")
+    assert progress(again) == "1 of 3 answered", "whoever types the name could undo what another answered"
     again.button(key="judge_other").click().run()
     assert again.text_input(key="nickname")
     enter(again, "Bea")
@@ -134,9 +136,7 @@ def test_pausing_and_coming_back(answering: OpenApp, store: Judgements, visit: O
 
 
 @pytest.mark.matrix
-@pytest.mark.parametrize(
-    ("typed", "told"), [("x" * 500, "500 characters"), ("", "no nickname"), ("a\u202eb", "cannot be seen")]
-)
+@pytest.mark.parametrize(("typed", "told"), [("", "no nickname"), ("a\u202eb", "cannot be seen")])
 def test_a_nickname_that_cannot_be_is_refused_in_words(answering: OpenApp, typed: str, told: str) -> None:
     app = answering(rater=typed)
     assert told in written(app)
