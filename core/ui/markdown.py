@@ -12,6 +12,7 @@ _SIGN = re.compile(
     r"|-(?=-|>)|<(?=-)|[<>~](?==)"  # -> and the like, which become arrows, dashes and signs
 )
 _LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-])(?=@)", re.IGNORECASE)  # where a bare one is broken
+_BLOCK = re.compile(r"^(?=[#>+|=-]|\d+[.)])")  # begins a heading, a list, a quotation or a table
 _LONGEST = 80  # characters of a value of an address
 _JOINER = "\N{WORD JOINER}"  # invisible; backslashes do not help, since Streamlit inserts signs after reading them
 
@@ -28,4 +29,4 @@ def from_address(value: str) -> str:
     """Markdown for a value that came with the page's address, which anybody may have written: one line, shortened, and
     nothing in it is a link, a heading or a list."""
     line = " ".join(value[: 2 * _LONGEST].split())[:_LONGEST]
-    return f"{_JOINER}{as_text(_LINK.sub(_JOINER, line))}"
+    return as_text(_LINK.sub(_JOINER, _BLOCK.sub(_JOINER, line)))
