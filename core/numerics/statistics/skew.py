@@ -23,6 +23,8 @@ from blindspot.types import Float64
 # twenty units may be there.
 FEWEST_UNBOUNDED = 60
 _STEPS = 60  # of a root: halvings alone are enough
+_FINE = 1e-7  # of a bound, as a share of the most that a unit can lose
+_NONE = 1e-30  # a p-value
 _CLOSE = 1e-10  # of a root, relative
 _ROUNDING = 1e-12
 
@@ -48,6 +50,48 @@ def mean_zero_p_value(sums: Float64, most: float) -> float:
     return min(1.0, 2 * _tail(values, weights, n, mean))
 
 
+def upper_bound(values: Float64, n: float, most: float, alpha: float) -> float:
+    """The largest mean that ``values [g]`` of units do not exclude, one-sided at ``alpha``.
+
+    Where all are 0 it is the rule of three: ``most`` times the share of units that can lose when none of ``n`` did.
+
+    Args:
+        n: the equivalent number of units of equal size.
+        most: that a unit can lose, at least its largest value.
+    """
+    values, counts = np.unique(values, return_counts=True)
+    shares = counts / counts.sum()
+    mean, largest = float(values @ shares), float(np.abs(values).max(initial=0.0))
+    most, whole = max(most, largest), float(values.max(initial=0.0)) / 2 / n  # half a step of a mean of whole losses
+
+    if largest == 0:
+        return float(most * (1 - alpha ** (1 / n)))
+    low, high = mean + whole, most
+    if high - low <= _ROUNDING * most:
+        return most
+    target = math.log(alpha)
+
+    def excess(bound: float) -> float:
+        """Above 0 where the mean could be this; the logarithm of its p-value is nearly straight."""
+        rest = most - bound
+        values_of, weights = _most_likely((bound - values)[::-1] / rest, shares[::-1])
+        return math.log(max(_tail(values_of, weights, n, (bound - mean - whole) / rest), _NONE)) - target
+
+    # The Illinois method: a chord, whose standing end counts half. At ``low`` the p-value is about a half, and at
+    # ``high`` there is none.
+    at_low, at_high, kept = math.log(0.5) - target, math.log(_NONE) - target, 0
+    while high - low > _FINE * most:
+        middle = min(
+            max(low + (high - low) * at_low / (at_low - at_high), low + _FINE * most / 2), high - _FINE * most / 2
+        )
+        found = excess(middle)
+        if found > 0:
+            low, at_low, at_high, kept = middle, found, at_high / 2 if kept == 1 else at_high, 1
+        else:
+            high, at_high, at_low, kept = middle, found, at_low / 2 if kept == -1 else at_low, -1
+    return high
+
+
 def _most_likely(values: Float64, shares: Float64) -> tuple[Float64, Float64]:
     """The distribution of mean 0 that makes values within -1 to 1 with a mean above 0 most likely: themselves and -1,
     with their weights.
@@ -68,13 +112,13 @@ def _most_likely(values: Float64, shares: Float64) -> tuple[Float64, Float64]:
     return np.append(values, -1.0), np.append(weights, max(0.0, 1 - float(weights.sum())))
 
 
-def _tail(values: Float64, weights: Float64, n: int, mean: float) -> float:
+def _tail(values: Float64, weights: Float64, n: float, mean: float) -> float:
     """Probability of a mean of ``n`` draws of at least ``mean``, which is above 0, the mean of the distribution."""
     known = weights > 0
     values, weights = values[known], weights[known] / weights[known].sum()
     highest = float(values.max())
     if mean >= highest - _ROUNDING:
-        return float(weights[values >= highest - _ROUNDING].sum()) ** n
+        return float(float(weights[values >= highest - _ROUNDING].sum()) ** n)
 
     def tilted(t: float) -> tuple[float, Float64]:
         """The logarithm of the moment generating function, and the weights that are tilted by it."""

@@ -7,10 +7,12 @@ one-sided, a sample with few of them has a low mean *and* a low variance, and St
 drop of just the tolerance in 7% of re-trainings. So the variance is that of the drop at the bound, as in Wilson's
 interval (1927): what the true drop has more than the measured one is taken to be lost by whole items.
 
-Few groups that differ say little about a variance. From fewer than ``FEWEST_FOR_T``, bounds are those of a bounded
-variable, whatever its distribution. The drop is within only if the groups that could lose are too few: Clopper and
-Pearson's bound (1934) of their share, times the most that an item can lose. It is beyond only if it were even if the
-largest losses were the largest gains: Anderson's bound (1969), with Massart's constant (1990).
+Few groups that differ say little about a variance. From fewer than ``FEWEST_FOR_T``, the upper bound is the largest
+drop that what was seen does not exclude, when any group may lose everything as well (``skew``). Where nothing has
+changed that is the rule of three: the share of groups that can change when none did, times the most that an item can
+lose. No upper bound is below that one: what changes something is never said to lose less than what changes nothing. The
+drop is beyond only if it were even if the largest losses were the largest gains: Anderson's bound (1969), with
+Massart's constant (1990).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import numpy as np
 
 from blindspot.numerics.statistics.pairs import FEWEST, POWER, Dependence, freedom_of, moments
 from blindspot.numerics.statistics.resampling import sums_within
+from blindspot.numerics.statistics.skew import upper_bound
 from blindspot.types import Float64
 
 FEWEST_FOR_T = (FEWEST + 1) / 1.5  # groups that carry the variance of the drop: seven degrees of freedom
@@ -81,7 +84,7 @@ def drop(
         most: that an item can lose: 1 for a share, and 2 for a correlation, on which few influences are larger.
         is_mean: whether the score is the mean of the items' values. Otherwise (a correlation) a few items say nothing.
     """
-    from scipy.special import betaincinv, stdtrit
+    from scipy.special import stdtrit
 
     _, variance, carried = moments(lost, known)
     if np.ptp(lost) <= ROUNDING * most:  # else what is left of a variance would be rounding, which many items carry
@@ -89,12 +92,12 @@ def drop(
     quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
     found = _Moments(value, variance * known.effective, known.effective, quantile, most)
     low = high = None
+    n = known.effective
+    unseen = most * (1 - alpha ** (1 / n))  # the rule of three, exactly
     if carried >= FEWEST_FOR_T:
-        low, high = found.low, found.high
+        low, high = found.low, max(found.high, unseen) if is_mean else found.high
     elif is_mean:
-        losing, n = _losing(lost, known), known.effective
-        share = 1.0 if losing >= n else float(betaincinv(losing + 1, n - losing, 1 - alpha))
-        high = max(value, share * most)
+        high = max(value, unseen, upper_bound(_by_group(lost, known), n, most, alpha))
         least = _least(lost, n, alpha, most)
         low = least if least > 0 else None  # below, it says no more than that the score is bounded
     visible = _visible(found, lost, tolerance, most)
@@ -115,10 +118,10 @@ def _least(lost: Float64, n: float, alpha: float, most: float) -> float:
     return float((kept * np.sort(lost)).sum()) - min(share, 1.0) * most
 
 
-def _losing(lost: Float64, known: Dependence) -> float:
-    """Effective number of groups that lose: their share of the groups, times the effective number of all."""
+def _by_group(lost: Float64, known: Dependence) -> Float64:
+    """What each group loses, ``[g]``, so that their mean is that of the items."""
     sums = sums_within(lost[:, np.newaxis], known.groups)[:, 0]
-    return known.effective * float(np.count_nonzero(sums > 0)) / len(sums)
+    return np.asarray(sums * (len(sums) / len(lost)))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A setting's score is tested against that of full size by the diagnostic's own paired test, with p-values corrected after
 Holm over the grid. What it loses at most is the upper bound of a one-sided interval of the paired drop
 (``blindspot.numerics.statistics.tolerance``), each at ``1 - 0.05 / k`` for k settings, so that with 95% confidence all
-bounds hold at once (Bonferroni).
+bounds hold at once (Bonferroni). A setting that changes no item has the lowest one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from blindspot.runs.comparison import Changes, Difference, ItemScores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size.grid import Setting
+from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 
 ROUNDING = 1e-9  # of an item's part, within which two runs agree
@@ -289,6 +290,8 @@ def answer(found: Judged, tolerance: float) -> tuple[str, ...]:
     else:
         limit = smallest.loses_at_most
         bound = "how much it loses at most is not known" if limit is None else f"it loses at most {limit:.3f}"
+        if limit is not None and smallest.changed == 0:
+            bound = f"none of {counted(len(found.numbers), 'item')} changed, so {bound}"
         out += [
             f"The smallest setting without a significant loss of {title}: {smallest.setting.label}, "
             f"{megabytes(smallest.setting)} per million texts instead of {megabytes(full.setting)}.",
