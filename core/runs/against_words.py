@@ -97,7 +97,7 @@ def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
     words, own = f"{found.best} {what.format(said(found.reached))}", f"{name} {said(found.score)}"
     signed, scale, unit = ("+.1f", 100.0, " points") if spec.endswith("%") else (f"+{spec}", 1.0, "")
     apart = f"difference {number(scale * found.difference.value, signed)}{unit}"
-    tested = f"{apart}{ci(found.difference.interval, signed, scale)}, {p_in_words(found.p, found.before)}"
+    tested = f"{apart}{ci(found.difference, signed, scale)}, {p_in_words(found.p, found.before)}"
     match found.verdict:
         case Verdict.UNTESTED:
             return f"Words alone: {words}; {own}. There are too few for a test."
@@ -132,12 +132,11 @@ def findings_of_words(
     if found.verdict is Verdict.UNTESTED:
         return []
     spec, unit = ("+.0f", " points") if scale > 1 else ("+.2f", "")
-    apart = f"{number(scale * found.difference.value, spec)}{unit}{ci(found.difference.interval, spec, scale)}"
+    apart = f"{number(scale * found.difference.value, spec)}{unit}{ci(found.difference, spec, scale)}"
     is_below = found.difference.value < 0
     common: dict[str, Any] = {
         "address": address,
-        "value": found.difference.value,
-        "interval": found.difference.interval,
+        "found": found.difference,
         "n": max(1, round(found.difference.effective)),
     }
     out = [

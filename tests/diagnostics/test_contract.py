@@ -29,7 +29,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import Cancelled
 from blindspot.names import in_address
 from blindspot.runs import pipeline
-from blindspot.runs.findings import Material
+from blindspot.runs.findings import Finding, Material
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import ROOT, Settings
 from blindspot.store.records import RunRecord, RunState
@@ -319,6 +319,26 @@ def test_it_can_be_cancelled(case: Case, embedded: tuple[Any, Float32]) -> None:
         case.entry.compute(vectors, dataset, case.entry.check_params({}), no_progress, token)
 
 
+def says_its_own_interval(finding: Finding) -> bool:
+    """Whether the first interval of a sentence is the finding's, and its value is said before, with the same digits."""
+    assert finding.interval is not None
+    found = re.search(r"95% CI ([+−]?[\d.]+)(?: to )([+−]?[\d.]+)(%?)", finding.sentence)
+    if found is None:  # of scores whose difference is tested
+        return "95% CI" not in finding.sentence
+    low, high, percent = found.groups()
+    within = 0.5 * 10.0 ** -len(low.partition(".")[2]) + 1e-9  # of rounding
+    numbers = re.findall(r"[+−]?\d+(?:\.\d+)?", finding.sentence[: found.start()])
+    for scale in (1, 100):
+        ends = zip((low, high), (finding.interval.low, finding.interval.high), strict=True)
+        if (scale == 100 or not percent) and all(abs(as_number(said) - scale * end) <= within for said, end in ends):
+            return any(abs(abs(as_number(one)) - abs(scale * finding.value)) <= within for one in numbers)
+    return False
+
+
+def as_number(said: str) -> float:
+    return float(said.replace("−", "-"))
+
+
 def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
     assert case.entry.findings
     repository = Repository.at(case.settings.store)
@@ -340,7 +360,8 @@ def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
         assert finding.n > 0
         assert math.isfinite(finding.value)
         if finding.interval:
-            assert finding.interval.low <= finding.interval.high
+            assert finding.interval.low <= finding.value <= finding.interval.high
+            assert says_its_own_interval(finding), said
         assert (ROOT / "pages" / f"{finding.page}.py").is_file()
         for name, value in finding.address.items():
             assert f'"{name}"' in code, "a widget or a page reads it"

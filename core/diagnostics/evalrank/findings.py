@@ -40,7 +40,7 @@ from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.groups import FEW, Group
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, hypergeometric_cdf, p_of_more
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, hypergeometric_cdf, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, share, worth
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import against_baselines, findings_of
@@ -297,7 +297,8 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
     worst = worst_kind(axis, hits)
     one = axis.groups[worst.place]
     inside = one.group.inside
-    found, rest = share(hits[inside], one.inside), float(hits[~inside].mean())
+    of_each = level_of_each(len(axis.groups))
+    found, rest = share(hits[inside], one.inside, of_each), float(hits[~inside].mean())
     only = "only " if found.value < rest else ""
     rows = np.flatnonzero(inside)
     rank = ranked.rows[run.run_id].filtered.shown[rows]
@@ -310,10 +311,9 @@ def _worse_on_a_kind(run: RunRecord, ranked: Ranked, axis: Axis, first: FirstRan
         kind=f"worst-by-{axis.name}",
         level=Level.BLIND_SPOT,
         sentence=f"{{A}} ranks the right match first for {only}{percent(found.value)} of the "
-        f"{_kind_in_words(axis, one.group.label)}{ci(found.interval, '.0%')}, against {percent(rest)} of the other "
+        f"{_kind_in_words(axis, one.group.label)}{ci(found, '.0%')}, against {percent(rest)} of the other "
         "pairs.",
-        value=found.value,
-        interval=found.interval,
+        found=found,
         test=f"Fisher's exact test of this kind against the rest, {found.independent}{kinds}",
         against=by_chance(found.value - rest, worst.p),
         n=max(1, round(found.effective)),
@@ -390,7 +390,7 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
     shares = {subset: float(np.mean(subsets == subset)) for subset in changing}
     most = max(changing, key=lambda subset: shares[subset])
     inside = np.asarray(subsets == most, dtype=np.float64)
-    found = share(inside, known)
+    found = share(inside, known, level_of_each(len(changing)))
     n = int(worth_of(inside, known))
     p = min(1.0, len(changing) * p_of_more(shares[most] * n, n, chance))
     missed = _missed_share(ranked, run)
@@ -402,10 +402,9 @@ def _outranked_by_kind(run: RunRecord, ranked: Ranked, first: FirstRanked, famil
         kind="outranked-by-changed-meaning",
         level=Level.BLIND_SPOT,
         sentence=f"Where {{A}} misses the match, the {subset_in_words(most)} most often comes first: in "
-        f"{percent(found.value)} of the {len(places):,} missed pairs{ci(found.interval, '.0%')}, against "
+        f"{percent(found.value)} of the {len(places):,} missed pairs{ci(found, '.0%')}, against "
         f"{percent(chance)} if rewrites came first at random.",
-        value=found.value,
-        interval=found.interval,
+        found=found,
         test=f"exact binomial test over {found.independent}, corrected for {len(changing)} kinds of rewrite",
         against=by_chance(chance - found.value, p),
         n=max(1, round(found.effective)),
@@ -441,9 +440,8 @@ def _by_words(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding | N
         kind=kind,
         level=Level.BLIND_SPOT,
         sentence=f"Where {{A}} misses the match, the text that it ranks first {said} in {percent(found.value)} of the "
-        f"{len(places):,} pairs{ci(found.interval, '.0%')}.",
-        value=found.value,
-        interval=found.interval,
+        f"{len(places):,} pairs{ci(found, '.0%')}.",
+        found=found,
         test=f"exact sign test against 50%, {found.independent}",
         against=by_chance(0.5 - found.value, p),
         n=max(1, round(found.effective)),
@@ -615,10 +613,9 @@ def _turned(ranked: Ranked, transform: str, turn: Turn, leads: Float64, p: float
         kind=f"order-turned-by-{kebab(transform)}",
         level=Level.CAUTION,
         sentence=f"Post-processing {'decides' if is_turned else 'does not decide'} which model is better: {a} is ahead "
-        f"of {b} by {found.value:.3f} MRR{ci(found.interval, '.3f')}, {'but' if is_turned else 'and'} {c} is ahead of "
+        f"of {b} by {found.value:.3f} MRR{ci(found, '.3f')}, {'but' if is_turned else 'and'} {c} is ahead of "
         f"{d} by {abs(leads[1]):.3f}.",
-        value=found.value,
-        interval=found.interval,
+        found=found,
         test=f"sign-flip tests of both differences over {found.independent}, the less certain one"
         + (f", corrected for {choices} pairs of models" if choices > 1 else ""),
         p=min(1.0, p * choices),

@@ -13,7 +13,8 @@ import numpy as np
 
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import unit_rows
-from blindspot.numerics.statistics.intervals import Z_95
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Z_95, wilson_interval
 from blindspot.numerics.threads import in_threads, one_blas_thread
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress, no_progress
 
@@ -192,6 +193,17 @@ def strays(per_class: int) -> float:
     The mean over draws strays less, but little less if items are so few that all draws are nearly the same.
     """
     return Z_95 * 0.5 / math.sqrt(2 * per_class)
+
+
+def mean_estimate(mean: float, per_class: int) -> Estimate:
+    """The mean accuracy over the thresholds with an interval that is on the safe side.
+
+    Means of what goes together vary no more than the single ones do, and no share of one mean varies more than it does
+    at one threshold (the variance of a share is concave): so the variance is taken to be that of the words of one draw.
+    """
+    words = 2 * per_class
+    how = "Wilson, at most the variance of the held-out words of one draw"
+    return Estimate(mean, wilson_interval(mean, words), how, Unit.WORDS, words, float(words))
 
 
 def mean_of(accuracies: Sequence[Accuracy]) -> tuple[float, float]:

@@ -6,15 +6,18 @@ them more than halfway from chance to certainty is a blind spot: then the space 
 
 from __future__ import annotations
 
+import math
+
+from blindspot.diagnostics.frequency.classes import mean_estimate
 from blindspot.diagnostics.frequency.corpus_ranks import POWER_LAW
 from blindspot.diagnostics.frequency.definition import ENTRY, HUB_K
 from blindspot.numerics.statistics.against import stored_against
 from blindspot.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_correlation_against, rank_interval
-from blindspot.numerics.statistics.intervals import wilson_interval
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.parts import ci, clipped, coverage, finding, number, one_way
 from blindspot.runs.findings.rule import by_chance
 from blindspot.store.records import RunRecord
+from blindspot.texts import counted
 
 CHANCE, HALFWAY = 0.5, 0.75
 CERTAIN = 0.005  # p of the blind spot: with it nobody needs the caution, which would say the same
@@ -31,10 +34,12 @@ def findings(material: Material) -> list[Finding]:
 
 
 def _readable(run: RunRecord) -> list[Finding]:
-    """The mean over the thresholds, as sure as one draw of words at one threshold: it is surer than that."""
+    """The mean over the thresholds."""
     m = run.metrics
-    value, words = m["accuracy"], 2 * int(m["words_per_class"])
-    ends = wilson_interval(value, words)
+    accuracy = mean_estimate(m["accuracy"], int(m["words_per_class"]))
+    value, words = accuracy.value, accuracy.units
+    thresholds = sum(name.startswith("accuracy@") and not name.endswith("_sd") for name in m)
+    over = f" on average over {counted(thresholds, 'threshold')}" if thresholds else " on average over the thresholds"
     out: list[Finding] = []
     for null, kind, level in (
         (HALFWAY, "frequency-dominates", Level.BLIND_SPOT),
@@ -42,7 +47,7 @@ def _readable(run: RunRecord) -> list[Finding]:
     ):
         if out and out[0].p is not None and out[0].p < CERTAIN:
             break
-        p = stored_against(value, ends, null)
+        p = math.nan if accuracy.interval is None else stored_against(value, accuracy.interval, null)
         said = "easily tells" if null == HALFWAY else "tells"
         out.append(
             finding(
@@ -51,15 +56,14 @@ def _readable(run: RunRecord) -> list[Finding]:
                 kind=kind,
                 level=level,
                 sentence=f"A linear classifier {said} frequent words from rare ones by {{A}}'s vectors alone: "
-                f"{value:.0%} right{ci(ends, '.0%')}, where 50% is chance.",
-                value=value,
-                interval=ends,
+                f"{value:.0%} right{over}{ci(accuracy, '.0%')}, where 50% is chance.",
+                found=accuracy,
                 **(
                     {"against": by_chance(null - value, p)}
                     if level is Level.BLIND_SPOT
                     else {"p": one_way(p, is_news=value > null)}
                 ),
-                test=f"score test against {null:.0%} over the {words:,} held-out words of one draw",
+                test=f"score test against {null:.0%} over the {words:,} held-out words of one draw; the mean is surer",
                 n=words,
                 severity=clipped((value - CHANCE) / (1 - CHANCE)),
                 address={"frequency_view": "classifier"},

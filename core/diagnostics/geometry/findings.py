@@ -136,7 +136,7 @@ def _best(own: Float64, others: Sequence[Float64], known: Dependence, *, more: b
         return []
     sign = 1.0 if more else -1.0
     apart = sign * (own - max(whole, key=lambda other: sign * float(other.mean())))
-    p = float(statistics.p_values(apart[:, np.newaxis], known)[0])
+    p = float(statistics.p_values(apart[:, np.newaxis], known, np.inf)[0])
     return [Compared(Rival.BASELINE, float(apart.mean()), min(1.0, p * len(whole)))]
 
 
@@ -159,9 +159,8 @@ def _nearer(
         Compared(Rival.ASKED, value - NEARER, p),
         [chance, *_best(nearer, others, known, more=True)],
         kind="matches-nearer",
-        sentence=f"{sentence.replace('-', '−')}{ci(found.interval, '.0%')}, by squared distance.",
-        value=value,
-        interval=found.interval,
+        sentence=f"{sentence.replace('-', '−')}{ci(found, '.0%')}, by squared distance.",
+        found=found,
         test=in_test(f"t test against {NEARER:.0%}", found),
         n=found.units,
         severity=clipped(1 - value),
@@ -186,9 +185,8 @@ def _far(
         [chance, *_best(far, rivals, known, more=False)],
         kind="matches-far-apart",
         sentence=f"{{A}} puts {found.value:.0%} of the matches as far apart as two random texts, or farther"
-        f"{ci(found.interval, '.0%')}.",
-        value=found.value,
-        interval=found.interval,
+        f"{ci(found, '.0%')}.",
+        found=found,
         test=in_test(f"score test against {FAR:.0%}", found),
         n=found.units,
         severity=clipped(found.value),

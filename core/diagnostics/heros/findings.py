@@ -307,7 +307,7 @@ def _of_dataset(
     }
     out: list[Finding] = []
     for found in against_baselines(runs, baselines, right, known, HALF):
-        points = number(100 * found.difference.value, "+.0f") + " points" + ci(found.difference.interval, "+.0f", 100)
+        points = number(100 * found.difference.value, "+.0f") + " points" + ci(found.difference, "+.0f", 100)
         out += findings_of(
             ENTRY,
             found,

@@ -93,9 +93,9 @@ def _against_bm25(run: RunRecord, table: QueryTable, keywords: Compared, chance:
     said = (
         f"than keyword search (BM25) at finding relevant documents: {TITLE} is {number(own.mean())} against "
         f"{number(other.mean())} over {counted(len(table), 'query', 'queries')}, a difference of "
-        f"{number(found.value, '+.2f')}{ci(found.interval, '+.2f')}."
+        f"{number(found.value, '+.2f')}{ci(found, '+.2f')}."
     )
-    common: dict[str, Any] = {"value": found.value, "interval": found.interval, "n": found.units}
+    common: dict[str, Any] = {"found": found, "n": found.units}
     common |= _telling(run, table, own - other)
     out = [
         finding(
@@ -145,7 +145,7 @@ def _telling(run: RunRecord, table: QueryTable, gain: Float64) -> dict[str, Any]
 def _against_baseline(one: AgainstBaseline, others: Sequence[Compared]) -> list[Finding]:
     said = (
         f"{TITLE} is {number(one.score)} against {number(one.reached)}, a difference of "
-        f"{number(one.difference.value, '+.2f')}{ci(one.difference.interval, '+.2f')}"
+        f"{number(one.difference.value, '+.2f')}{ci(one.difference, '+.2f')}"
     )
     address = {
         "retrieval_view": "queries",

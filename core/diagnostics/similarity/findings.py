@@ -21,7 +21,7 @@ from blindspot.numerics.statistics.against import change_against, correlation_ag
 from blindspot.numerics.statistics.association import spearman
 from blindspot.numerics.statistics.correlations import centered_ranks, spearman_influences
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.against_words import Against, findings_of_words
@@ -230,10 +230,8 @@ def _order(own: _Pairs, rho: float, moved: Float64, rivals: Sequence[Compared]) 
         Compared(Rival.ASKED, rho - LEAST, p),
         [chance, *rivals],
         kind="order-of-people",
-        sentence=f"{{A}} {does}: Spearman's ρ is {number(rho)}{ci(found.interval)} over "
-        f"{counted(len(own.gold), 'pair')}.",
-        value=rho,
-        interval=found.interval,
+        sentence=f"{{A}} {does}: Spearman's ρ is {number(rho)}{ci(found)} over {counted(len(own.gold), 'pair')}.",
+        found=found,
         test=in_test(f"t test of Fisher's z against a correlation of {LEAST}", found),
         n=found.units,
         severity=clipped(lacking(rho, 0.0)),
@@ -249,7 +247,7 @@ def _against_baseline(own: _Pairs, other: _Pairs, found: AgainstBaseline, others
         ENTRY,
         found,
         "at predicting human scores",
-        said + ci(difference.interval, "+.2f"),
+        said + ci(difference, "+.2f"),
         in_test("t test of the paired difference", difference),
         SCORES,
         others,
@@ -304,10 +302,9 @@ def _ends(own: _Pairs, rivals: Sequence[Float64]) -> list[Finding]:
                 kind="unrelated-rated-high",
                 level=Level.CAUTION,
                 sentence="{A} rates pairs that people call unrelated at a cosine of "
-                f"{number(mean)} on average{ci(found.interval)}, and those that they call equivalent at "
+                f"{number(mean)} on average{ci(found)}, and those that they call equivalent at "
                 f"{number(float(own.similarity[high].mean()))}: a high cosine alone says little.",
-                value=mean,
-                interval=found.interval,
+                found=found,
                 p=p,
                 test=in_test(f"t test against a cosine of {HIGH}", found),
                 n=found.units,
@@ -398,7 +395,8 @@ def _line(own: _Pairs) -> list[Finding]:
         through = design @ np.linalg.solve(design.T @ design, design.T @ weight)
         value = float(left[inside].mean())
         influence = len(at) * (weight * (left - value) - (through - weight.sum() / len(at)) * left)
-        found, p = change_against(value, influence, own.known, float(np.sign(value)) * OFF * spread)
+        null = float(np.sign(value)) * OFF * spread
+        found, p = change_against(value, influence, own.known, null, level_of_each(BANDS))
         if not np.isnan(p):
             tried.append((one_way(p, is_news=abs(value) > OFF * spread), -abs(value), b, value, found))
     if not tried:
@@ -417,10 +415,9 @@ def _line(own: _Pairs) -> list[Finding]:
             level=Level.CAUTION,
             sentence=f"{{A}} finds pairs that people score {lowest + b * width:.3g} to {lowest + (b + 1) * width:.3g} "
             f"{'more' if value > 0 else 'less'} similar than its other scores suggest: a cosine of {number(mean)} on "
-            f"average, {number(abs(value))} {'above' if value > 0 else 'below'} the straight line"
-            f"{ci(found.interval)}.",
-            value=value,
-            interval=found.interval,
+            f"average, {number(value, '+.2f')} from the straight line"
+            f"{ci(found, '+.2f')}.",
+            found=found,
             p=p,
             test=in_test(
                 f"t test against {OFF:g} standard deviations, p times {len(tried)} for as many fifths of the scale",
@@ -469,9 +466,8 @@ def _negation(own: _Pairs, negated: Bool) -> list[Finding]:
             level=Level.BLIND_SPOT,
             sentence="Where one text of a pair is negated, {A} finds the two more similar than other pairs that people "
             f"score alike: {number(value, '+.3f')} in {own.run.plan.params['metric']} similarity"
-            f"{ci(found.interval, '+.3f')} in {counted(int(negated.sum()), 'pair')}.",
-            value=value,
-            interval=found.interval,
+            f"{ci(found, '+.3f')} in {counted(int(negated.sum()), 'pair')}.",
+            found=found,
             against=by_chance(-value, p),
             test=in_test("t test of the difference given people's scores", found),
             n=found.units,

@@ -223,7 +223,6 @@ def _classes(
         lead, p = _informed(str(name), answers, here, predicted, of_baseline)
         never = not (predicted[here] == name).any()
         does = "never predicts" if never else "hardly recognizes"
-        of = f"{int(right.sum()):,} of {counted(examples, 'example')}"
         out += less_than_asked(
             _entry(run),
             [run],
@@ -231,10 +230,10 @@ def _classes(
             [] if np.isnan(lead) else [Compared(Rival.BASELINE, lead, min(1.0, p * baselines))],
             address=_view(run) | {"gold": str(name)},
             kind=f"class-missed-{kebab(str(name))}",
-            sentence=f"A classifier on {{A}} {does} the class '{name}': {of} right{ci(found.interval, '.0%')}, "
+            sentence=f"A classifier on {{A}} {does} the class '{name}': {found.value:.0%} of "
+            f"{counted(examples, 'example')} right{ci(found, '.0%')}, "
             f"where guessing gives {share:.0%}.",
-            value=found.value,
-            interval=found.interval,
+            found=found,
             test=in_test(f"score test against {share:.0%}, the share of the class", found),
             n=found.units,
             severity=clipped(1 - found.value),
@@ -257,7 +256,7 @@ def _informed(
     weight = np.where(is_right, 1 / is_right.mean(), -1 / (~is_right).mean())
     apart = weight * ((predicted == name)[here].astype(np.float64) - (of_baseline == name)[here])
     known = Dependence.of_groups(answers.groups[here], Unit.EXAMPLES)
-    return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known)[0])
+    return float(apart.mean()), float(statistics.p_values(apart[:, np.newaxis], known, float(np.abs(weight).max()))[0])
 
 
 def _against_baseline(
@@ -271,7 +270,7 @@ def _against_baseline(
         found,
         "at detecting negation" if found.run.plan.dataset == DEMO else "at the task",
         f"a classifier gets {own:.1%} of the examples right against {low:.1%}, {points} points"
-        f"{ci(found.difference.interval, '+.1f', 100)}",
+        f"{ci(found.difference, '+.1f', 100)}",
         in_test("sign flips of the paired difference", found.difference),
         _view(found.run) | {"transfer_b": str(found.best.plan.variant), "outcome": str(Outcome.FIXED)},
     )

@@ -25,7 +25,7 @@ from blindspot.numerics.statistics.against import (
     share_against,
 )
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.intervals import ALPHA, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of, share_and_chance
@@ -207,10 +207,8 @@ def _all_questions(asked: _Asked, baselines: Sequence[Compared]) -> list[Finding
         baselines,
         address=_view(asked.run),
         kind="analogies",
-        sentence=f"{{A}} answers {'only ' if weak else ''}{found.value:.0%} of {questions} right"
-        f"{ci(found.interval, '.0%')}.",
-        value=found.value,
-        interval=found.interval,
+        sentence=f"{{A}} answers {'only ' if weak else ''}{found.value:.0%} of {questions} right{ci(found, '.0%')}.",
+        found=found,
         test=f"score test against {LEAST:.0%}, {units_of(found)}",
         n=found.units,
         severity=clipped(1 - found.value),
@@ -229,9 +227,8 @@ def _section(asked: _Asked, name: str, baselines: Sequence[Compared]) -> list[Fi
         "address": _view(asked.run, name),
         "kind": f"relation-unknown-{kebab(name)}",
         "sentence": f"{{A}} barely knows the relation '{name}': it answers {right} of "
-        f"{counted(len(asked.hits), 'question')} right{ci(found.interval, '.0%')}.",
-        "value": found.value,
-        "interval": found.interval,
+        f"{counted(len(asked.hits), 'question')} right{ci(found, '.0%')}.",
+        "found": found,
         "n": found.units,
         "severity": clipped(1 - found.value),
         "examples": asked.examples(asked.hits < 1) if not tested or fewer.behind < ALPHA else (),
@@ -248,7 +245,8 @@ def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str])
     tried = []
     for name in names:
         value, moved = difference_influence(asked.hits, section == name)
-        found, p = change_against(-value, *of_ends(-moved, asked.left, asked.right))
+        ends = of_ends(-moved, asked.left, asked.right)
+        found, p = change_against(-value, *ends, level=level_of_each(len(names)))
         if not np.isnan(p):
             tried.append((one_way(p, is_news=value < 0), value, name, found))
     if not tried:
@@ -263,9 +261,8 @@ def _weakest(asked: _Asked, section: np.ndarray[Any, Any], names: Sequence[str])
             kind="weakest-relation",
             level=Level.CAUTION,
             sentence=f"{{A}} is weakest at the relation '{name}': {float(asked.hits[inside].mean()):.0%} right, "
-            f"{abs(100 * value):.0f} points below its other relations{ci(found.interval, '.0f', 100)}.",
-            value=-value,
-            interval=found.interval,
+            f"{abs(100 * value):.0f} points below its other relations{ci(found, '.0f', 100)}.",
+            found=found,
             p=p,
             test=f"t test of the difference, p times {len(tried)} relations, {units_of(found)}",
             n=found.units,
@@ -335,10 +332,9 @@ def _purity(run: RunRecord, right: Float64, known: Dependence, baselines: Sequen
         [share_and_chance(right, known, chance), *baselines],
         address=_clusters(run),
         kind="purity",
-        sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found.interval, '.0%')}, against "
+        sentence=f"{{A}} {said}: its clusters are {found.value:.0%} pure{ci(found, '.0%')}, against "
         f"{chance:.0%} for shuffled classes.",
-        value=found.value,
-        interval=found.interval,
+        found=found,
         test=f"score test against {least:.0%}, a tenth of the way from chance to pure, {found.independent}",
         n=found.units,
         severity=clipped(lacking(found.value, chance)),
@@ -386,7 +382,7 @@ def against_baseline(
 ) -> list[Finding]:
     difference = found.difference
     said = f"{found.score:.0%} right against {found.reached:.0%}, {number(100 * difference.value, '+.0f')} points"
-    said += ci(difference.interval, "+.0f", 100)
+    said += ci(difference, "+.0f", 100)
     made = findings_of(entry, found, at, said, f"{test} of the paired difference, {units_of(difference)}", address)
     # With few classes the exact test may not see what the interval does: then nothing is said.
     return made[:1] if difference.interval is not None and difference.interval.low > 0 else made

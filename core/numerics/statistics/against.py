@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import Z_95, Interval
+from blindspot.numerics.statistics.intervals import LEVEL, Z_95, Interval
 from blindspot.numerics.statistics.pairs import (
     Dependence,
     bounded,
@@ -60,12 +60,12 @@ def correlation_against(
 
 
 def change_against(
-    value: float, influence: Float64, dependence: Dependence, null: float = 0.0
+    value: float, influence: Float64, dependence: Dependence, null: float = 0.0, level: float = LEVEL
 ) -> tuple[Estimate, float]:
     """A mean or difference from the influence of each pair, ``[m]``, and the p-value against ``null``, by Student's
     t."""
     counted = moments(influence, dependence)
-    found = t_estimate(value, counted, dependence)
+    found = t_estimate(value, counted, dependence, level=level)
     if found.interval is None:
         return found, math.nan
     return found, _two_sided((value - null) / math.sqrt(counted[1]), freedom_of(counted[2], dependence))

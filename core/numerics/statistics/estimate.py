@@ -64,6 +64,11 @@ class Estimate:
         return None if self.interval is None else self.interval.high
 
     @property
+    def of_many(self) -> int:
+        """How many intervals such as this hold at once in 95% of cases (``intervals.level_of_each``)."""
+        return round((1 - LEVEL) / (1 - self.level))
+
+    @property
     def independent(self) -> str:
         """Independent units, to show with every interval."""
         return independent(self.unit, self.units, self.effective)

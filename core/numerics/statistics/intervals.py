@@ -26,6 +26,14 @@ class Interval:
         return f"{self.low:{spec}} to {self.high:{spec}}"
 
 
+def level_of_each(many: int) -> float:
+    """Level of each of so many intervals that hold together in 95% of cases (Bonferroni).
+
+    Which of them is shown, such as the highest or the lowest, may then depend on what came out.
+    """
+    return 1 - (1 - LEVEL) / max(many, 1)
+
+
 def wilson_interval(share: float, n: float, z: float = Z_95) -> Interval:
     """Wilson's score interval of a share among ``n`` (1927), at 95% by default.
 

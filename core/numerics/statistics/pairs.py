@@ -344,7 +344,11 @@ def fisher_estimate(value: float, found: tuple[float, float, float], dependence:
 
 
 def t_estimate(
-    value: float, found: tuple[float, float, float], dependence: Dependence, most: float = np.inf
+    value: float,
+    found: tuple[float, float, float],
+    dependence: Dependence,
+    most: float = np.inf,
+    level: float = LEVEL,
 ) -> Estimate:
     """A t interval from the ``moments`` of the influences."""
     _, variance, carried = found
@@ -354,9 +358,9 @@ def t_estimate(
     elif not refusal and carried < FEWEST_CARRYING:
         refusal = "what differs between the two hangs on a single group or text"
     elif not refusal:
-        half = float(quantile(freedom_of(carried, dependence))) * float(np.sqrt(variance))
+        half = float(quantile(freedom_of(carried, dependence), level)) * float(np.sqrt(variance))
         interval = Interval(max(-most, value - half), min(most, value + half))
-    return _estimate(value, interval, "t", dependence, refusal)
+    return replace(_estimate(value, interval, "t", dependence, refusal), level=level)
 
 
 def freedom_of(carried: float, dependence: Dependence) -> float:

@@ -108,8 +108,7 @@ def findings_of(
     difference, is_below = found.difference, found.difference.value < 0
     than = f"than {{B}}, which knows only spelling and words, {at}: {said}."
     common: dict[str, Any] = {
-        "value": difference.value,
-        "interval": difference.interval,
+        "found": difference,
         "n": max(1, round(difference.effective)),
         "address": address,
     }

@@ -118,9 +118,20 @@ def rows_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repos
 
 
 def finding(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], *, address: Mapping[str, str] | None = None, **said: Any
+    entry: DiagnosticEntry,
+    runs: Sequence[RunRecord],
+    *,
+    address: Mapping[str, str] | None = None,
+    found: Estimate | None = None,
+    **said: Any,
 ) -> Finding:
-    """A finding of these runs, at the entry's place; parameters that are not the default are added to the address."""
+    """A finding of these runs, at the entry's place; parameters that are not the default are added to the address.
+
+    Args:
+        found: its value and interval, in place of ``value`` and ``interval``.
+    """
+    if found is not None:
+        said["value"], said["interval"] = found.value, found.interval
     plan = runs[0].plan
     defaults = {parameter.name: parameter.default for parameter in entry.parameters}
     chosen = {name: value for name, value in plan.params.items() if name in defaults and value != defaults[name]}
@@ -220,12 +231,22 @@ def number(value: float, spec: str = ".2f") -> str:
     return said.replace("-", "−")
 
 
-def ci(interval: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
-    """``(95% CI 0.68 to 0.74)``, after a space; with ``%`` at the end of ``spec``, percents. "" for none."""
+def ci(found: Estimate | Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
+    """``(95% CI 0.68 to 0.74)``, after a space; with ``%`` at the end of ``spec``, percents. "" for none.
+
+    Of an extreme of many it says so: ``(95% CI 0.61 to 0.80, of all 14 at once)``.
+    """
+    interval = found.interval if isinstance(found, Estimate) else found
     if interval is None:
         return ""
     low, high = number(scale * interval.low, spec), number(scale * interval.high, spec)
-    return f" (95% CI {low.removesuffix('%')} to {high})"
+    many = found.of_many if isinstance(found, Estimate) else 1
+    return f" (95% CI {low.removesuffix('%')} to {high}{f', of all {many} at once' if many > 1 else ''})"
+
+
+def in_words(found: Estimate, spec: str = ".2f", scale: float = 1.0) -> str:
+    """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
+    return f"{number(scale * found.value, spec)}{ci(found, spec, scale)}"
 
 
 def lacking(value: float, chance: float, best: float = 1.0) -> float:

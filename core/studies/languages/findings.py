@@ -11,11 +11,12 @@ from blindspot.names import is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.findings import Example, Finding, Level
+from blindspot.runs.findings.parts import ci, in_words
 from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.languages.pooled import PRODUCTS, Bias, Nearest, best_of, biases, pool_of
+from blindspot.studies.languages.pooled import PRODUCTS, Bias, best_of, biases, pool_of
 from blindspot.studies.languages.scores import FROM, TO, Score, scores_of_runs
 from blindspot.texts import counted
 
@@ -35,20 +36,21 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
         if bias.wrong < LEAST or not runs:
             continue
         name = _name(bias.language)
-        value = bias.shares[Nearest.OWN]
+        own = bias.own_share()
+        value = own.value
         is_bias = bias.p < ALPHA
         out.append(
             Finding(
                 kind=f"own-language-first-{bias.language}",
                 level=Level.BLIND_SPOT if is_bias else Level.CAUTION,
-                sentence=f"{{A}} puts another {name} sentence nearest for {value:.1%} of {name} queries, rather than a "
-                f"translation: {value * bias.queries / bias.wrong:.0%} of its mistakes, where {bias.expected:.0%} of "
-                "the wrong candidates are in that language.",
+                sentence=f"{{A}} puts another {name} sentence nearest for {value:.1%} of {name} queries"
+                f"{ci(own, '.1%')}, rather than a translation: {value * bias.queries / bias.wrong:.0%} of its mistakes, "
+                f"where {bias.expected:.0%} of the wrong candidates are in that language.",
                 diagnostic="evalrank",
                 dataset=runs[0].plan.dataset,
                 runs=(runs[0],),
-                value=value,
-                interval=bias.own,
+                value=own.value,
+                interval=own.interval,
                 test=f"exact binomial test over {bias.wrong:,} mistakes among {bias.queries:,} queries, in a pool of "
                 f"{counted(pooled, 'language')} and English",
                 p=bias.p,
@@ -113,15 +115,19 @@ def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Setting
         return []
     least, worst = min(tested, key=lambda one: one.value), max(tested, key=lambda one: one.value)
     p = min(1.0, len(tested) * min(one.p for one in tested if one.p is not None))
-    names = {f"own-language-first-{bias.language}": _name(bias.language) for bias in found}
-    span = f" ({least.value:.1%} in {names[least.kind]}, the least)" if len(tested) > 1 else ""
+    of_kind = {f"own-language-first-{bias.language}": bias for bias in found}
+    lowest, highest = (of_kind[one.kind].own_share(len(tested)) for one in (least, worst))
+    name, other = (_name(of_kind[one.kind].language) for one in (worst, least))
+    span = f"; the least in {other}, {in_words(lowest, '.1%')}" if len(tested) > 1 else ""
     return [
         replace(
             worst,
             kind="own-language-first",
             level=Level.BLIND_SPOT if p < ALPHA else Level.CAUTION,
-            sentence=f"In a pool of {counted(len(found), 'language')}, {{A}} puts another {names[worst.kind]} sentence "
-            f"nearest for {worst.value:.1%} of {names[worst.kind]} queries, rather than a translation{span}.",
+            sentence=f"In a pool of {counted(len(found), 'language')}, {{A}} puts another {name} sentence nearest for "
+            f"{highest.value:.1%} of {name} queries{ci(highest, '.1%')}, rather than a translation{span}.",
+            value=highest.value,
+            interval=highest.interval,
             test=f"exact binomial test over {counted(worst.n, 'mistake')}, the smallest p of "
             f"{counted(len(tested), 'language')}, corrected for their number",
             p=p,

@@ -21,7 +21,8 @@ from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.errors import InputError
 from blindspot.numerics.neighbours.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.intervals import Interval, p_of_more, wilson_interval
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import Interval, level_of_each, p_of_more, quantile, wilson_interval
 from blindspot.runs.embeddings import RunVectors, vectors_of
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunRecord
@@ -85,6 +86,12 @@ class Bias:
     expected: float
     p: float
     examples: tuple[tuple[str, str, str], ...]
+
+    def own_share(self, of_many: int = 1) -> Estimate:
+        """The share whose nearest candidate is in their own language; one of so many that any may be named."""
+        value, level = self.shares[Nearest.OWN], level_of_each(of_many)
+        interval = wilson_interval(value, self.queries, float(quantile(np.inf, level)))
+        return Estimate(value, interval, "Wilson", Unit.QUERIES, self.queries, float(self.queries), level=level)
 
     @property
     def wrong(self) -> int:

@@ -20,8 +20,10 @@ from blindspot.errors import unknown
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import level_of_each, quantile, wilson_interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs import pipeline
+from blindspot.runs.findings.parts import in_words
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -195,8 +197,19 @@ def answer(scores: Sequence[Score]) -> str:
     if n < 2:
         return first
     best, worst = everything.languages[0], everything.languages[-1]
-    at = {language.code: [s.accuracy.value for s in scores if s.language == language] for language in (best, worst)}
-    return (
-        f"{first} Best: {best.name} ({np.mean(at[best.code]):.1%}); worst: {worst.name} "
-        f"({np.mean(at[worst.code]):.1%})."
-    )
+    ends = [
+        f"{language.name}, {in_words(_both_ways([s for s in scores if s.language == language], n), '.1%')}"
+        for language in (best, worst)
+    ]
+    return f"{first} Highest: {ends[0]}; lowest: {ends[1]}."
+
+
+def _both_ways(scores: Sequence[Score], of_many: int) -> Estimate:
+    """The mean accuracy of a language over its directions; one of so many languages that any may be named.
+
+    Both directions are of the same sentences. Their mean varies no more than one of them with that share would.
+    """
+    value, level = float(np.mean([score.accuracy.value for score in scores])), level_of_each(of_many)
+    n = min(score.accuracy.units for score in scores)
+    interval = wilson_interval(value, n, float(quantile(np.inf, level)))
+    return Estimate(value, interval, "Wilson, at most the variance of one direction", Unit.PAIRS, n, n, level=level)

@@ -93,7 +93,7 @@ def _against(found: Together, material: Material) -> list[Finding]:
         chance = Compared(Rival.CHANCE, dealt.value, p_of_dealt)
         against = AgainstBaseline(run, best, own, reached, difference, min(1.0, p * len(found.baselines)), chance)
         said = f"F1 {own:.3f} against {reached:.3f}, difference {number(difference.value, '+.3f')}"
-        said += ci(difference.interval, "+.3f")
+        said += ci(difference, "+.3f")
         test = f"approximate randomization, {difference.independent}"
         out += findings_of(ENTRY, against, "at finding phrases", said, test, address(run))
     return out
