@@ -44,8 +44,8 @@ def findings(found: Sequence[Bias], scores: Sequence[Score]) -> list[Finding]:
                 kind=f"own-language-first-{bias.language}",
                 level=Level.BLIND_SPOT if is_bias else Level.CAUTION,
                 sentence=f"{{A}} puts another {name} sentence nearest for {value:.1%} of {name} queries"
-                f"{ci(own, '.1%')}, rather than a translation: {value * bias.queries / bias.wrong:.0%} of its mistakes, "
-                f"where {bias.expected:.0%} of the wrong candidates are in that language.",
+                f"{ci(own, '.1%')}, rather than a translation: {value * bias.queries / bias.wrong:.0%} of its "
+                f"mistakes, where {bias.expected:.0%} of the wrong candidates are in that language.",
                 diagnostic="evalrank",
                 dataset=runs[0].plan.dataset,
                 runs=(runs[0],),
