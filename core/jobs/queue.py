@@ -22,6 +22,7 @@ from blindspot.diagnostic import FIT_ON
 from blindspot.errors import BlindspotError, Cancelled
 from blindspot.files.writing import disk_error
 from blindspot.runs import estimates, pipeline
+from blindspot.runs import log as joblog
 from blindspot.runs.at_work import at_work
 from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.log import JobLine
@@ -396,7 +397,8 @@ class JobQueue:
             except Cancelled:
                 self._update(entry, state=JobState.CANCELLED, stage="cancelled", remaining_seconds=None)
             except BlindspotError as error:
-                log.warning("job %s failed: %s", entry.job.job_id, error)
+                told = error if self._policy.error_details else joblog.place_of(error)  # messages may quote texts
+                log.warning("job %s failed: %s", entry.job.job_id, told)
                 self._update(entry, state=JobState.FAILED, error=self._policy.explained(error), remaining_seconds=None)
             except Exception as error:
                 log.exception("job %s failed", entry.job.job_id)

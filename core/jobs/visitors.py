@@ -5,12 +5,15 @@ A connection is lost by a tunnel or a closed lid, and the browser opens it again
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import secrets
 import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import psutil
 
@@ -19,6 +22,8 @@ from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 
 MOST_AWAY = 100
+_FOLDER = re.compile(r"[^\s'\"=]*[/\\]\d+-[0-9a-f]{32}[^\s'\":;,]*")
+_UPLOAD = "(an upload)"
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,30 @@ class Visitors:
                 return False
             stay.came_back = False
             return True
+
+
+def keep_out_of_logs() -> None:
+    """Have every record of this process name no visitor's folder, tracebacks included: its name is a secret."""
+    make = logging.getLogRecordFactory()
+    if getattr(make, "keeps_visitors_out", False):
+        return
+
+    def made(*args: Any, **kwargs: Any) -> logging.LogRecord:
+        record = make(*args, **kwargs)
+        try:
+            text = record.getMessage()
+        except (TypeError, ValueError):  # its handler says so
+            return record
+        if _FOLDER.search(text):
+            record.msg, record.args = _FOLDER.sub(_UPLOAD, text), ()
+        if record.exc_info and record.exc_info[0] is not None:
+            told = logging.Formatter().formatException(record.exc_info)
+            if _FOLDER.search(told):
+                record.exc_text = _FOLDER.sub(_UPLOAD, told)
+        return record
+
+    made.keeps_visitors_out = True  # type: ignore[attr-defined]
+    logging.setLogRecordFactory(made)
 
 
 def clear_left_over(settings: Settings) -> None:

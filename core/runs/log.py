@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -90,7 +90,7 @@ def recorded(settings: Settings, line: JobLine) -> Iterator[JobLine]:
     except BaseException as error:
         is_cancel = isinstance(error, Cancelled)
         line.outcome = CANCELLED if is_cancel else FAILED if isinstance(error, Exception) else INTERRUPTED
-        line.error = "" if is_cancel else _place_of(error)
+        line.error = "" if is_cancel else place_of(error)
         raise
     finally:
         line.seconds = round(perf_counter() - began, 3)
@@ -100,6 +100,8 @@ def recorded(settings: Settings, line: JobLine) -> Iterator[JobLine]:
 
 def write(settings: Settings, line: JobLine) -> None:
     """Append a line; a log that cannot be written is a warning, not an error."""
+    if settings.session:  # of a visitor's own texts: no name of theirs, and not their folder, which is a secret
+        line = replace(line, dataset="an upload" if line.dataset else "")
     facts = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "process": os.getpid()}
     facts |= {name: value for name, value in asdict(line).items() if value not in ("", None)}
     _PEOPLE.info(line.in_words())
@@ -127,7 +129,7 @@ def _append(path: Path, text: str) -> None:
         file.emit(logging.makeLogRecord({"msg": text}))
 
 
-def _place_of(error: BaseException) -> str:
+def place_of(error: BaseException) -> str:
     """``DataCorrupt at blindspot/datasets/fetch.py:104``: the innermost line of our code."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         path = Path(frame.filename)

@@ -182,16 +182,38 @@ class Headers:
         self._headers = [(name.encode(), value.encode()) for name, value in headers.items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_encrypted = scope["type"] == "http" and _scheme(scope) == "https"
+
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name.lower(): value for name, value in message.get("headers", ())}
+                own = list(message.get("headers", ()))
+                there = {name.lower(): value for name, value in own}
                 more = [pair for pair in self._headers if pair[0] not in there]
                 if there.get(b"content-type", b"").startswith(b"text/html") and preloads():
                     more.append((b"link", preloads().encode()))
-                message = {**message, "headers": [*message.get("headers", ()), *more]}
+                if is_encrypted:
+                    own = [(name, _secure(value) if name.lower() == b"set-cookie" else value) for name, value in own]
+                    more.append((b"strict-transport-security", b"max-age=31536000"))
+                message = {**message, "headers": [*own, *more]}
             await send(message)
 
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
+
+
+def _scheme(scope: Scope) -> str:
+    """``http`` or ``https``, as the browser asked. A proxy in front says it; no page of another site can."""
+    said = dict(scope["headers"]).get(b"x-forwarded-proto", b"").decode("latin-1").partition(",")[0].strip()
+    return said or {"ws": "http", "wss": "https"}.get(scope["scheme"], str(scope["scheme"]))
+
+
+def _uploads_to(scope: Scope) -> str:
+    """The page that a request sends a file to; "" if it sends none."""
+    found = _UPLOAD.search(str(scope["path"]))
+    return found[1] if found and scope.get("method") == "PUT" else ""
+
+
+def _secure(cookie: bytes) -> bytes:
+    return cookie if b"; secure" in cookie.lower() else cookie + b"; Secure"
 
 
 class Demo:
@@ -206,7 +228,7 @@ class Demo:
         self._may = may
         self._kept = kept
         self._pages = 0
-        self._uploading = 0
+        self._arriving: dict[str, list[int]] = {}  # per page the bytes of each file on its way
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.responses import PlainTextResponse
@@ -222,12 +244,15 @@ class Demo:
                 await self._app(scope, receive, send)
             finally:
                 self._pages -= 1
-        elif _UPLOAD.search(str(scope["path"])) and scope["method"] == "PUT":
-            self._uploading += 1
+        elif page := _uploads_to(scope):
+            size = int(dict(scope["headers"]).get(b"content-length", b"0"))
+            self._arriving.setdefault(page, []).append(size)
             try:
                 await self._app(scope, receive, send)
             finally:
-                self._uploading -= 1
+                self._arriving[page].remove(size)
+                if not self._arriving[page]:
+                    del self._arriving[page]
         else:
             await self._app(scope, receive, send)
 
@@ -239,7 +264,7 @@ class Demo:
         if _CLOSED.search(path):
             return 404, "This demo has no such address."
         origin = given.get("origin")
-        if origin is not None and origin.partition("://")[2] != given.get("host"):
+        if origin is not None and origin != f"{_scheme(scope)}://{given.get('host')}":
             return 403, "This demo answers to its own pages only."
         if "transfer-encoding" in given:
             return 411, "Content-Length is missing: this demo accepts no body of unknown length."
@@ -255,15 +280,15 @@ class Demo:
         if scope["type"] == "websocket":
             full = may.pages_in_all is not None and self._pages >= may.pages_in_all
             return (503, "This demo is full: try again in a few minutes.") if full else None
-        upload = _UPLOAD.search(str(scope["path"]))
-        if upload is None or scope["method"] != "PUT":
+        if not (page := _uploads_to(scope)):
             return None
-        if may.uploads_at_once is not None and self._uploading >= may.uploads_at_once:
+        arriving = [one for sizes in self._arriving.values() for one in sizes]
+        if may.uploads_at_once is not None and len(arriving) >= may.uploads_at_once:
             return 503, "Too many uploads are in progress: try again in a minute."
         if may.uploads_kept is not None:
-            mine, in_all = self._kept(upload[1])
-            if mine + size > may.uploads_kept[0]:
+            mine, in_all = self._kept(page)
+            if mine + sum(self._arriving.get(page, ())) + size > may.uploads_kept[0]:
                 return 413, "This page has sent too many files: reload it to start over."
-            if in_all + size > may.uploads_kept[1]:
+            if in_all + sum(arriving) + size > may.uploads_kept[1]:
                 return 503, "This demo holds as many files as it can: try again in a few minutes."
         return None

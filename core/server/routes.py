@@ -69,6 +69,7 @@ class Readiness:
         self._lock = threading.Lock()
         self._looked = float("-inf")
         self._reasons: tuple[str, ...] = ()
+        self._cache_was: int | None = None  # its number on the disk
 
     def reasons(self) -> tuple[str, ...]:
         """Names of what is wrong: ``cache``, ``store``, ``weights``."""
@@ -78,10 +79,22 @@ class Readiness:
         with self._lock:
             if time.monotonic() - self._looked > FRESH_SECONDS:
                 repository = Repository.at(self._settings.store)
+                gone = self._gone()  # before the store is looked for, which makes its folder
                 found = doctor.not_ready(self._settings, repository, in_server=True)
-                self._reasons = tuple(dict.fromkeys(finding.name for finding in found))
+                self._reasons = tuple(dict.fromkeys([*gone, *(finding.name for finding in found)]))
                 self._looked = time.monotonic()
             return self._reasons
+
+    def _gone(self) -> list[str]:
+        """``cache`` if it was deleted under the server: another one in its place is empty, and has none of the results
+        and uploads that pages still show."""
+        try:
+            found: int | None = self._settings.cache.stat().st_ino
+        except FileNotFoundError:
+            found = None
+        if self._cache_was is None:
+            self._cache_was = found
+        return [] if self._cache_was == found else ["cache"]
 
     def __call__(self, _request: Request) -> Response:
         from starlette.responses import JSONResponse

@@ -18,6 +18,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
 from blindspot.errors import BlindspotError
+from blindspot.runs import log as joblog
 from blindspot.ui.markdown import as_text
 from blindspot.ui.naming import ensure_names
 from blindspot.ui.resources import allowed, explained
@@ -98,7 +99,8 @@ def tell_failure() -> None:
 def said_of(error: Exception) -> str:
     """Log an error; its message for the page, as markdown."""
     if isinstance(error, BlindspotError):
-        log.warning("a part of a page could not be shown: %s", error)
+        told = error if allowed().error_details else joblog.place_of(error)  # a message may quote a visitor's texts
+        log.warning("a part of a page could not be shown: %s", told)
         return _in_words(error)
     number = uuid4().hex[:6]
     log.error("a part of a page failed, number %s", number, exc_info=error)

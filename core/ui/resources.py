@@ -125,6 +125,7 @@ def shared_settings() -> Settings:
     found = Settings.from_environment()
     if not policy.of(found).changes:
         visitors.clear_left_over(found)
+        visitors.keep_out_of_logs()
     return found
 
 

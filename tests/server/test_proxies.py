@@ -110,7 +110,7 @@ def proxy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def nginx(program: str, folder: Path, port: int, behind: int) -> list[str]:
     """The shipped file without TLS, on a port of its own."""
-    text = (HOSTING / "nginx.conf").read_text("utf-8")
+    text = (HOSTING / "nginx.conf").read_text("utf-8").replace("/var/log/nginx/", f"{folder}/")
     text = re.sub(r"(?m)^\s*ssl_.*\n", "", text).replace("listen 443 ssl;", f"listen 127.0.0.1:{port};")
     (folder / "site.conf").write_text(text.replace("127.0.0.1:8501", f"127.0.0.1:{behind}"), "utf-8")
     places = "".join(

@@ -102,3 +102,7 @@ def test_a_server_answers_whether_it_is_ready(stored: Settings) -> None:
             assert asked_until(server.address, 503) == {"ready": False, "reasons": ["store"]}
             assert httpx.get(f"{server.address}/_stcore/health").status_code == 200
         assert asked_until(server.address, 200) == {"ready": True}
+        shutil.rmtree(stored.cache)
+        told = asked_until(server.address, 503)
+        assert isinstance(told, dict)
+        assert "cache" in told["reasons"], "also when something is written there again"
