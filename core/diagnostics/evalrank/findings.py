@@ -488,7 +488,8 @@ def repeated(items: Int64, groups: Int64, background: int) -> Repeated:
 def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
     """Hubs: a few texts that take the first place of many missed pairs."""
     places, items, _ = _known(ranked, first)
-    found = repeated(items, ranked.dependence.groups[places], first.background)
+    candidates = max(1, first.background - 2)  # for the first place of a missed pair: neither the query nor its match
+    found = repeated(items, ranked.dependence.groups[places], candidates)
     of_hubs = np.isin(items, found.items)
     value = float(of_hubs.mean())
     wanted = _distinct(places[items == found.items[0]].tolist(), ranked) if found.p < ALPHA else []
@@ -503,9 +504,9 @@ def _same_texts(run: RunRecord, ranked: Ranked, first: FirstRanked) -> Finding:
         level=Level.BLIND_SPOT,
         sentence=f"In {percent(value)} of the {len(places):,} pairs that {{A}} misses, {many} the first place{which}.",
         value=value,
-        test=f"exact binomial test of the most frequent of {first.background:,} texts over {found.groups:,} "
+        test=f"exact binomial test of the most frequent of {candidates:,} texts over {found.groups:,} "
         "independent groups of missed pairs, corrected for their number",
-        against=by_chance(found.groups / first.background - found.most, found.p),
+        against=by_chance(found.groups / candidates - found.most, found.p),
         n=found.groups,
         severity=min(1.0, _missed_share(ranked, run) * value),
         address={"show": "worst for A", "a": str(run.plan.variant), "hubs": "true", **FILTERED, **_pair(numbers)},

@@ -8,7 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from blindspot.datasets.kinds.base import DatasetKind
+from blindspot.datasets.kinds.labelled_texts import TRAIN
 from blindspot.datasets.kinds.probing import PROBES, ProbingTask
 from blindspot.diagnostic import Cost, DiagnosticResult, Done, Overview, Page, Picker, Reading, Score, Work
 from blindspot.diagnostics.transfer import classifiers
@@ -27,7 +30,8 @@ def compute(
 ) -> DiagnosticResult:
     """See ``blindspot.diagnostics.transfer.definition.compute``."""
     found = transfer.compute(embeddings, dataset, params, progress, cancel)
-    return replace(found, metrics={**found.metrics, "chance": 1 / len(dataset.classes)})
+    trained = np.unique(dataset.labels[dataset.splits == TRAIN])  # no other class can be an answer
+    return replace(found, metrics={**found.metrics, "chance": 1 / len(trained)})
 
 
 def _trained_numbers(pairs: int, dimension: int, classes: float) -> float:
@@ -48,7 +52,7 @@ _OF_TRANSFER = transfer.ENTRY
 ENTRY = replace(
     _OF_TRANSFER,
     id="probing",
-    version=1,
+    version=2,
     title="Probing",
     question="Which properties of a sentence can a classifier read from its embedding?",
     how=rf"""
@@ -72,7 +76,7 @@ Adam in batches of {classifiers.BATCH} and stops by its accuracy on `va`, as Sen
 with L-BFGS takes ten times as long. `va` is asked after at least as many steps as there are classes. F1 of single
 classes is then shown on the page, and not stored as scores.
 
-**Baselines**: *chance* is 1 over the number of classes, *majority* always predicts the most frequent class of `tr`.
+**Baselines**: *chance* is 1 over the number of classes in `tr`, *majority* always predicts the most frequent of them.
 
 **What differs from SentEval**: the scaling of the features, the choice of $C$, rectified in place of sigmoid units, and
 word content has a perceptron here, for which SentEval always takes the regression. Published accuracies are near, but
@@ -94,7 +98,10 @@ not the same.
     "Rücklé and Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings, figure 3; Conneau and Kiela 2018, "
     "SentEval",
     dataset_kind=DatasetKind.PROBING,
-    metrics=(*_OF_TRANSFER.metrics, Score("chance", "accuracy of guessing, 1 over the number of classes", None)),
+    metrics=(
+        *_OF_TRANSFER.metrics,
+        Score("chance", "accuracy of guessing, 1 over the number of trained classes", None),
+    ),
     overview=Overview(
         "Accuracy of a logistic regression that reads a property of sentences (higher is better)",
         {"accuracy": "accuracy", "macro_f1": "macro F1", "majority": "majority baseline", "chance": "chance"},

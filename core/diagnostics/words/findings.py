@@ -119,7 +119,8 @@ def _analogies(found: Together, rows: Rows) -> list[Finding]:
     here = np.logical_and.reduce([rows.has(run_id) for run_id in hits])
     if here.any():
         values = {run_id: own[here] for run_id, own in hits.items()}
-        chance = 1 / max(2.0, found.runs[0].metrics.get("candidates", 0.0))
+        candidates = found.runs[0].metrics.get("candidates", 0.0) - 3  # without the words of the question
+        chance = 1 / max(2.0, candidates)
         for compared in _by_pairs(found, values, left[here], right[here], chance):
             out += against_baseline(analogy.ENTRY, compared, "at analogies", "t test", _view(compared.run))
     return out

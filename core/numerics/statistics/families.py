@@ -10,11 +10,13 @@ Arrays in, arrays out, float64; all scores are oriented alike.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from blindspot.numerics.statistics.correlations import weighted_ranks
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import Interval, quantile
+from blindspot.numerics.statistics.intervals import Interval, level_of_each, quantile
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 
@@ -75,6 +77,18 @@ def estimate_of_rho(rho: float, without: Float64, variants: int) -> Estimate:
     half = max(_standard_error(float(centre), others), 1 / np.sqrt(variants - 3)) * quantile(len(without) - 1)
     interval = Interval(min(rho, float(np.tanh(centre - half))), max(rho, float(np.tanh(centre + half))))
     return _estimate(rho, interval, len(without))
+
+
+def one_of(found: Estimate, many: int) -> Estimate:
+    """A correlation of ``estimate_of_rho`` with the interval of one of so many that any may be named."""
+    if found.interval is None:
+        return found
+    level = level_of_each(many)
+    wider = float(quantile(found.units - 1, level) / quantile(found.units - 1, found.level))
+    low, high = np.arctanh([found.interval.low, found.interval.high])
+    centre, half = (low + high) / 2, wider * (high - low) / 2
+    ends = (min(found.value, float(np.tanh(centre - half))), max(found.value, float(np.tanh(centre + half))))
+    return replace(found, interval=Interval(*ends), level=level)
 
 
 def estimate_of_difference(difference: float, without: Float64) -> Estimate:

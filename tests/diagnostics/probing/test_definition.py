@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from blindspot.errors import InputError
 from blindspot.runs import estimates
 from blindspot.runs.findings import Material
 from blindspot.store.records import RunRecord
-from blindspot.types import CancelToken
+from blindspot.types import CancelToken, no_progress
 from tests.support.probing_world import length_lines, word_lines, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
@@ -123,6 +124,14 @@ def test_the_regression_of_many_classes_is_a_regression(monkeypatch: pytest.Monk
     assert found.by_epochs
     assert np.mean(found.predicted == probabilities.argmax(axis=1)) > 0.99
     np.testing.assert_allclose(found.probability, probabilities.max(axis=1), atol=0.02)
+
+
+def test_chance_counts_the_classes_that_an_answer_can_have(length: str, world: World) -> None:
+    data, vectors = loaded(length, world)
+    lost = np.where((data.labels == 0) & (data.splits == TRAIN), DEV, data.splits).astype(np.int8)
+    for splits, classes in ((data.splits, len(data.classes)), (lost, len(data.classes) - 1)):
+        found = ENTRY.compute(vectors, replace(data, splits=splits), ENTRY.check_params({}), no_progress, CancelToken())
+        assert found.metrics["chance"] == 1 / classes
 
 
 @pytest.mark.heavy

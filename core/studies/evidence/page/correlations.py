@@ -11,8 +11,8 @@ import streamlit as st
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.numerics.statistics import rankings
-from blindspot.numerics.statistics.families import FEWEST_FAMILIES
-from blindspot.runs.findings.parts import ci, number
+from blindspot.numerics.statistics.families import FEWEST_FAMILIES, one_of
+from blindspot.runs.findings.parts import ci, in_words, number
 from blindspot.studies.evidence import correlation, figures
 from blindspot.studies.evidence.correlation import Cell, Comparison, compare, correlations, without_each_family
 from blindspot.studies.evidence.figures import Axis, Point
@@ -45,17 +45,18 @@ def headline_in_words(cells: Sequence[Cell]) -> str:
     most = max(c.n for c in own)
     compared = [c for c in own if c.n == most]
     low, best = (end(compared, key=lambda c: c.rho if c.rho is not None else 0.0) for end in (min, max))
+    many = len(compared)
     models = f"{best.n} models of {counted(best.families, 'family', 'families')}"
     sure = [c.interval for c in known if c.interval]
     if not sure and best.families < FEWEST_FAMILIES:
-        ends = f"from {_rho(low)} to {_rho(best)}" if len(compared) > 1 else _rho(best)
+        ends = f"from {_rho(low, many)} to {_rho(best, many)}" if many > 1 else _rho(best, many)
         return (
             f"Too few models to say: {models}; an interval needs {FEWEST_FAMILIES} families. Among these, "
-            f"{counted(len(compared), 'correlation')} with {task.phrase}: {ends}. Any of them can be chance: do not "
+            f"{counted(many, 'correlation')} with {task.phrase}: {ends}. Any of them can be chance: do not "
             "choose a model by them."
         )
-    said = f"Over {models}, the highest of {counted(len(compared), 'correlation')} with {task.phrase} is {_rho(best)}"
-    said += f", the lowest {_rho(low)}." if len(compared) > 1 else "."
+    said = f"Over {models}, the highest of {counted(many, 'correlation')} with {task.phrase} is {_rho(best, many)}"
+    said += f", the lowest {_rho(low, many)}." if many > 1 else "."
     if not sure:
         return said
     above, below = sum(one.low > 0 for one in sure), sum(one.high < 0 for one in sure)
@@ -65,10 +66,15 @@ def headline_in_words(cells: Sequence[Cell]) -> str:
     )
 
 
-def _rho(cell: Cell) -> str:
-    """``rho 0.68 of HEROS synonym on Demo minimal pairs (95% CI 0.41 to 0.85)``."""
+def _rho(cell: Cell, many: int) -> str:
+    """``rho 0.68 of HEROS synonym on Demo minimal pairs (95% CI 0.41 to 0.85)``, of one of so many correlations.
+
+    Without an interval the highest and lowest of many have no name: ``rho 0.68``.
+    """
     rho = float("nan") if cell.rho is None else cell.rho
-    return f"rho {number(rho)} of {cell.evaluator.phrase}{ci(cell.interval)}"
+    if cell.estimate is None or cell.interval is None:
+        return f"rho {number(rho)}" if many > 1 else f"rho {number(rho)} of {cell.evaluator.phrase}"
+    return f"rho {number(rho)} of {cell.evaluator.phrase}{ci(one_of(cell.estimate, many))}"
 
 
 # --- all cells
@@ -152,12 +158,16 @@ def _best(cells: Sequence[Cell]) -> None:
     for task in dict.fromkeys(c.task for c in cells):
         own = [c for c in cells if c.task == task and c.rho is not None]
         most = max((c.n for c in own), default=0)
-        known = [(round(c.rho, 2), c.evaluator.label) for c in own if c.rho is not None and c.n == most]
+        known = [(c.rho, c.evaluator.label, c.estimate) for c in own if c.rho is not None and c.n == most]
         if len(known) > 1 < len({c.task for c in cells}):  # of one task the headline says it
-            rho = max(known)[0]
-            best = [label for value, label in known if value == rho]
-            others = f" and {len(best) - 1} more" if len(best) > 1 else ""
-            lines.append(f"{as_text(task.label)}: {as_text(best[0])}{others} ({number(rho)} over {most})")
+            rho, label, estimate = max(known, key=lambda one: one[0])
+            if estimate is None or estimate.interval is None:
+                lines.append(f"{as_text(task.label)}: {number(rho)} over {most}")
+                continue
+            alike = sum(round(other, 2) == round(rho, 2) for other, *_ in known) - 1
+            others = f" and {alike} more" if alike else ""
+            sure = in_words(one_of(estimate, len(known)))
+            lines.append(f"{as_text(task.label)}: {as_text(label)}{others}, {sure}, over {most}")
     if lines:
         st.markdown(
             f"**Highest correlation with** {'; '.join(lines)}. The view *compare* tests whether another is worse."
