@@ -8,6 +8,7 @@ from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.against_words import ALL, Against, in_words
+from blindspot.runs.findings.rule import Compared, Rival
 
 
 def said_of(value: float, low: float, high: float, p: float) -> str:
@@ -15,7 +16,9 @@ def said_of(value: float, low: float, high: float, p: float) -> str:
         Estimate(one, Interval(one + low - value, one + high - value), "t", Unit.SENTENCES, 40, 40.0)
         for one in (0.5 + value, 0.5, value)
     )
-    return in_words(Against(ALL, 40, score, Words.JACCARD, reached, difference, p), "M", "gets {}")
+    return in_words(
+        Against(ALL, 40, score, Words.JACCARD, reached, difference, p, Compared(Rival.CHANCE, value, p)), "M", "gets {}"
+    )
 
 
 def test_no_difference_is_never_equality() -> None:

@@ -98,7 +98,7 @@ def against(model: Float64, alone: Alone, kind: str, inside: Bool) -> Against:
         statistics.share(own, known),
         best,
         statistics.share(reached, known),
-        statistics.difference(own, reached, known),
+        statistics.difference(own, reached, known, among=len(Words)),
         for_choice(float(statistics.p_values((own - reached)[:, np.newaxis], known)[0])),
         share_and_chance(own, known, alone.chance),
     )

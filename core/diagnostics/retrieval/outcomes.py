@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
+from blindspot.datasets.kinds.retrieval import RELEVANT
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.diagnostics.retrieval.definition import BM25, SHOWN, column_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.resampling import components
 from blindspot.store.repository import Repository
 from blindspot.texts import near_duplicate_key
 from blindspot.types import Float64, Int64
@@ -102,8 +104,13 @@ class QueryTable:
 
     @cached_property
     def known(self) -> Dependence:
-        """What is independent: groups of near-duplicate queries."""
-        return Dependence.of_groups(groups(self.about["query"].tolist()), Unit.QUERIES)
+        """What is independent: groups of queries, as ``groups`` makes them."""
+        first = next(iter(self.rows.values()))
+        relevant = [
+            [document for document, grade, *_ in json.loads(text) if grade >= RELEVANT]
+            for text in first["judged"].tolist()
+        ]
+        return Dependence.of_groups(groups(self.about["query"].tolist(), relevant), Unit.QUERIES)
 
     def top(self, side: Side, row: int) -> list[tuple[str, float]]:
         """Ids and scores of the first 100 documents that a query finds, best first."""
@@ -133,10 +140,23 @@ class QueryTable:
         return Unjudged(np.array(counts, dtype=np.int64), sum(map(len, tops)))
 
 
-def groups(queries: Sequence[str]) -> Int64:
-    """A number per query, ``[m]``: near-duplicates share it."""
+def groups(queries: Sequence[str], relevant: Sequence[Iterable[str]]) -> Int64:
+    """A number per query, ``[m]``, which queries that depend on each other share: near-duplicates, and those with the
+    very same relevant documents, which ask for one thing in several ways.
+
+    This is what is independent wherever queries are: a document that a model misplaces moves all queries for it.
+    """
     keys = [near_duplicate_key(text) or text for text in queries]
-    return np.asarray(pd.factorize(np.array(keys, dtype=object))[0], dtype=np.int64)
+    # A query without relevant documents has a set of its own.
+    sets = [(frozenset(own) or number) for number, own in enumerate(relevant)]
+    texts, wanted = (np.fromiter(_places(of), dtype=np.int64) for of in (keys, sets))
+    return components(texts, len(queries) + wanted)
+
+
+def _places(values: Iterable[Hashable]) -> Iterator[int]:
+    """A number from 0 for each value, the same for equal ones."""
+    numbers: dict[Hashable, int] = {}
+    return (numbers.setdefault(value, len(numbers)) for value in values)
 
 
 def query_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> QueryTable:

@@ -49,7 +49,7 @@ def against(
         correlation(own, moved, known),
         best,
         correlation(rho[best], of_best, known),
-        change(difference, moved - of_best, known),
+        change(difference, moved - of_best, known, among=len(Words)),
         for_choice(p_of_change(difference, moved - of_best, known)),
         Compared(Rival.CHANCE, own, correlation_against(own, moved, known, 0.0)[1]),
     )

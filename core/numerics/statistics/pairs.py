@@ -308,21 +308,31 @@ def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
     return _estimate(mean, interval, "t of the logarithm", dependence, refusal)
 
 
-def difference(first: Float64, second: Float64, dependence: Dependence, most: float = 1.0) -> Estimate:
+def difference(first: Float64, second: Float64, dependence: Dependence, most: float = 1.0, among: int = 1) -> Estimate:
     """The mean of ``first [m]`` minus that of ``second``: a t interval of the paired differences.
 
     If few units carry the variance, there are fewer degrees of freedom; if only one does, there is no interval.
 
     Args:
         most: the largest possible difference, at which intervals are cut off.
+        among: how many differences there are of which this one was chosen by what it is on these very pairs. With 95%
+            confidence the intervals of all of them hold (Bonferroni).
     """
     value = float(first.mean()) - float(second.mean())
-    return t_estimate(value, moments(first - second, dependence), dependence, most)
+    return t_estimate(value, moments(first - second, dependence), dependence, most, level_of(among))
 
 
-def change(value: float, influence: Float64, dependence: Dependence) -> Estimate:
-    """The difference of two statistics, from the differences of each pair's influences ``[m]``: a t interval."""
-    return t_estimate(value, moments(influence, dependence), dependence)
+def level_of(among: int) -> float:
+    """The level at which each of several intervals must be for all of them to hold at ``LEVEL`` (Bonferroni)."""
+    return 1 - (1 - LEVEL) / among
+
+
+def change(value: float, influence: Float64, dependence: Dependence, among: int = 1) -> Estimate:
+    """The difference of two statistics, from the differences of each pair's influences ``[m]``: a t interval.
+
+    ``among`` as of ``difference``.
+    """
+    return t_estimate(value, moments(influence, dependence), dependence, level=level_of(among))
 
 
 def correlation(value: float, influence: Float64, dependence: Dependence) -> Estimate:

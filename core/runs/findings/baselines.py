@@ -72,7 +72,7 @@ def against_baselines(
             best,
             float(values[run.run_id].mean()),
             float(reached.mean()),
-            statistics.difference(values[run.run_id], reached, known),
+            statistics.difference(values[run.run_id], reached, known, among=len(baselines)),
             p,
             share_and_chance(values[run.run_id], known, chance),
         )

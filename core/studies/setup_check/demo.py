@@ -10,7 +10,8 @@ import numpy as np
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.kinds.retrieval import RetrievalDataset
+from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
+from blindspot.diagnostics.retrieval.outcomes import groups
 from blindspot.numerics.ranking import graded, judged
 from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity
@@ -19,7 +20,6 @@ from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, holm
 from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.resampling import components
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
 from blindspot.studies.setup_check.models import Model, cosines, unit
@@ -157,8 +157,8 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
 def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     """nDCG@10 of the demo queries under each known prefix scheme, with the paired difference to none.
 
-    Intervals are at 95%, p-values corrected for the number of schemes (Holm). Queries that ask about the same documents
-    are one group.
+    Intervals are at 95%, p-values corrected for the number of schemes (Holm). Queries with the same relevant
+    documents are one group.
     """
     texts: dict[str, list[str]] = {}
     queries, documents = list(dataset.query_texts), list(dataset.document_texts)
@@ -179,7 +179,7 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     known = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
     p = statistics.p_values(np.column_stack([s - none for s in scores.values()]), known)
     corrected = holm(p)
-    gains = {name: statistics.difference(s, none, known) for name, s in scores.items()}
+    gains = {name: statistics.difference(s, none, known, among=len(scores)) for name, s in scores.items()}
     figures = {
         "none": float(none.mean()),
         "queries": len(none),
@@ -209,9 +209,9 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
 
 
 def _groups(dataset: RetrievalDataset) -> Int64:
-    """Number of each query's group: queries with a judged document in common, ``[q] int64``."""
-    queries = dataset.judged_queries.astype(np.int64)
-    of_judgments = components(queries, len(dataset.queries) + dataset.judged.astype(np.int64))
-    out = np.arange(len(dataset.queries), dtype=np.int64) + len(queries)
-    out[queries] = of_judgments
-    return out
+    """Number of each query's group, ``[q] int64``, as *Retrieval* makes them."""
+    relevant: list[list[str]] = []
+    for query in range(len(dataset.queries)):
+        judged, grades = dataset.judgements_of(query)
+        relevant.append([str(document) for document in judged[grades >= RELEVANT].tolist()])
+    return groups(dataset.query_texts, relevant)

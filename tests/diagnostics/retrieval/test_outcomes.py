@@ -38,9 +38,11 @@ def runs(world: World) -> tuple[RunRecord, RunRecord]:
     return world.run(ENTRY.id, "trigrams", toy.NAME), world.run(ENTRY.id, "letters", toy.NAME)
 
 
-def test_near_duplicate_queries_are_one_group() -> None:
-    found = groups(["Where is it?", "where is it", "Where was it?", "??", "!!"])
-    assert found.tolist() == [0, 0, 1, 2, 3]
+def test_near_duplicates_and_queries_for_the_same_documents_are_one_group() -> None:
+    queries = ["Where is it?", "where is it", "Where was it?", "??", "!!"]
+    assert groups(queries, [["a"], ["b"], ["c"], [], []]).tolist() == [0, 0, 1, 2, 3]
+    assert groups(queries, [["a"], ["b"], ["c"], ["b"], ["a", "b"]]).tolist() == [0, 0, 1, 0, 2]
+    assert groups(queries, [["a"], ["b", "c"], ["c", "b"], [], []]).tolist() == [0, 0, 0, 1, 2]
 
 
 def test_the_difference_is_tested_on_whole_groups(made: World) -> None:
@@ -48,9 +50,10 @@ def test_the_difference_is_tested_on_whole_groups(made: World) -> None:
     (found,) = difference([(a, b)], made.repository)
     table = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     one, other = (table.rows[run.run_id]["ndcg_10"].to_numpy() for run in (a, b))
-    of_groups = groups(table.about["query"].tolist())
-    assert len(set(of_groups.tolist())) == len(table) - 1  # "Where is the apple?" is asked twice
-    assert found.n == len(table) - 1
+    relevant = [[one.document for one in table.judged(a.run_id, row) if one.grade > 0] for row in range(len(table))]
+    of_groups = groups(table.about["query"].tolist(), relevant)
+    assert len(set(of_groups.tolist())) < len(table)  # "Where is the apple?" is asked twice
+    assert found.n == len(set(of_groups.tolist()))
     assert found.value == pytest.approx(one.mean() - other.mean())
     known = Dependence.of_groups(of_groups, Unit.QUERIES)
     assert found.p == p_values((one - other)[:, np.newaxis], known)[0]

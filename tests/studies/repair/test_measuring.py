@@ -5,9 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from blindspot.datasets.published.minimal_pairs import minimal_pair_set
+from blindspot.diagnostics.heros.dependence import of_dataset
+from blindspot.diagnostics.heros.training import all_triplets
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.studies.repair.measuring import _less
+from blindspot.studies.repair.measuring import _dependence, _less
+
+
+def test_triplets_depend_on_each_other_as_heros_takes_their_originals() -> None:
+    """The second original is a rewrite of the first, the third shares a rewrite with the fourth."""
+    originals = ["one", "two", "three", "four", "five"]
+    rewrites = {"paraphrase": ["two", "2", "3", "4", "5"], "negation": ["not one", "not two", "no", "no", "not five"]}
+    dataset = minimal_pair_set("shared", originals, rewrites)
+    given = list(all_triplets(dataset))
+    found, known = _dependence(dataset, given), of_dataset(dataset.originals, dataset.rewrites)
+    assert known.units == found.units == 3
+    assert found.unit is known.unit is Unit.SENTENCE_GROUPS
+    assert [len({found.groups[i], found.groups[j]}) for i, j in ((0, 1), (2, 3), (1, 2), (3, 4))] == [1, 1, 2, 2]
+    alone = minimal_pair_set("alone", ["one", "two"], {"paraphrase": ["1", "2"], "negation": ["no", "not"]})
+    assert _dependence(alone, list(all_triplets(alone))).unit is Unit.SENTENCES
 
 
 def test_where_nothing_changed_the_bound_is_that_of_no_change_in_n() -> None:

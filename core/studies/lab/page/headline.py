@@ -76,7 +76,7 @@ def sure(tested: Difference | None, tried: int) -> str:
     if tested is None or tested.interval is None:
         return f"not tested{f': {tested.refusal}' if tested is not None and tested.refusal else ''}"
     low, high = (number(end, "+.4f") for end in (tested.interval.low, tested.interval.high))
-    interval = f"95% CI of the difference {low} to {high}"
+    interval = f"95% CI of the difference{' of this change alone' * (tried > 1)} {low} to {high}"
     if tested.p is None:
         return interval
     verdict = "significant" if is_significant(tested, tried) else "not significant"
