@@ -21,7 +21,7 @@ from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, p_of_more
+from blindspot.numerics.statistics.intervals import ALPHA, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, observations, share_interval
 from blindspot.runs.against_words import ALL, Against, findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
@@ -198,7 +198,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     n, many, known = cosines.originals, len(orderings), cosines.dependence
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
     shares = {ordering: float(outcomes.mean()) for ordering, outcomes in right.items()}
-    sure = {o: share_interval(outcomes, known, 1 - (1 - LEVEL) / many) for o, outcomes in right.items()}
+    sure = {o: share_interval(outcomes, known, level_of_each(many)) for o, outcomes in right.items()}
     against = {
         o: (
             Compared(Rival.ASKED, shares[o] - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),

@@ -23,7 +23,15 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit, independent
-from blindspot.numerics.statistics.intervals import LEVEL, Interval, McNemar, mcnemar, quantile, wilson_interval
+from blindspot.numerics.statistics.intervals import (
+    LEVEL,
+    Interval,
+    McNemar,
+    level_of_each,
+    mcnemar,
+    quantile,
+    wilson_interval,
+)
 from blindspot.numerics.statistics.resampling import components, sign_flip_p_values, sums_within, units
 from blindspot.numerics.statistics.skew import mean_zero_p_value
 from blindspot.texts import counted
@@ -319,12 +327,7 @@ def difference(first: Float64, second: Float64, dependence: Dependence, most: fl
             confidence the intervals of all of them hold (Bonferroni).
     """
     value = float(first.mean()) - float(second.mean())
-    return t_estimate(value, moments(first - second, dependence), dependence, most, level_of(among))
-
-
-def level_of(among: int) -> float:
-    """The level at which each of several intervals must be for all of them to hold at ``LEVEL`` (Bonferroni)."""
-    return 1 - (1 - LEVEL) / among
+    return t_estimate(value, moments(first - second, dependence), dependence, most, level_of_each(among))
 
 
 def change(value: float, influence: Float64, dependence: Dependence, among: int = 1) -> Estimate:
@@ -332,7 +335,7 @@ def change(value: float, influence: Float64, dependence: Dependence, among: int 
 
     ``among`` as of ``difference``.
     """
-    return t_estimate(value, moments(influence, dependence), dependence, level=level_of(among))
+    return t_estimate(value, moments(influence, dependence), dependence, level=level_of_each(among))
 
 
 def correlation(value: float, influence: Float64, dependence: Dependence) -> Estimate:
