@@ -128,6 +128,7 @@ class Policy:
         pages_in_all: open pages.
         uploads_kept: bytes of files in forms, per page and altogether; they stay in memory until the page is closed.
         uploads_at_once: files in transfer.
+        queued_kept: places above that for visitors who have nothing in the queue, one each.
         queued_by_one, queued_in_all: waiting and running tasks per visitor, and altogether.
     """
 
@@ -151,6 +152,7 @@ class Policy:
     uploads_at_once: int | None = None
     queued_by_one: int | None = None
     queued_in_all: int | None = None
+    queued_kept: int = 0
 
     def explained(self, error: Exception) -> str:
         """Text of an error for visitors: of a demo without paths of its server, and nothing in it is a link."""
@@ -188,11 +190,13 @@ class Policy:
                 expected=f"at most {self.queued_by_one} for each visitor of this demo",
                 remedy="wait for some to end, or choose fewer" if mine else "choose fewer",
             )
-        if self.queued_in_all is not None and in_all + wanted > self.queued_in_all:
+        is_first = not mine and wanted == 1
+        kept = self.queued_kept if is_first else 0
+        if self.queued_in_all is not None and in_all + wanted > self.queued_in_all + kept:
             raise InputError(
                 f"the queue is full: {in_all} runs of all visitors are in it",
                 expected=f"at most {self.queued_in_all}",
-                remedy="try again in a few minutes",
+                remedy="try again in a few minutes" + ("" if mine or is_first else ", or choose one run"),
             )
 
 
@@ -229,6 +233,7 @@ DEMO = Policy(
     uploads_at_once=20,
     queued_by_one=12,
     queued_in_all=60,
+    queued_kept=30,
 )
 
 

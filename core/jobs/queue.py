@@ -245,6 +245,7 @@ class Place:
 class _Entry:
     job: Job
     place: Place
+    round: int
     cancel: CancelToken = field(default_factory=CancelToken)
     pace: _Pace = field(default_factory=_Pace)
 
@@ -269,6 +270,8 @@ class JobQueue:
         self._entries: dict[int, _Entry] = {}
         self._waiting: list[int] = []  # ids of queued jobs, in the order in which they will run
         self._numbers = itertools.count(1)
+        self._round = 0  # of the job that began last
+        self._rounds: dict[str, int] = {}  # per owner, of their last job
         self._changed = threading.Condition()
         self._closing = False
         self._threads: dict[bool, threading.Thread] = {}
@@ -303,11 +306,13 @@ class JobQueue:
                 same = entry.job.tasks == wanted and entry.place.settings == place.settings
                 if same and entry.job.state.active and not entry.cancel.cancelled:
                     entry.job = replace(entry.job, owners=entry.job.owners | {owner})
+                    entry.round = min(entry.round, self._next_round(owner))
                     return entry.job.job_id
             if owner != HOST:
                 self.check_room(len(wanted), owner)
             job_id = next(self._numbers)
-            self._entries[job_id] = _Entry(replace(job, job_id=job_id), place)
+            self._rounds[owner] = self._next_round(owner)
+            self._entries[job_id] = _Entry(replace(job, job_id=job_id), place, self._rounds[owner])
             self._waiting.append(job_id)
             self._begin(on_cluster=job.on_cluster)
             ended = [i for i, entry in self._entries.items() if not entry.job.state.active]
@@ -369,10 +374,22 @@ class JobQueue:
         """Running and queued jobs, in the order of execution."""
         with self._changed:
             running = [entry.job for entry in self._entries.values() if entry.job.state is JobState.RUNNING]
-            return running + [self._entries[job_id].job for job_id in self._waiting]
+            return running + [self._entries[job_id].job for job_id in self._in_order()]
+
+    def _in_order(self) -> list[int]:
+        """Queued jobs as they will run: where many share the queue, one of each owner's in a round."""
+        if self._policy.orders_queue:
+            return list(self._waiting)
+        return sorted(self._waiting, key=lambda job_id: self._entries[job_id].round)
+
+    def _next_round(self, owner: str) -> int:
+        """The round of an owner's next job: no earlier than what runs, so that nobody is first by being new."""
+        return max(self._rounds.get(owner, 0), self._round) + 1
 
     def leave(self, owner: str) -> None:
         """Cancel jobs that only this visitor asked for."""
+        with self._changed:
+            self._rounds.pop(owner, None)
         for job in self.active():
             if owner in job.owners:
                 self.cancel(job.job_id, owner)
@@ -415,10 +432,11 @@ class JobQueue:
             while True:
                 if self._closing:
                     return None
-                mine = (i for i in self._waiting if self._entries[i].job.on_cluster is on_cluster)
+                mine = (i for i in self._in_order() if self._entries[i].job.on_cluster is on_cluster)
                 if (job_id := next(mine, None)) is not None:
                     self._waiting.remove(job_id)
                     entry = self._entries[job_id]
+                    self._round = max(self._round, entry.round)
                     entry.job = replace(entry.job, state=JobState.RUNNING, stage="starting")
                     return entry
                 self._changed.wait()

@@ -268,6 +268,27 @@ def test_only_who_asked_may_cancel_and_the_last_of_them_does(world: World) -> No
         assert state(queue, last) == "cancelled"
 
 
+def test_visitors_take_turns_in_the_queue_and_the_first_job_has_a_place(world: World) -> None:
+    with held_queue(world) as (queue, begun):
+        queue.submit("runs", [run("demo-pairs", seed="0")], "greedy")
+        assert begun.wait(120)
+        for number in range(1, 4):
+            queue.submit(f"greedy {number}", [run("demo-pairs", seed=f"{number}")], "greedy")
+        for name in ("b", "c"):
+            queue.submit(name, [run("demo-pairs", seed=name)], name)
+        queue.submit("b again", [run("demo-pairs", seed="b again")], "b")
+        order = [job.title for job in queue.active()]
+        assert order == ["runs", "greedy 1", "b", "c", "greedy 2", "b again", "greedy 3"]
+        full = policy.DEMO.queued_in_all or 0
+        for visitor in range((full - len(order)) // 10 + 1):
+            tasks = min(10, full - sum(len(job.tasks) for job in queue.active()))
+            queue.submit("more", [run("demo-pairs", seed=f"{visitor}-{task}") for task in range(tasks)], f"v{visitor}")
+        for owner, tasks in (("b", 1), ("new", 2)):
+            with pytest.raises(InputError, match="queue is full"):
+                queue.submit("x", [run("demo-pairs", seed=f"x{task}") for task in range(tasks)], owner)
+        queue.submit("the first of a visitor", [run("demo-pairs", seed="first")], "new")
+
+
 def test_an_unexpected_error_is_not_told_to_strangers(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> str:
         raise RuntimeError(SECRET)
