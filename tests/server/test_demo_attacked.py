@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ PAGES = ("overview", "evalrank", "run", "intruder", "data")  # what somebody who
 LOOK_SECONDS = 0.5
 STOP_SECONDS = 20.0  # of each attack by one kind
 STOPPED_P95_SECONDS = 1.5
+CROWD, READ_SECONDS, CROWD_P95_SECONDS = 30, 4.0, 2.5
+PAGES_OPENED, OPENED_BYTES, SETTLE_SECONDS = 200, 100e6, 25.0
 MORE_BYTES = 50e6  # that are still held afterwards
 
 
@@ -83,6 +86,42 @@ def test_no_single_visitor_stops_it_for_the_others(demo_cache: Path, tmp_path: P
             assert max(p95) <= STOPPED_P95_SECONDS, name
             assert more <= MORE_BYTES, name
         assert process.poll() is None
+
+
+@pytest.mark.slow
+def test_a_crowd_is_served(demo_cache: Path, tmp_path: Path) -> None:
+    """Thirty visitors who look at a page every few seconds; then one who opens two hundred."""
+    shutil.copytree(demo_cache, tmp_path / "cache")
+    with served(tmp_path) as (server, process, log):
+        visits(server.port, 2 * len(PAGES))
+        until = time.monotonic() + SECONDS
+        with ThreadPoolExecutor(CROWD) as crowd:
+            found = list(crowd.map(lambda number: looks(server.port, number, until), range(CROWD)))
+        waited = [seconds for one in found for seconds in one]
+        p95 = float(np.quantile(waited, 0.95))
+        time.sleep(SETTLE_SECONDS)
+        before = bytes_of(process.pid)
+        alone = [visit(server.port, PAGES[number % len(PAGES)]) for number in range(PAGES_OPENED)]
+        time.sleep(SETTLE_SECONDS)
+        more = bytes_of(process.pid) - before
+        print(
+            f"\n{CROWD} visitors: {len(waited)} visits, median {np.median(waited):.2f} s, p95 {p95:.2f} s; "
+            f"{PAGES_OPENED} pages: median {np.median(alone):.2f} s, {more / 1e6:+.0f} MB; "
+            f"load {os.getloadavg()[0]:.1f}"
+        )
+        assert process.poll() is None
+        assert "Traceback" not in log.read_text()
+    assert p95 <= CROWD_P95_SECONDS
+    assert more <= OPENED_BYTES
+
+
+def looks(port: int, number: int, until: float) -> list[float]:
+    """Seconds of one visitor's visits; whoever reads takes some seconds for a page."""
+    found, chance = [], random.Random(number)
+    while time.monotonic() < until:
+        time.sleep(chance.uniform(1, 2 * READ_SECONDS))
+        found.append(visit(port, chance.choice(PAGES)))
+    return found
 
 
 def visits(port: int, count: int) -> list[float]:
