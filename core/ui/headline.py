@@ -13,6 +13,7 @@ from blindspot.diagnostic import DiagnosticEntry, named_function
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
 from blindspot.runs.comparison import Difference
+from blindspot.runs.findings.parts import number
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
@@ -27,12 +28,22 @@ class Rival:
     Attributes:
         score: as the sentence has it.
         p: corrected after Holm over all rivals; None where there is no test.
+        apart: the interval of the difference, which says what "no significant difference" leaves open; "" for none.
     """
 
     label: str
     score: str
     is_more: bool
     p: float | None
+    apart: str = ""
+
+
+def difference_in_words(interval: Interval | None, form: str) -> str:
+    """An interval of a difference, for ``Rival.apart``; ``form`` formats a score."""
+    if interval is None:
+        return ""
+    low, high = (number(end, f"+{form}") for end in (interval.low, interval.high))
+    return f"95% CI of the difference {low} to {high}"
 
 
 def baseline_first(runs: Sequence[RunRecord], baseline: object) -> list[RunRecord]:
@@ -73,7 +84,8 @@ def _verdict(rival: Rival, more: str, less: str) -> str:
 
 
 def _named(rival: Rival) -> str:
-    return f"**{as_text(rival.label)}** {rival.score}"
+    is_open = rival.apart and rival.p is not None and rival.p >= ALPHA
+    return f"**{as_text(rival.label)}** {rival.score}{f' ({rival.apart})' if is_open else ''}"
 
 
 @cached(64, "Comparing with the baseline …")
@@ -91,7 +103,13 @@ def rivals(entry: DiagnosticEntry, runs: Sequence[RunRecord], form: str) -> list
     found = differences(entry, tuple(runs)) if len(runs) > 1 else None
     p = corrected([one.p for one in found or ()])
     return [
-        Rival(run.plan.variant.label, format(one.a, form).replace("-", "−"), one.value > 0, value)
+        Rival(
+            run.plan.variant.label,
+            format(one.a, form).replace("-", "−"),
+            one.value > 0,
+            value,
+            difference_in_words(one.interval, form),
+        )
         for run, one, value in zip(runs[1:], found or (), p, strict=False)
         if math.isfinite(one.a)
     ]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.ui.headline import Rival, corrected, in_percent, in_words
+from blindspot.ui.headline import Rival, corrected, difference_in_words, in_percent, in_words
 
 SAID = "**a** is right on **50.0%**"
 
@@ -21,6 +21,16 @@ def test_one_other_model_follows_the_baseline() -> None:
     ):
         said = in_words(SAID, [Rival("b*", "40.0%", is_more, p)], "more", "fewer")
         assert said == f"{SAID}; **b\\*** 40.0%, {verdict}."
+
+
+def test_no_significant_difference_has_its_interval() -> None:
+    apart = difference_in_words(Interval(-0.012, 0.031), ".1%")
+    assert apart == "95% CI of the difference −1.2% to +3.1%"
+    assert difference_in_words(None, ".3f") == ""
+    rivals = [Rival("b", "40.0%", False, 0.3, apart), Rival("c", "30.0%", False, 0.001, apart)]
+    said = in_words(SAID, rivals, "more", "fewer")
+    assert said == (f"{SAID}. No significant difference: **b** 40.0% ({apart}). Significantly fewer: **c** 30.0%.")
+    assert in_words(SAID, rivals[:1], "more", "fewer") == f"{SAID}; **b** 40.0% ({apart}), no significant difference."
 
 
 @given(st.lists(st.tuples(st.booleans(), st.none() | st.floats(0, 1)), min_size=2, max_size=9))

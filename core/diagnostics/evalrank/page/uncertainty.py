@@ -130,7 +130,13 @@ def show_headline(shown: EvalRankView, found: Sequence[Sample]) -> None:
     labels = {run.run_id: run.plan.variant.label for run in runs}
     others = against(own, runs[0].run_id, (name,)) if len(found) == 1 else ()
     rivals = [
-        Rival(labels[d.contrast.run_id], percent(own.value(d.contrast.run_id, name), 1), d.value > 0, d.p_corrected)
+        Rival(
+            labels[d.contrast.run_id],
+            percent(own.value(d.contrast.run_id, name), 1),
+            d.value > 0,
+            d.p_corrected,
+            headline.difference_in_words(d.interval, ".1%"),
+        )
         for d in others
     ]
     headline.show(headline.in_words(said, rivals, "more", "fewer"))

@@ -23,7 +23,7 @@ from blindspot.numerics.statistics.intervals import holm
 from blindspot.numerics.statistics.pairs import p_values, share
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted, percent
-from blindspot.ui.headline import NAMED, Rival, in_words
+from blindspot.ui.headline import NAMED, Rival, corrected, in_words
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
 
@@ -96,11 +96,9 @@ def _cases(task: Task, runs: list[RunRecord]) -> str:
 
 
 @cached(32)
-def _of_cases(diagnostic: str, run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]]:
-    """The share of right cases of each run, and Holm's p-values of the differences of the others from the first.
-
-    A p that cannot be computed is 1.
-    """
+def _of_cases(diagnostic: str, run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float | None]]:
+    """The share of right cases of each run, and Holm's p-values of the differences of the others from the first; None
+    without a test."""
     kind = KINDS[diagnostic]
     rows = repository().items(kind.entry, list(run_ids), texts=True)
     right = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
@@ -110,7 +108,7 @@ def _of_cases(diagnostic: str, run_ids: tuple[str, ...]) -> tuple[list[Estimate]
     if len(values) == 1:
         return [share(values[0], known)], []
     p = p_values(np.column_stack([other - values[0] for other in values[1:]]), known)
-    return [share(own, known) for own in values], holm(np.nan_to_num(p, nan=1.0)).tolist()
+    return [share(own, known) for own in values], corrected([None if math.isnan(one) else one for one in p.tolist()])
 
 
 def _starts(run: RunRecord) -> str:
@@ -132,15 +130,16 @@ def _ends(found: Estimate) -> str:
 
 
 @cached(32)
-def _of_analogies(run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]]:
+def _of_analogies(run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float | None]]:
     """Of each run the share of questions answered right, and Holm's p of each but the first against the first.
 
-    Pairs of words are independent, as in ``findings``. A p that cannot be computed is 1.
+    Pairs of words are independent, as in ``findings``. p is None without a test.
     """
     rows = repository().items(analogy.ENTRY, run_ids, texts=True)
     rows["hit"] = expected_hit(rows["greater"].to_numpy(), rows["ties"].to_numpy(), 1)
     own = {run_id: part.set_index("item_no") for run_id, part in rows.groupby("run_id")}
-    estimates, p_values = [], []
+    estimates: list[Estimate] = []
+    p_values: list[float | None] = []
     first = own[run_ids[0]]
     for run_id in run_ids:
         moved, known = of_ends(own[run_id]["hit"].to_numpy(np.float64), *word_pairs(own[run_id]))
@@ -149,8 +148,8 @@ def _of_analogies(run_ids: tuple[str, ...]) -> tuple[list[Estimate], list[float]
             shared = first.index.intersection(own[run_id].index)
             apart = (own[run_id].loc[shared, "hit"] - first.loc[shared, "hit"]).to_numpy(np.float64)
             _, p = change_against(float(apart.mean()), *of_ends(apart, *word_pairs(first.loc[shared])))
-            p_values.append(1.0 if math.isnan(p) else p)
-    return estimates, holm(np.array(p_values)).tolist() if p_values else []
+            p_values.append(None if math.isnan(p) else p)
+    return estimates, corrected(p_values)
 
 
 def _chunks(task: Task, runs: list[RunRecord]) -> str:
