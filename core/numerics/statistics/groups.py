@@ -127,7 +127,7 @@ class Gain:
 
     Attributes:
         by: the way of grouping, by its name.
-        estimate: with the 95% interval of this difference alone.
+        estimate: with an interval that holds for all groups that were tested at once, since the largest are shown.
         p: two-sided, corrected over all groups that were tested (Holm).
         rows: how many the group has.
     """
@@ -168,20 +168,20 @@ def gains(groupings: Mapping[str, Grouping], a: Float64, b: Float64, dependence:
         a, b: ``[m]``, the runs' values within 0 to 1; NaN where one of them has none.
     """
     both = ~np.isnan(a + b)
-    found: list[tuple[str, Group, Estimate, float, int]] = []
+    found: list[tuple[str, Group, Float64, Float64, Dependence]] = []
     for by, groups in groupings.items():
         for group in groups.groups:
             inside = group.inside & both
-            if (rows := int(np.count_nonzero(inside))) < FEW:
+            if int(np.count_nonzero(inside)) < FEW:
                 continue
             known = dependence(inside)
             if not known.refusal:
-                p = p_values((b[inside] - a[inside])[:, np.newaxis], known)
-                found.append((by, group, difference(b[inside], a[inside], known), float(p[0]), rows))
-    corrected = holm(np.array([p for *_, p, _ in found])) if found else ()
+                found.append((by, group, a[inside], b[inside], known))
+    p = [float(p_values((after - before)[:, np.newaxis], known)[0]) for *_, before, after, known in found]
+    corrected = holm(np.array(p)) if found else ()
     return Gains(
         tuple(
-            Gain(by, group, estimate, float(p), rows)
-            for (by, group, estimate, _, rows), p in zip(found, corrected, strict=True)
+            Gain(by, group, difference(after, before, known, among=len(found)), float(p), len(after))
+            for (by, group, before, after, known), p in zip(found, corrected, strict=True)
         )
     )

@@ -93,24 +93,25 @@ def by_group(pairs: LabelledPairs, grouping: Grouping, found: Wished) -> list[Of
 
 
 def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
-    """How far the threshold moves between the two groups that differ most, and what that of all pairs does, in
-    sentences; none where fewer than two groups can be compared."""
+    """How far the threshold moves between groups, and what that of all pairs does, in sentences; none where fewer than
+    two groups can be compared.
+
+    The lowest and the highest of many have names only where their intervals tell them apart; a table has all groups.
+    """
     out = []
     own = [(one.own.point.threshold, one.own, one.label) for one in groups if one.own and one.own.point]
     if len(own) > 1:
         low, high = min(own, key=lambda one: one[0]), max(own, key=lambda one: one[0])
         apart = low[1].high is not None and high[1].low is not None and low[1].high < high[1].low
         sure = "do not overlap" if apart else "overlap, so this can be chance"
+        names = [f" in “{label}”" if apart else "" for _, _, label in (low, high)]
         out.append(
-            f"Of {len(own)} groups with a threshold of their own, the same precision needs the lowest, {low[0]:.3f}, "
-            f"in “{low[2]}” and the highest, {high[0]:.3f}, in “{high[2]}”; their 95% intervals {sure}."
+            f"Of {len(own)} groups with a threshold of their own, the same precision needs from {low[0]:.3f}{names[0]} "
+            f"to {high[0]:.3f}{names[1]}; the 95% intervals of these two {sure}."
         )
-    at = [(one.at.precision.value, one.label) for one in groups if one.at and one.at.precision]
+    at = [one.at.precision.value for one in groups if one.at and one.at.precision]
     if len(at) > 1:
-        (worst, first), (best, last) = min(at), max(at)
-        out.append(
-            f"One threshold for all pairs has a precision from {worst:.3f} in “{first}” to {best:.3f} in “{last}”."
-        )
+        out.append(f"One threshold for all pairs has a precision from {min(at):.3f} to {max(at):.3f}, by group.")
     return tuple(out)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blindspot.diagnostics.frequency.classes import Design, Threshold, classify
+from blindspot.diagnostics.frequency.classes import Design, Threshold, classify, design, mean_estimate
 from blindspot.diagnostics.frequency.definition import ENTRY
 from blindspot.diagnostics.frequency.findings import findings
 from blindspot.numerics.statistics.association import spearman
@@ -67,6 +67,26 @@ def test_lengths_and_hubs_by_frequency(score: str, kind: str, view: str, rho: fl
         assert one.interval is not None
         assert one.interval.low < rho < one.interval.high
         assert (one.page, one.address["frequency_view"]) == ("frequency", view)
+
+
+@pytest.mark.heavy
+def test_the_interval_of_the_mean_over_thresholds_holds_it() -> None:
+    """Words whose vectors tell a little of their frequency; the truth is the mean over all vocabularies."""
+    means, words = [], 0
+    for seed in range(30):
+        rng = np.random.default_rng([4, seed])
+        counts = np.sort(rng.pareto(1.0, 120) + 1)
+        vectors = rng.normal(size=(120, 6))
+        vectors[:, 0] += 0.7 * (np.log(counts) - np.log(counts).mean()) / np.log(counts).std()
+        asked = design(counts, with_paper=False)
+        found = [mean_estimate(one.mean, asked.per_class) for one in classify(vectors, counts, asked, draws=2)]
+        assert len(found) > 5
+        means.append(mean_estimate(float(np.mean([one.value for one in found])), asked.per_class))
+        words = asked.per_class
+    truth = float(np.mean([one.value for one in means]))
+    assert words > 5
+    held = sum(one.low is not None and one.high is not None and one.low <= truth <= one.high for one in means)
+    assert held >= 28
 
 
 def test_correlations_that_are_worth_no_warning_hardly_ever_give_one() -> None:

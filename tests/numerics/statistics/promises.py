@@ -15,6 +15,7 @@ from scipy.stats import norm, spearmanr
 
 from blindspot.numerics.statistics.correlations import correlations, influences, spearman_influences
 from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.intervals import level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, correlation, p_values, share, smallest_detectable
 from blindspot.numerics.statistics.tolerance import Decision, drop
 from blindspot.types import Float64, Int64
@@ -312,6 +313,27 @@ def on_spearman(n: int, *, rare: bool) -> Callable[[Rng, int], float | None]:
     return measure
 
 
+def extremes(k: int, n: int, truth: float, level: float | None = None) -> Callable[[Rng, int], float | None]:
+    """Coverage of the highest and the lowest of ``k`` shares of the same truth, both at once.
+
+    Args:
+        level: of each interval; that of ``level_of_each`` by default.
+    """
+
+    def measure(rng: Rng, repetitions: int) -> float | None:
+        known, held = Dependence.of_groups(np.arange(n), Unit.QUERIES), 0
+        for _ in range(repetitions):
+            counts = rng.binomial(n, truth, k)
+            ends = [
+                share((np.arange(n) < count).astype(np.float64), known, level or level_of_each(k))
+                for count in (counts.min(), counts.max())
+            ]
+            held += all(one.low is not None and one.high is not None and one.low <= truth <= one.high for one in ends)
+        return held / repetitions
+
+    return measure
+
+
 CELLS = (
     Cell.of("MRR, 10 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(10))),
     Cell.of("MRR, 15 groups of pairs", "0.85 to 0.94", COVERAGE, mrr(both_ways(15))),
@@ -391,6 +413,8 @@ CELLS = (
     Cell.of("Gate on Spearman, 100 pairs, all a little worse", "0.071", PASSES, on_spearman(100, rare=False)),
     Cell.of("Gate on Spearman, 100 pairs, a few much worse", "0.149", PASSES, on_spearman(100, rare=True)),
     Cell.of("Gate on Spearman, 300 pairs, all a little worse", "0.059", PASSES, on_spearman(300, rare=False)),
+    Cell.of("highest and lowest of 14 shares, both at once", "0.54", COVERAGE, extremes(14, 200, 0.8), high=0.99),
+    Cell.of("highest and lowest of 4 shares, both at once", "0.84", COVERAGE, extremes(4, 200, 0.8), high=0.99),
 )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.intervals import Interval, level_of_each
+from blindspot.runs.findings.parts import in_words
 
 
 def test_the_ends_are_those_of_the_interval() -> None:
@@ -31,3 +32,14 @@ def test_a_refusal_has_no_ends() -> None:
 def test_either_an_interval_or_a_reason(interval: Interval | None, refusal: str) -> None:
     with pytest.raises(ValueError, match="either"):
         Estimate(0.5, interval, "", Unit.PAIRS, 10, 10.0, refusal)
+
+
+def test_an_interval_of_one_of_many_says_so() -> None:
+    for many in (1, 2, 14, 100):
+        found = Estimate(0.5, Interval(0.4, 0.6), "Wilson", Unit.PAIRS, 10, 10.0, level=level_of_each(many))
+        assert found.of_many == many
+        assert (f"of all {many} at once" in in_words(found)) is (many > 1)
+    assert in_words(Estimate(-0.5, Interval(-0.6, -0.4), "t", Unit.PAIRS, 10, 10.0), "+.0f", 100) == (
+        "−50 (95% CI −60 to −40)"
+    )
+    assert in_words(Estimate(0.5, None, "t", Unit.PAIRS, 1, 1.0, refusal="too few")) == "0.50"

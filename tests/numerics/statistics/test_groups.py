@@ -63,6 +63,7 @@ def test_scores_and_gains_against_loops() -> None:
         p.append(p_values((b - a)[rows][:, np.newaxis], Dependence.of_groups(of_row[rows], Unit.QUERIES))[0])
         assert one.estimate.value == pytest.approx(np.mean([b[i] - a[i] for i in rows]))
         assert one.rows == len(rows)
+        assert one.estimate.of_many == 4, "the largest of all is shown"
     assert [one.p for one in against.tested] == pytest.approx(holm(np.array(p)))
     assert against.gain is not None
     assert against.gain.group.label == "first"

@@ -47,7 +47,8 @@ def say(
         st.markdown(f"**{b}** (B) neither gains nor loses significantly against **{a}** (A) on any kind of {unit}.")
     st.caption(
         f"{counted(len(found.tested), 'kind')} of {unit} tested at once; p is corrected for all of them (Holm). "
-        f"Differences are in {score}, with the 95% CI of each alone. Kinds of fewer than {FEW} {plural} are not tested."
+        f"Differences are in {score}, with 95% CIs that hold for all of them at once. Kinds of fewer than {FEW} "
+        f"{plural} are not tested."
     )
     with st.expander("A against B on every kind", icon=":material/table:"):
         _table(found, plural, score, key, sides or {})
