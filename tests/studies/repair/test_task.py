@@ -17,6 +17,7 @@ from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, Cancelled, InputError
 from blindspot.numerics.statistics.estimate import Unit
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.training_data.evaluated import evaluated
 from blindspot.runs.training_data.near_duplicates import key_of
 from blindspot.studies.repair import fitting, measuring, task
@@ -236,8 +237,7 @@ def test_a_map_that_changes_nothing_rules_out_what_so_many_units_can(made: tuple
         Maps(still, still, (still,), (still,)),
         vectors,
         Triplets(rows, rows + 200, rows + 400),
-        rows,
-        Unit.SENTENCES,
+        Dependence.of_groups(rows, Unit.SENTENCES),
     )
     found = tested.in_order("", np.ones(200, dtype=np.bool_))
     assert found.change.value == 0
@@ -293,7 +293,8 @@ def test_a_model_below_chance_gains_from_shuffled_labels_and_that_is_no_gain(
     repair, *others = map(of_shuffled, (5, 6, 7))
     random = tuple(fitting.random_map(repair, Method.QUERIES, seed) for seed in range(5))
     maps = Maps(fitting.nothing(d), repair, random, tuple(others))
-    tested = measuring.Tested(Part.HELD_OUT, maps, vectors, test, test.anchor, Unit.SENTENCES)
+    known = Dependence.of_groups(test.anchor, Unit.SENTENCES)
+    tested = measuring.Tested(Part.HELD_OUT, maps, vectors, test, known)
     found = tested.in_order("", np.ones(len(test), dtype=np.bool_))
     assert found.change.is_gain, "over doing nothing"
     report = replace(made[2], measures=(found,))
