@@ -3,8 +3,7 @@
 A page's front end sends its own messages, but any client can send anything. What is no message of a page
 (``messages``) closes the connection. States of widgets are checked where a forged one does harm: Streamlit raises
 exceptions, at that message and at all later ones, for a value of another field than the widget's own, for NaN and for
-invalid JSON; and callbacks would get options that nobody offered. Such states are left out: the widget
-keeps its own.
+invalid JSON. Such states are left out: the widget keeps its own.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -29,6 +28,7 @@ log = logging.getLogger(__name__)
 _REMEMBERED = 10_000  # widgets of all pages, for browsers that reconnect
 _WIDGET = b"$$ID-"  # begins the id of every widget: a message without one draws none
 _AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, and numbers of each
+_SLIDER_OF_OPTIONS = "slider of options"
 _PROTOCOL_ERROR = 1002  # websocket close code
 # Tokens a second, after so many at once. The whole page takes three, a part of it one, as any other message: a page
 # that follows a run sends nearly three of those a second.
@@ -94,7 +94,8 @@ class Gate:
         element = ForwardMsg.FromString(data).delta.new_element
         kind = element.WhichOneof("type")
         if kind in _KINDS and (widget := getattr(element, kind)).id:
-            here[widget.id] = self._widgets[widget.id] = _KINDS[kind](widget)
+            named = _SLIDER_OF_OPTIONS if kind == "slider" and widget.options else kind
+            here[widget.id] = self._widgets[widget.id] = _KINDS[named]
             self._widgets.move_to_end(widget.id)
             if len(self._widgets) > _REMEMBERED:
                 self._widgets.popitem(last=False)
@@ -127,26 +128,7 @@ class Gate:
         return field in can_hold and can_hold[field](getattr(state, field))
 
 
-# --- valid values of each kind of widget: a check per field of its state
-
-
-def _one(widget: Any) -> Mapping[str, Fits]:
-    if widget.accept_new_options:
-        return {"string_value": lambda text: len(text) <= messages.LIST}
-    options = frozenset(map(hash, widget.options))
-    return {"string_value": lambda text: hash(text) in options}
-
-
-def _several(widget: Any) -> Mapping[str, Fits]:
-    options = None if widget.accept_new_options else frozenset(map(hash, widget.options))
-    most = len(widget.options) + (messages.LIST if options is None else 0)
-
-    def fits(held: Any) -> bool:
-        texts = held.data
-        is_known = options is None or all(hash(text) in options for text in texts)
-        return len(texts) <= most and is_known and len(set(texts)) == len(texts)
-
-    return {"string_array_value": fits}
+# --- valid values: a check per field of a widget's state
 
 
 def _json(text: str) -> object:
@@ -211,29 +193,31 @@ def _is_area(value: object) -> bool:
     )
 
 
-def _fixed(*fields: str, fits: Fits = lambda _value: True) -> Callable[[Any], Mapping[str, Fits]]:
-    """A kind of widget whose check does not depend on its settings."""
-    return lambda _widget: dict.fromkeys(fields, fits)
+def _is_any(_value: object) -> bool:
+    return True
 
 
-# By name in Streamlit's protocol: all kinds that pages use. Any other has no valid value. Streamlit itself keeps
-# numbers, sliders, pages, buttons and lengths of texts within their bounds.
-_KINDS: Mapping[str, Callable[[Any], Mapping[str, Fits]]] = {
-    "button": _fixed("trigger_value"),
-    "download_button": _fixed("trigger_value"),
-    "checkbox": _fixed("bool_value"),
-    "number_input": _fixed("int_value", "double_value", fits=math.isfinite),
-    "slider": lambda widget: _fixed("string_array_value" if widget.options else "double_array_value")(widget),
-    "pagination": _fixed("int_value"),
-    "text_input": _fixed("string_value"),
-    "text_area": _fixed("string_value"),
-    "selectbox": _one,
-    "multiselect": _several,
-    "button_group": _fixed("string_array_value"),
-    "file_uploader": _fixed("file_uploader_state_value"),  # by ids that only their own session can name
-    "bidi_component": _fixed(
-        "json_value", "json_trigger_value", fits=lambda text: isinstance(_json(text), dict | list)
-    ),
-    "dataframe": _fixed("string_value", fits=_is_choice_of_rows),
-    "plotly_chart": _fixed("string_value", fits=_is_choice_of_dots),
+def _is_json(text: str) -> bool:
+    return isinstance(_json(text), dict | list)
+
+
+# By name in Streamlit's protocol, all kinds that pages use, with the fields that their states can have. Any other has
+# no state. Streamlit itself keeps numbers, pages, options and lengths of texts within their bounds.
+_KINDS: Mapping[str, Mapping[str, Fits]] = {
+    "button": {"trigger_value": _is_any},
+    "download_button": {"trigger_value": _is_any},
+    "checkbox": {"bool_value": _is_any},
+    "number_input": {"int_value": _is_any, "double_value": math.isfinite},
+    "slider": {"double_array_value": _is_any},
+    _SLIDER_OF_OPTIONS: {"string_array_value": _is_any},
+    "pagination": {"int_value": _is_any},
+    "text_input": {"string_value": _is_any},
+    "text_area": {"string_value": _is_any},
+    "selectbox": {"string_value": _is_any},
+    "multiselect": {"string_array_value": _is_any},
+    "button_group": {"string_array_value": _is_any},
+    "file_uploader": {"file_uploader_state_value": _is_any},  # by ids that only their own session can name
+    "bidi_component": {"json_value": _is_json, "json_trigger_value": _is_json},
+    "dataframe": {"string_value": _is_choice_of_rows},
+    "plotly_chart": {"string_value": _is_choice_of_dots},
 }

@@ -35,7 +35,7 @@ _CAPS: Mapping[str, int | tuple[int, int]] = {
     "rerun_script.widget_states.widgets.json_value": 64_000,
     "rerun_script.widget_states.widgets.json_trigger_value": 64_000,
     "rerun_script.widget_states.widgets.double_array_value.data": 2,  # ends of a slider
-    "rerun_script.widget_states.widgets.string_array_value.data": (10_000, 32_000),
+    "rerun_script.widget_states.widgets.string_array_value.data": (2_000, 32_000),
     "rerun_script.widget_states.widgets.file_uploader_state_value.uploaded_file_info": LIST,
     "rerun_script.widget_states.widgets.file_uploader_state_value.uploaded_file_info.name": 4 * NAME,
     "rerun_script.widget_states.widgets.file_uploader_state_value.uploaded_file_info.file_id": NAME,

@@ -113,7 +113,7 @@ def test_messages_of_no_page_of_ours() -> None:
         made(f"{WIDGET}.id", "x" * 2_001),
         made(f"{WIDGET}.double_array_value.data", [0.0] * 3),
         made(f"{WIDGET}.int_array_value.data", [0]),
-        made(f"{WIDGET}.string_array_value.data", ["x"] * 10_001),
+        made(f"{WIDGET}.string_array_value.data", ["x"] * 2_001),
         made(f"{WIDGET}.json_value", "[" * 64_001),
         made(f"{WIDGET}.bytes_value", "eA=="),
         made(f"{WIDGET}.chat_input_value.data", "x"),
