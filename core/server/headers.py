@@ -203,7 +203,8 @@ class Headers:
 def _scheme(scope: Scope) -> str:
     """``http`` or ``https``, as the browser asked. A proxy in front says it; no page of another site can."""
     said = dict(scope["headers"]).get(b"x-forwarded-proto", b"").decode("latin-1").partition(",")[0].strip()
-    return said or {"ws": "http", "wss": "https"}.get(scope["scheme"], str(scope["scheme"]))
+    scheme = said or str(scope["scheme"])
+    return {"ws": "http", "wss": "https"}.get(scheme, scheme)  # some proxies say "wss" of a websocket, too
 
 
 def _uploads_to(scope: Scope) -> str:

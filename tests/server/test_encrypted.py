@@ -58,7 +58,8 @@ def test_its_own_origin_is_answered() -> None:
     demo = hosting.Demo(app, may=policy.DEMO, kept=lambda _page: (0, 0))
     assert sent_by(demo, host="demo.org", origin="https://demo.org", x_forwarded_proto="https")[0]["status"] == 200
     assert sent_by(demo, host="demo.org:8501", origin="http://demo.org:8501")[0]["status"] == 200
-    assert sent_by(demo, "websocket", "wss", host="demo.org", origin="https://demo.org")[0]["status"] == 200
+    for told in ({"scheme": "wss"}, {"scheme": "ws", "x_forwarded_proto": "wss"}, {"x_forwarded_proto": "https,http"}):
+        assert sent_by(demo, "websocket", host="demo.org", origin="https://demo.org", **told)[0]["status"] == 200
 
 
 def test_files_on_their_way_count_before_they_are_there() -> None:

@@ -117,6 +117,16 @@ def test_the_proxies_pass_websockets_and_uploads_on() -> None:
     assert f"health_uri {READY}\n" in code(CADDY)
 
 
+def test_nginx_logs_no_query_of_an_address() -> None:
+    """A facilitator's link has a key in it; lines of errors have the whole request."""
+    (logged,) = re.findall(r"log_format blindspot '([^']*)'", NGINX)
+    assert "$request_method $uri" in logged
+    assert not re.search(r"\$(request|request_uri|args|query_string|http_referer|is_args)\b", logged)
+    assert re.findall(r"access_log\s+\S+ (\S+);", code(NGINX)) == ["blindspot"]
+    assert re.findall(r"error_log\s+\S+ (\S+);", code(NGINX)) == ["crit"]
+    assert not re.search(r"(?m)^\s*log\b", code(CADDY))
+
+
 def test_the_container_has_what_the_app_needs_and_no_rights() -> None:
     lines = code(CONTAINER).replace("\\\n", " ").splitlines()
     steps = [line.split(maxsplit=1) for line in lines if line.strip()]
