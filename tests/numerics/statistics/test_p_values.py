@@ -5,34 +5,32 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pytest
 
 from blindspot.numerics.statistics.intervals import holm
 from blindspot.numerics.statistics.p_values import LEAST, p_in_cell, p_in_words
 from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
 from tests.support import sources
 
-
-@pytest.mark.parametrize(
-    ("p", "before", "said"),
-    [
-        (0.03, None, "p = 0.03"),
-        (1.0, None, "p = 1"),
-        (0.0496, None, "p = 0.0496"),  # not 0.05, which would not be significant
-        (0.0504, None, "p = 0.0504"),
-        (0.05, None, "p = 0.05"),
-        (1e-30, None, "p ≤ 0.0001"),
-        (LEAST, None, "p ≤ 0.0001"),
-        (3 * LEAST, None, "p ≤ 0.0003"),
-        (0.000341, None, "p ≤ 0.00035"),
-        (20 * LEAST, LEAST, "p ≤ 0.002"),
-        (0.002, None, "p = 0.002"),
-        (28 * 0.01, 0.01, "p = 0.28"),
-    ],
+WRITTEN = (
+    (0.03, None, "p = 0.03"),
+    (1.0, None, "p = 1"),
+    (0.0496, None, "p = 0.0496"),  # not 0.05, which would not be significant
+    (0.0504, None, "p = 0.0504"),
+    (0.05, None, "p = 0.05"),
+    (1e-30, None, "p ≤ 0.0001"),
+    (LEAST, None, "p ≤ 0.0001"),
+    (3 * LEAST, None, "p ≤ 0.0003"),
+    (0.000341, None, "p ≤ 0.00035"),
+    (20 * LEAST, LEAST, "p ≤ 0.002"),
+    (0.002, None, "p = 0.002"),
+    (28 * 0.01, 0.01, "p = 0.28"),
 )
-def test_a_p_value_in_words(p: float, before: float | None, said: str) -> None:
-    assert p_in_words(p, before) == said
-    assert p_in_cell(p, before) == said.removeprefix("p ").removeprefix("= ")
+
+
+def test_a_p_value_in_words() -> None:
+    for p, before, said in WRITTEN:
+        assert p_in_words(p, before) == said
+        assert p_in_cell(p, before) == said.removeprefix("p ").removeprefix("= ")
 
 
 def test_without_a_test_there_is_a_dash() -> None:

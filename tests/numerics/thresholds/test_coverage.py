@@ -33,11 +33,10 @@ def test_safe_is_seldom_false_in_a_few_draws() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", FLAT)
-def test_safe_is_false_in_at_most_5_percent_of_draws(name: str) -> None:
-    found = falsely_safe(FLAT[name], LONG, 7)
-    print(f"{name}: {found:.3f}")
-    assert found <= FALSE
+def test_safe_is_false_in_at_most_5_percent_of_draws() -> None:
+    found = {name: falsely_safe(world, LONG, 7) for name, world in FLAT.items()}
+    print(found)
+    assert max(found.values()) <= FALSE
 
 
 @pytest.mark.heavy
