@@ -17,7 +17,7 @@ from uuid import uuid4
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-from blindspot.errors import BlindspotError
+from blindspot.errors import BlindspotError, InputError
 from blindspot.runs import log as joblog
 from blindspot.ui.markdown import as_text
 from blindspot.ui.naming import ensure_names
@@ -29,6 +29,7 @@ _FAILED = "_failed_before_page"
 _IS_STALE = "_page_is_stale"
 _ICON = ":material/error:"
 _LONGEST = 300  # characters of what an unforeseen error says
+NOT_NOW = "This cannot be shown at the moment: try again later."
 
 
 @contextmanager
@@ -110,7 +111,8 @@ def said_of(error: Exception) -> str:
 def _in_words(error: Exception, number: str = "") -> str:
     """Markdown of one line: what went wrong, and what to do."""
     if isinstance(error, BlindspotError):
-        return as_text(explained(error))
+        is_theirs = isinstance(error, InputError) or allowed().error_details
+        return as_text(explained(error)) if is_theirs else NOT_NOW
     what = f"{type(error).__name__}: {' '.join(str(error).split())[:_LONGEST]}" if allowed().error_details else ""
     where = f"The server's log has the details{f' under {number}' if number else ''}."
     remedy = "Reload the page, or choose something else; if it comes again, please report it."
