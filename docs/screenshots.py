@@ -1,10 +1,13 @@
 """Screenshots of the prepared demo for the README and the documentation, light and dark: ``make screenshots``.
 
-The server computes the demo in a folder of its own first, about two minutes. ``--cache`` takes one that has it.
+The server computes the demo in a folder of its own first, about two minutes. ``--cache`` takes one that has it. The
+numbers in each picture are kept beside it (``figures.json``), and a test compares them with those of the demo.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import tempfile
 import time
@@ -19,16 +22,21 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from PIL import Image  # noqa: E402
-from playwright.sync_api import Browser  # noqa: E402
+from playwright.sync_api import Browser, Page  # noqa: E402
 
 from blindspot.benchmarks.app_server import serving  # noqa: E402
 from blindspot.benchmarks.browser import chromium  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
+FIGURES = FOLDER / "figures.json"  # the numbers in each picture
 SIZE = {"width": 1280, "height": 735}
 SETTLED = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE_MS = 120_000
 COLORS = 160  # of a palette: a third of the bytes
+SENTENCES = """(bottom) => [...document.querySelectorAll('[data-testid="stMain"] [data-testid="stMarkdownContainer"]')]
+    .filter(element => element.checkVisibility() && element.getBoundingClientRect().top < bottom)
+    .map(element => element.innerText)"""  # that begin above the bottom
+EVERYWHERE = 1_000_000
 DRAWN_MS = 2_000  # charts are drawn after the script has ended
 
 
@@ -60,10 +68,12 @@ def main(arguments: Sequence[str]) -> None:
         with serving(cache, prepare=not caches) as server, chromium() as browser:
             while not ready(server.address):
                 time.sleep(1)
+            figures = json.loads(FIGURES.read_text("utf-8")) if names else {}
             for shot in SHOTS:
                 if not names or shot.name in names:
                     for scheme in ("light", "dark"):
-                        take(browser, server.address, shot, scheme)
+                        figures[shot.name] = take(browser, server.address, shot, scheme)
+            FIGURES.write_text(json.dumps(figures, indent=1, sort_keys=True) + "\n", "utf-8")
 
 
 def ready(server: str) -> bool:
@@ -75,11 +85,23 @@ def ready(server: str) -> bool:
         return False
 
 
-def take(browser: Browser, server: str, shot: Shot, scheme: str) -> None:
-    """Write ``NAME.png`` or ``NAME-dark.png``."""
+def take(browser: Browser, server: str, shot: Shot, scheme: str) -> list[str]:
+    """Write ``NAME.png`` or ``NAME-dark.png``; returns the numbers in it."""
     context = browser.new_context(viewport=SIZE, color_scheme=scheme)
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
+    show(page, server, shot)
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS)
+    name = f"{shot.name}{'' if scheme == 'light' else '-dark'}.png"
+    picture.save(FOLDER / name, optimize=True)
+    sys.stderr.write(f"{name} {(FOLDER / name).stat().st_size / 1e3:.0f} kB\n")
+    figures = figures_on(page)
+    context.close()
+    return figures
+
+
+def show(page: Page, server: str, shot: Shot) -> None:
+    """Open the page of a picture, and scroll to what it shows."""
     page.goto(f"{server}/{shot.address}")
     page.wait_for_selector(SETTLED)
     page.wait_for_function("!document.querySelector('[data-testid=stSkeleton]')")
@@ -87,11 +109,12 @@ def take(browser: Browser, server: str, shot: Shot, scheme: str) -> None:
     if shot.below:
         page.locator(shot.below).first.evaluate("element => element.scrollIntoView({block: 'start'})")
         page.wait_for_timeout(DRAWN_MS)
-    picture = Image.open(BytesIO(page.screenshot())).convert("RGB").quantize(COLORS)
-    name = f"{shot.name}{'' if scheme == 'light' else '-dark'}.png"
-    picture.save(FOLDER / name, optimize=True)
-    sys.stderr.write(f"{name} {(FOLDER / name).stat().st_size / 1e3:.0f} kB\n")
-    context.close()
+
+
+def figures_on(page: Page, bottom: int = SIZE["height"]) -> list[str]:
+    """The decimal numbers and percentages that stand in sentences above the bottom, in their order."""
+    texts = page.evaluate(SENTENCES, bottom)
+    return [number for text in texts for number in re.findall(r"\d+(?:\.\d+)?%|\d+\.\d+", text)]
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import httpx
@@ -13,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 from blindspot.server.routes import READY
-from blindspot.settings import Mode, Settings
+from blindspot.settings import ROOT, Mode, Settings
 from blindspot.ui.navigation import sections
 from blindspot.workspace import demo
 from tests.browser.conftest import Reader
@@ -85,3 +86,17 @@ def test_no_page_is_empty(prepared: tuple[AppServer, Path], reader: Callable[...
         visitor.set_properties().healthy()
         for key in EMPTY:
             assert visitor.at(key).count() == 0, (page, key)
+
+
+def test_the_screenshots_show_the_numbers_of_today(
+    prepared: tuple[AppServer, Path], reader: Callable[..., Reader]
+) -> None:
+    server, _ = prepared
+    screenshots = SourceFileLoader("screenshots", str(ROOT / "docs" / "screenshots.py")).load_module()
+    figures = json.loads(screenshots.FIGURES.read_text("utf-8"))
+    visitor = reader()
+    for shot in screenshots.SHOTS:
+        screenshots.show(visitor.page, server.address, shot)
+        today = Counter(screenshots.figures_on(visitor.page, screenshots.EVERYWHERE))
+        assert figures[shot.name], "a picture without a number"
+        assert not Counter(figures[shot.name]) - today, f"{shot.name} is out of date: make screenshots"
