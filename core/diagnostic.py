@@ -386,12 +386,12 @@ class DiagnosticEntry:
         readings_among: these, of all scores of its runs, where only the data tells which there are.
         compare: dotted path of the function that compares two runs (``blindspot.runs.comparison.Compare``), or "". A
             path, since entries are imported before what builds on the store; see ``named_function``.
-        difference: dotted path of the function that tests the headline scores of two runs against each other
-            (``blindspot.runs.comparison.DifferencesOf``).
         changed: dotted path of the function that finds the items which two runs judge differently
             (``blindspot.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
-        item_scores: dotted path of the function that gives a run's scores item by item
+        item_scores: dotted path of the function that gives runs' scores item by item, from which all tests follow
             (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items.
+        is_gate: whether a gate may be on its datasets, and sizes are judged by it.
+        two_in_address: query parameters that open two models side by side on its page, with {a}, {b} and {dataset}.
         tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
             (from the entry and the runs; per score their places, or None), or "".
         triplets: dotted path of the function that finds triplets which a run orders wrongly, to train with
@@ -430,9 +430,10 @@ class DiagnosticEntry:
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
     compare: str = ""
-    difference: str = ""
     changed: str = ""
     item_scores: str = ""
+    is_gate: bool = False
+    two_in_address: Mapping[str, str] = field(default_factory=dict, repr=False)
     tested: str = ""
     triplets: str = ""
     findings: str = ""
@@ -450,6 +451,10 @@ class DiagnosticEntry:
     def preparation(self, params: Mapping[str, str]) -> Preparation | None:
         """The protocol's replacement for the transform, if it has one."""
         return self.preparations.get(params.get("protocol", ""))
+
+    def address_of_two(self, a: str, b: str, dataset: str) -> dict[str, str]:
+        """``two_in_address`` of two variants."""
+        return {key: value.format(a=a, b=b, dataset=dataset) for key, value in self.two_in_address.items()}
 
     def headline_of(self, metrics: Mapping[str, float]) -> str:
         """Name of the metric to show for a run with these, or ""."""

@@ -12,7 +12,7 @@ from blindspot.api import models
 from blindspot.api.place import place_of
 from blindspot.api.results import Frames, as_frame
 from blindspot.errors import InputError
-from blindspot.studies.setup_check.results import Report, Verdict
+from blindspot.studies.setup_check.results import Report, State
 from blindspot.studies.setup_check.task import SetupCheck, make
 from blindspot.types import CancelToken, no_progress
 
@@ -60,7 +60,7 @@ class Check:
     @property
     def wrong(self) -> tuple[Checked, ...]:
         """The checks that found something wrong."""
-        return self.of_verdict(Verdict.WRONG.value)
+        return self.of_verdict(State.WRONG.value)
 
     def of_verdict(self, verdict: str) -> tuple[Checked, ...]:
         return tuple(one for one in self.results if one.verdict == verdict)

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout
-from blindspot.runs.comparison import ItemScores
+from blindspot.numerics.statistics.compare import ItemScores
 
 BINS = 40
 Figure: TypeAlias = go.Figure

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.errors import InputError, naming_extras
-from blindspot.numerics.statistics.pairs import correlation, share
+from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.runs import manifests
-from blindspot.runs.comparison import ItemScores
 from blindspot.store.records import RunRecord
 from blindspot.studies.gate import sides
 
@@ -140,7 +139,7 @@ class Run:
 
     @property
     def _item_scores(self) -> Mapping[str, ItemScores]:
-        if not self._entry.item_scores:
+        if not self._entry.is_gate:
             return {}
         return sides.scores_of(self._record, self._place.repository)
 
@@ -150,8 +149,7 @@ class Run:
         if not math.isnan(low + high):  # as it is stored, it is printed everywhere
             return Score(value, low, high)
         if name in items:
-            one = items[name]
-            found = share(one.parts, one.known) if one.is_mean else correlation(one.value, one.parts, one.known)
+            found = items[name].estimate
             if found.interval is None:
                 return Score(value, why_none=found.refusal)
             return Score(value, found.interval.low, found.interval.high)

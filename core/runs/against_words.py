@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
 from blindspot.diagnostic import DiagnosticEntry
+from blindspot.numerics.statistics.compare import Verdict, after_holm
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings import Compared, Finding, Level
@@ -23,15 +23,6 @@ from blindspot.types import Variant
 
 ALL = "all"
 VARIANTS = {words: Variant(f"words ({words})", "none") for words in Words}  # as rows of dots
-
-
-class Verdict(StrEnum):
-    """How a model compares with the best measure of words."""
-
-    BETTER = "better"
-    NO_BETTER = "not significantly different"
-    WORSE = "worse"
-    UNTESTED = "untested"
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,7 @@ class Against:
         if np.isnan(self.p):
             return Verdict.UNTESTED
         if self.p >= ALPHA:
-            return Verdict.NO_BETTER
+            return Verdict.ALIKE
         return Verdict.BETTER if self.difference.value > 0 else Verdict.WORSE
 
 
@@ -76,9 +67,7 @@ def for_choice(p: float) -> float:
 
 def corrected(found: Sequence[Against]) -> tuple[Against, ...]:
     """The first as it is, the p-values of the others corrected for their number after Holm; NaN stays."""
-    p = np.array([one.p for one in found[1:]])
-    known = ~np.isnan(p)
-    p[known] = holm(p[known])
+    p = after_holm(np.array([one.p for one in found[1:]], dtype=np.float64))
     return (found[0], *(replace(one, p=float(value), before=one.p) for one, value in zip(found[1:], p, strict=True)))
 
 
@@ -101,7 +90,7 @@ def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
     match found.verdict:
         case Verdict.UNTESTED:
             return f"Words alone: {words}; {own}. There are too few for a test."
-        case Verdict.NO_BETTER:
+        case Verdict.ALIKE:
             return f"**No significant difference from words alone**: {words}; {own} ({tested})."
         case Verdict.WORSE:
             return f"**Words alone do better**: {words}; {own} ({tested})."
@@ -152,7 +141,7 @@ def findings_of_words(
             **common,
         )
     ]
-    if found.verdict is Verdict.NO_BETTER:
+    if found.verdict is Verdict.ALIKE:
         out.append(
             finding(
                 entry,

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry, Score, all_diagnostics, find_diagnostic
+from blindspot.diagnostic import DiagnosticEntry, Score, all_diagnostics, find_diagnostic, named_function
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.compare import (
+    MAIN,
+    SHARE,
+    ItemScores,
+    PairedTest,
+    Statistic,
+    compare,
+    decide,
+)
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.store.records import RunRecord, RunState
@@ -20,7 +27,7 @@ from blindspot.types import Float64, Int64
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Compared:
     """Whether two runs differ by more than chance: a table, sentences, and facts for programs."""
 
     title: str
@@ -33,7 +40,7 @@ class Comparison:
 class Compare(Protocol):
     """Signature of ``DiagnosticEntry.compare``."""
 
-    def __call__(self, first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+    def __call__(self, first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Compared:
         """Compare two runs of one diagnostic over one content; raises ``InputError`` if that is impossible."""
         ...
 
@@ -81,151 +88,7 @@ def ends(interval: Interval | None) -> dict[str, float | None]:
     return {"low": interval.low, "high": interval.high} if interval else {"low": None, "high": None}
 
 
-# --- one number per comparison: the headline score of A less that of B
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The headline score of run A less that of run B, over the items that both evaluated.
-
-    Scores of different scales compare by ``advantage``: the difference as a share of the range that the score can take
-    (0 to 1 for an accuracy, -1 to 1 for a correlation, 0 to 4 for a squared distance), positive where A is better.
-
-    Attributes:
-        score: name of the metric; ``label``: for people.
-        higher_is_better: None where neither more nor less is.
-        range: lowest and highest possible value of the score, both finite.
-        interval: 95% interval of ``a - b`` in the score's own units; None where there is none.
-        p: two-sided, uncorrected; None where there is no test.
-        n: number of independent things that the test rests on; ``unit``: what these are, in the plural.
-        test: in words.
-        refusal: why the test or the interval is missing; "" where both are there.
-        wins, losses: items that A, or B, does better on.
-        a_interval, b_interval: 95% intervals of the two scores themselves, where there are any.
-        address: query parameters that open the two side by side on the diagnostic's page, besides dataset and variants.
-
-    Raises:
-        ValueError: p is no probability, or missing without a reason; the range is not finite.
-    """
-
-    score: str
-    label: str
-    higher_is_better: bool | None
-    range: tuple[float, float]
-    a: float
-    b: float
-    n: int
-    unit: str
-    test: str
-    interval: Interval | None = None
-    p: float | None = None
-    refusal: str = ""
-    wins: int = 0
-    losses: int = 0
-    a_interval: Interval | None = None
-    b_interval: Interval | None = None
-    address: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        low, high = self.range
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ValueError(
-                f"{self.score} ranges from {low} to {high}: its differences cannot be put on a common scale"
-            )
-        if self.p is None and not self.refusal:
-            raise ValueError(f"{self.score} is not tested, and gives no reason")
-        if self.p is not None and not 0.0 <= self.p <= 1.0:
-            raise ValueError(f"p of {self.score} is {self.p}")
-
-    @classmethod
-    def of(
-        cls,
-        entry: DiagnosticEntry,
-        score: str,
-        label: str,
-        a: Estimate,
-        b: Estimate,
-        estimate: Estimate,
-        p: float,
-        test: str,
-        *,
-        unit: str = "",
-        wins: int = 0,
-        losses: int = 0,
-        address: Mapping[str, str] | None = None,
-    ) -> Difference:
-        """From estimates of the two scores and of ``a - b``, and the p-value of its test, NaN where there is no test.
-
-        Args:
-            unit: what is independent, where the diagnostic has a better word than ``estimate.unit``.
-        """
-        known = declared(entry, score)
-        return cls(
-            score,
-            label,
-            known.higher_is_better,
-            known.range,
-            a.value,
-            b.value,
-            estimate.units,
-            unit or estimate.unit.value,
-            test,
-            estimate.interval,
-            None if math.isnan(p) else float(p),
-            estimate.refusal,
-            wins,
-            losses,
-            a.interval,
-            b.interval,
-            address or {},
-        )
-
-    @classmethod
-    def untested(
-        cls,
-        entry: DiagnosticEntry,
-        score: str,
-        label: str,
-        a: float,
-        b: float,
-        n: int,
-        unit: str,
-        refusal: str,
-        *,
-        wins: int = 0,
-        losses: int = 0,
-        address: Mapping[str, str] | None = None,
-    ) -> Difference:
-        """For items that allow no paired test; ``refusal`` says why, without a full stop."""
-        known = declared(entry, score)
-        better, ends = known.higher_is_better, known.range
-        untested = cls(score, label, better, ends, a, b, n, unit, "none", refusal=refusal)
-        return replace(untested, wins=wins, losses=losses, address=address or {})
-
-    @property
-    def value(self) -> float:
-        return self.a - self.b
-
-    @property
-    def sign(self) -> int:
-        """1 where more is better, -1 where less is, 0 where neither."""
-        return {True: 1, False: -1, None: 0}[self.higher_is_better]
-
-    @property
-    def advantage(self) -> float | None:
-        """Of A over B, from -1 to 1: the difference as a share of the score's range; None if neither is better."""
-        return None if self.higher_is_better is None else self._share(self.value)
-
-    @property
-    def advantage_interval(self) -> Interval | None:
-        """The interval of ``advantage``."""
-        if self.interval is None or self.higher_is_better is None:
-            return None
-        ends = sorted((self._share(self.interval.low), self._share(self.interval.high)))
-        return Interval(*ends)
-
-    def _share(self, value: float) -> float:
-        return self.sign * value / (self.range[1] - self.range[0]) + 0.0  # no -0.0
+# --- scores item by item, and their paired tests
 
 
 def declared(entry: DiagnosticEntry, score: str) -> Score:
@@ -236,17 +99,99 @@ def declared(entry: DiagnosticEntry, score: str) -> Score:
     return found
 
 
-class DifferencesOf(Protocol):
-    """Signature of ``DiagnosticEntry.difference``."""
+class ItemScoresOf(Protocol):
+    """Signature of ``DiagnosticEntry.item_scores``."""
 
-    def __call__(self, pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-        """One difference per pair of runs, in their order; rows are read once, however many pairs name a run.
+    def __call__(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        """For each of some finished runs over one content, by name the scores that are made of items.
 
-        Args:
-            pairs: finished runs of this diagnostic over one content, with the same parameters, on the same items, which
-                have the same headline score (``blindspot.studies.compare.rows`` sees to it).
+        Rows are read once, and scores of the same items share one ``Dependence``.
+
+        Raises:
+            InputError: the runs evaluated different items, where the diagnostic compares none of these.
+            BlindspotError: rows are not in the store.
         """
         ...
+
+
+def items_of(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository
+) -> Sequence[Mapping[str, ItemScores]]:
+    """As ``ItemScoresOf``; none of a diagnostic whose scores are not made of items."""
+    if not entry.item_scores:
+        return [{} for _ in runs]
+    found: Sequence[Mapping[str, ItemScores]] = named_function(entry.item_scores)(runs, repository)
+    return found
+
+
+def item_scores(
+    entry: DiagnosticEntry,
+    score: str,
+    label: str,
+    parts: Float64,
+    numbers: Int64,
+    known: Dependence,
+    texts: Callable[[], Sequence[str]],
+    *,
+    value: float | None = None,
+    statistic: Statistic = SHARE,
+    units: str = "",
+    family: str = MAIN,
+) -> ItemScores:
+    """``ItemScores`` with what a diagnostic declares of a score; ``value`` is the mean of the parts if left out."""
+    of = declared(entry, score)
+    mean = float(parts.mean()) if value is None else value
+    better, ends = of.higher_is_better, of.range
+    return ItemScores(score, label, mean, parts, numbers, known, better, ends, statistic, texts, units, family)
+
+
+def paired_tests(
+    entry: DiagnosticEntry, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository, family: str = ""
+) -> list[tuple[PairedTest, ...]]:
+    """The family of tests of each two runs over one content, the headline first: the only place where it is decided
+    whether one run is better than another.
+
+    Args:
+        of: finished runs of one diagnostic with the same parameters, on the same items; rows are read once, however
+            many pairs name a run.
+        family: of scores; that of the headline if left out.
+
+    Raises:
+        InputError, BlindspotError: as ``ItemScoresOf``.
+    """
+    runs = list({run.run_id: run for pair in of for run in pair}.values())
+    scores = dict(zip((run.run_id for run in runs), items_of(entry, runs, repository), strict=True)) if runs else {}
+    asked: list[tuple[int, ItemScores, ItemScores]] = []
+    for place, (first, second) in enumerate(of):
+        a, b = scores[first.run_id], scores[second.run_id]
+        headline = entry.headline_of(first.metrics)
+        wanted = family or (a[headline].family if headline in a else MAIN)
+        names = sorted((name for name in a if name in b), key=lambda name: name != headline)
+        asked += [(place, a[name], b[name]) for name in names if a[name].family == wanted]
+    by_pair: list[list[PairedTest]] = [[] for _ in of]
+    for (place, *_), test in zip(asked, compare([(a, b) for _, a, b in asked]), strict=True):
+        one, other = (run.plan for run in of[place])
+        address = entry.address_of_two(str(one.variant), str(other.variant), one.dataset)
+        by_pair[place].append(replace(test, address=address))
+    return [decide(tests) or (_untested(entry, *pair),) for pair, tests in zip(of, by_pair, strict=True)]
+
+
+def _untested(entry: DiagnosticEntry, first: RunRecord, second: RunRecord) -> PairedTest:
+    """Of a headline that is not made of items."""
+    score = entry.headline_of(first.metrics)
+    of = declared(entry, score)
+    label, n = entry.overview.columns.get(score, score), int(first.coverage["items_covered"])
+    label = label[:1].upper() + label[1:]
+    why = "neither more nor less is better" if of.higher_is_better is None else "it is not a mean over items"
+    a, b = (run.metrics[score] for run in (first, second))
+    return PairedTest(score, label, of.higher_is_better, of.range, a, b, n, "items", "none", refusal=why)
+
+
+def headline_tests(
+    entry: DiagnosticEntry, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository
+) -> list[PairedTest]:
+    """Of each two runs the test of the headline score that both have, decided in its family."""
+    return [tests[0] for tests in paired_tests(entry, of, repository)]
 
 
 # --- the items that two runs judge differently
@@ -304,34 +249,3 @@ def largest(gain: Float64, most: int) -> tuple[Int64, Int64]:
     won = order[: min(most, int(np.count_nonzero(gain > 0)))]
     order = np.argsort(gain, kind="stable")
     return won, order[: min(most, int(np.count_nonzero(gain < 0)))]
-
-
-# --- one run's scores, item by item
-
-
-@dataclass(frozen=True, eq=False)
-class ItemScores:
-    """A score of a run, and what each item has in it; items are pairs, queries, originals or examples.
-
-    Attributes:
-        value: the score.
-        parts: ``[m]``, values whose mean is the score or, where it is no mean (``is_mean``), their influences on it.
-        numbers: ``[m]`` of the items in the dataset, ascending.
-        texts: ``[m]``, an item in one line.
-        known: which items are independent.
-    """
-
-    value: float
-    parts: Float64
-    numbers: Int64
-    texts: Sequence[str]
-    known: Dependence
-    is_mean: bool = True
-
-
-class ItemScoresOf(Protocol):
-    """Signature of ``DiagnosticEntry.item_scores``."""
-
-    def __call__(self, run: RunRecord, repository: Repository) -> Mapping[str, ItemScores]:
-        """By name the scores of a finished run that are made of items."""
-        ...

@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
-from blindspot.diagnostic import DiagnosticEntry, named_function
+from blindspot.diagnostic import DiagnosticEntry
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
-from blindspot.runs.comparison import Difference
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.runs.comparison import paired_tests
 from blindspot.runs.findings.parts import number
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -27,14 +27,13 @@ class Rival:
 
     Attributes:
         score: as the sentence has it.
-        p: corrected after Holm over all rivals; None where there is no test.
+        test: its score less the baseline's; None where the two do not compare.
         apart: the interval of the difference, which says what "no significant difference" leaves open; "" for none.
     """
 
     label: str
     score: str
-    is_more: bool
-    p: float | None
+    test: PairedTest | None
     apart: str = ""
 
 
@@ -49,12 +48,6 @@ def difference_in_words(interval: Interval | None, form: str) -> str:
 def baseline_first(runs: Sequence[RunRecord], baseline: object) -> list[RunRecord]:
     """The runs, that of the picked baseline first; without one, as they are."""
     return sorted(runs, key=lambda run: run.plan.variant != baseline)
-
-
-def corrected(p: Sequence[float | None]) -> list[float | None]:
-    """p-values after Holm; all None where one is."""
-    known = [value for value in p if value is not None]
-    return [float(value) for value in holm(np.array(known))] if known and len(known) == len(p) else [None] * len(p)
 
 
 def in_words(said: str, rivals: Sequence[Rival], more: str, less: str) -> str:
@@ -74,44 +67,48 @@ def in_words(said: str, rivals: Sequence[Rival], more: str, less: str) -> str:
     return ". ".join([said, *(f"{v.capitalize()}: {', '.join(map(_named, own))}" for v, own in groups.items())]) + "."
 
 
-_NONE, _UNTESTED = "no significant difference", "not tested"
-
-
 def _verdict(rival: Rival, more: str, less: str) -> str:
-    if rival.p is None:
-        return _UNTESTED
-    return _NONE if rival.p >= ALPHA else f"significantly {more if rival.is_more else less}"
+    """As the test decides it; more of a score need not be better."""
+    if rival.test is None or rival.test.p_corrected is None:
+        return str(Verdict.UNTESTED)
+    if rival.test.p_corrected >= ALPHA:
+        return str(Verdict.ALIKE)
+    return f"significantly {more if rival.test.value > 0 else less}"
 
 
 def _named(rival: Rival) -> str:
-    is_open = rival.apart and rival.p is not None and rival.p >= ALPHA
+    p = None if rival.test is None else rival.test.p_corrected
+    is_open = rival.apart and p is not None and p >= ALPHA
     return f"**{as_text(rival.label)}** {rival.score}{f' ({rival.apart})' if is_open else ''}"
 
 
 @cached(64, "Comparing with the baseline …")
-def differences(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> tuple[Difference, ...] | None:
-    """Each later run less the first one, by the diagnostic's own test; None where their items do not compare."""
+def against_first(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], family: str
+) -> list[tuple[PairedTest, ...]] | None:
+    """Each later run against the first one; None where their items do not compare."""
     first, *others = runs
     try:
-        return tuple(named_function(entry.difference)([(other, first) for other in others], repository()))
+        return paired_tests(entry, [(other, first) for other in others], repository(), family)
     except InputError:  # ranked or scored on different items: the page says so below
         return None
 
 
-def rivals(entry: DiagnosticEntry, runs: Sequence[RunRecord], form: str) -> list[Rival]:
-    """What ``in_words`` needs of all runs but the first; ``form`` formats a score."""
-    found = differences(entry, tuple(runs)) if len(runs) > 1 else None
-    p = corrected([one.p for one in found or ()])
+def rivals(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], form: str, score: str = "", family: str = ""
+) -> list[Rival]:
+    """What ``in_words`` needs of all runs but the first.
+
+    Args:
+        form: of a score.
+        score: the headline of the family if left out.
+    """
+    found = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
+    chosen = [next((test for test in own if test.score == score), own[0]) for own in found or ()]
     return [
-        Rival(
-            run.plan.variant.label,
-            format(one.a, form).replace("-", "−"),
-            one.value > 0,
-            value,
-            difference_in_words(one.interval, form),
-        )
-        for run, one, value in zip(runs[1:], found or (), p, strict=False)
-        if math.isfinite(one.a)
+        Rival(run.plan.variant.label, number(test.a, form), test, difference_in_words(test.interval, form))
+        for run, test in zip(runs[1:], chosen, strict=False)
+        if math.isfinite(test.a)
     ]
 
 

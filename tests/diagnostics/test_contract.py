@@ -29,6 +29,7 @@ from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import Cancelled
 from blindspot.names import in_address
 from blindspot.runs import pipeline
+from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings import Finding, Material
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import ROOT, Settings
@@ -134,8 +135,7 @@ def test_coverage_adds_up(case: Case) -> None:
 def test_two_runs_differ_by_their_headline_scores(case: Case) -> None:
     entry, (first, second) = case.entry, case.runs
     repository = Repository.at(case.settings.store)
-    hook = named_function(entry.difference)
-    one, back, itself = hook([(first, second), (second, first), (first, first)], repository)
+    one, back, itself = headline_tests(entry, [(first, second), (second, first), (first, first)], repository)
     repository.database.close()
     assert one.score == entry.headline_of(first.metrics)
     assert one.label[0].isupper()

@@ -13,7 +13,7 @@ from blindspot.errors import BlindspotError
 from blindspot.runs.at_work import at_work
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.setup_check.results import Report, Verdict
+from blindspot.studies.setup_check.results import Report, State
 from blindspot.studies.setup_check.task import SetupCheck, make
 from blindspot.texts import counted
 from blindspot.types import CancelToken
@@ -41,7 +41,7 @@ def check(
     else:
         output.use_names(settings, Repository.at(settings.store), asked.encoders)
         _print(asked.label, report)
-    if wrong := report.of(Verdict.WRONG):
+    if wrong := report.of(State.WRONG):
         raise BlindspotError(
             f"the set-up check found {counted(len(wrong), 'fault')}: {', '.join(result.check for result in wrong)}",
             remedy="see its output for the evidence",
@@ -58,7 +58,7 @@ def _print(title: str, report: Report) -> None:
             [[f"{cosine:.5f}", kind, shortened(text)] for text, kind, cosine in report.worst[:WORST]],
         )
     output.print_text(report.headline)
-    for result in (*report.of(Verdict.WRONG), *report.of(Verdict.LOOK)):
+    for result in (*report.of(State.WRONG), *report.of(State.LOOK)):
         if result.advice:
             output.print_text(f"  {result.title}: {result.advice}")
     output.print_text(f"{report.texts:,} texts in {report.requests:,} batches, {report.seconds:.0f} s.")

@@ -11,12 +11,13 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs.comparison import ends
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
-from blindspot.studies.compare.rows import Comparison, Missing, Row, Verdict, compare, headline, method_in_words
+from blindspot.studies.compare.rows import Comparison, Missing, Row, compare, headline, method_in_words
 from blindspot.types import Variant
 
 
@@ -49,7 +50,7 @@ def compare_variants(
         )
         output.print_text(method_in_words(found))
         for row in found.rows:
-            if row.p_corrected is None:
+            if row.difference.p_corrected is None:
                 output.print_text(f"No test of {row.entry.title} on {title_of(row.dataset)}: {row.difference.refusal}.")
     for missing in found.missing:
         names = ", ".join(variant.label for variant in missing.lacking)
@@ -86,7 +87,7 @@ def _row(row: Row) -> list[str]:
         "–" if d.interval is None else f"{d.interval:+.4f}",
         f"{d.n:,}",
         p_in_cell(d.p),
-        p_in_cell(row.p_corrected, d.p),
+        p_in_cell(row.difference.p_corrected, d.p),
         row.verdict.value if row.decides or row.verdict is Verdict.UNTESTED else "described",
     ]
 
@@ -98,7 +99,7 @@ def _fields(found: Comparison, costs: list[Cost], metric: Similarity) -> dict[st
         "metric": metric.value,
         "better": found.count(Verdict.BETTER),
         "worse": found.count(Verdict.WORSE),
-        "undecided": found.count(Verdict.UNDECIDED),
+        "no_significant_difference": found.count(Verdict.ALIKE),
         "not_tested": found.count(Verdict.UNTESTED),
         "said": headline(found, found.a.label, found.b.label),
         "rows": [_row_fields(row) for row in found.rows],
@@ -134,7 +135,7 @@ def _row_fields(row: Row) -> dict[str, Any]:
         "advantage_low": share.low if share else None,
         "advantage_high": share.high if share else None,
         "p": d.p,
-        "p_corrected": row.p_corrected,
+        "p_corrected": row.difference.p_corrected,
         "n": d.n,
         "unit": d.unit,
         "test": d.test,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
@@ -19,30 +18,25 @@ from blindspot.errors import InputError
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics import resampling
+from blindspot.numerics.statistics.compare import MAIN, OTHERS, Verdict, corrected
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, percentile_interval
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
-from blindspot.runs.comparison import Comparison, ends
+from blindspot.runs.comparison import Compared, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import with_minus
 from blindspot.types import Float64, Int64
 
 TESTED = ("mrr", "hits@1", "hits@3", "hits@10", "mean_rank")  # and the same with "_filtered"
+FIRST = ("mrr", "hits@1")  # the main scores
+FILTERED = "filtered"  # family of the main scores by filtered ranks
 COMPARED = (*TESTED, "median_rank")
 WITH_INTERVAL = (*COMPARED, "hits@5", *(f"{name}_filtered" for name in COMPARED))
 
 _HIGHER_IS_BETTER = {m.name: m.higher_is_better for m in ENTRY.metrics}
-
-
-class Verdict(StrEnum):
-    BETTER = "better"
-    WORSE = "worse"
-    ALIKE = "no significant difference"
-    SAME = "same in every pair"
-    UNTESTED = "not tested"
 
 
 def is_median(metric: str) -> bool:
@@ -88,7 +82,7 @@ class Difference:
     Attributes:
         estimate: with the 95% interval of this difference alone.
         p_value: of ``statistics.p_values``; None for a median, and where the pairs do not allow a test.
-        p_corrected: after Holm, over all differences of one call.
+        p_corrected: after Holm, over the scores of the two runs in its family (``family_of``).
         smallest: the smallest true difference that one of so many tests finds with probability 0.8; None where there is
             no interval, or no difference in any pair.
         wins: pairs that the run ranks better than the baseline; ``ties`` and ``losses`` likewise.
@@ -99,7 +93,6 @@ class Difference:
     p_value: float | None
     p_corrected: float | None
     smallest: float | None
-    same_in_every_pair: bool
     wins: int
     ties: int
     losses: int
@@ -115,8 +108,6 @@ class Difference:
     @property
     def verdict(self) -> Verdict:
         """More than chance is a corrected p below ``ALPHA``: the test alone decides."""
-        if self.same_in_every_pair:
-            return Verdict.SAME
         if self.p_corrected is None:
             return Verdict.UNTESTED
         if self.p_corrected >= ALPHA:
@@ -173,42 +164,37 @@ class Sample:
         return estimate(self.values[run_id, metric], self.dependence)
 
     def differences(self, contrasts: Sequence[Contrast]) -> tuple[Difference, ...]:
-        """One per contrast; p-values are corrected over all of them."""
+        """One per contrast; p-values are corrected within each family (``_corrected``)."""
         if not contrasts:
             return ()
         paired = self._paired(contrasts)
         means = [i for i, c in enumerate(contrasts) if not is_median(c.metric)]
-        p, corrected, smallest = (np.full(len(contrasts), np.nan) for _ in range(3))
+        p, smallest = (np.full(len(contrasts), np.nan) for _ in range(2))
         if means:
             p[means] = self._p_values(paired[:, means], [contrasts[i].metric for i in means])
-            smallest[means] = statistics.smallest_detectable(paired[:, means], self.dependence, len(means), ALPHA)
-        tested = ~np.isnan(p)
-        corrected[tested] = holm(p[tested])
-        smallest[~tested] = np.nan
+            together = max(len(places) for places in _families([contrasts[i] for i in means]))
+            smallest[means] = statistics.smallest_detectable(paired[:, means], self.dependence, together, ALPHA)
+        smallest[np.isnan(p)] = np.nan
+        after = _corrected(p, contrasts)
         return tuple(
             Difference(
                 c,
                 self._difference(c),
                 _or_none(p[i]),
-                _or_none(corrected[i]),
+                after[i],
                 _or_none(smallest[i]),
-                not paired[:, i].any(),
                 *self._wins_ties_losses(c),
             )
             for i, c in enumerate(contrasts)
         )
 
     def alike(self, contrasts: Sequence[Contrast]) -> list[bool]:
-        """Whether the verdicts of ``differences`` in means are "no significant difference" or "same in every pair",
-        without intervals and what else takes its time."""
+        """Whether the verdicts of ``differences`` in means are "no significant difference", without intervals and what
+        else takes its time."""
         if not contrasts:
             return []
-        paired = self._paired(contrasts)
-        alike = np.asarray(~paired.any(axis=0))
-        p = self._p_values(paired, [c.metric for c in contrasts])
-        tested = ~np.isnan(p)
-        alike[tested] |= holm(p[tested]) >= ALPHA
-        return [bool(one) for one in alike]
+        p = self._p_values(self._paired(contrasts), [c.metric for c in contrasts])
+        return [after is not None and after >= ALPHA for after in _corrected(p, contrasts)]
 
     def _p_values(self, paired: Float64, metrics: Sequence[str]) -> Float64:
         """p-values of differences ``[m, k]`` in the means of these metrics, ``[k]``; NaN without a test."""
@@ -245,6 +231,32 @@ class Sample:
         one, other = (self.values[run_id, f"mean_rank{suffix}"] for run_id in (contrast.run_id, contrast.baseline))
         wins, losses = int(np.count_nonzero(one < other)), int(np.count_nonzero(one > other))
         return wins, len(one) - wins - losses, losses
+
+
+def _families(contrasts: Sequence[Contrast]) -> list[list[int]]:
+    """Places of what is corrected together: of two runs the scores of a family."""
+    found: dict[tuple[str, str, str], list[int]] = {}
+    for i, c in enumerate(contrasts):
+        found.setdefault((c.run_id, c.baseline, family_of(c.metric)), []).append(i)
+    return list(found.values())
+
+
+def family_of(metric: str) -> str:
+    """Scores whose tests are corrected together: the main ones, and the further ones, by raw or by filtered ranks."""
+    name = metric.removesuffix("_filtered")
+    if name not in TESTED:
+        return OTHERS
+    by = FILTERED if name != metric else MAIN
+    return by if name in FIRST else f"{by}, further"
+
+
+def _corrected(p: Float64, contrasts: Sequence[Contrast]) -> list[float | None]:
+    """p-values ``[k]`` after Holm, within each family."""
+    out: list[float | None] = [None] * len(contrasts)
+    for places in _families(contrasts):
+        for place, value in zip(places, corrected(p[places].tolist()), strict=True):
+            out[place] = value
+    return out
 
 
 def _or_none(value: float) -> float | None:
@@ -290,7 +302,7 @@ def against(sample: Sample, baseline: str, metrics: Sequence[str]) -> tuple[Diff
 def best_and_inseparable(sample: Sample) -> Mapping[str, frozenset[str]]:
     """Per tested metric, raw and filtered, the best run and those not significantly worse.
 
-    p-values are corrected over all tests of raw ranks, and over all of filtered ranks.
+    Each is tested against the best in all scores, and corrected for these: a verdict does not depend on the others.
     """
     return _best_and_inseparable(sample, TESTED) | _best_and_inseparable(
         sample, [f"{name}_filtered" for name in TESTED]
@@ -303,10 +315,11 @@ def _best_and_inseparable(sample: Sample, metrics: Sequence[str]) -> dict[str, f
         sign = -1 if _HIGHER_IS_BETTER[metric] else 1
         values = [sign * sample.value(run_id, metric) for run_id in sample.run_ids]
         best[metric] = sample.run_ids[int(np.argmin(values))]
-    asked = [Contrast(m, r, best[m]) for m in metrics for r in sample.run_ids if r != best[m]]
+    ahead = dict.fromkeys(best.values())
+    asked = [Contrast(m, r, one) for one in ahead for r in sample.run_ids if r != one for m in metrics]
     out = {metric: {run_id} for metric, run_id in best.items()}
     for contrast, is_alike in zip(asked, sample.alike(asked), strict=True):
-        if is_alike:
+        if is_alike and best[contrast.metric] == contrast.baseline:
             out[contrast.metric].add(contrast.run_id)
     return {metric: frozenset(found) for metric, found in out.items()}
 
@@ -345,7 +358,7 @@ def summary(differences: Sequence[Difference], name_of: Mapping[str, str]) -> st
         return f"not tested: {refusals[0]}."
     parts = [
         f"{_PREFIX.get(verdict, '')}{verdict} in {_listed(name_of[d.contrast.metric] for d in by_verdict[verdict])}"
-        for verdict in (Verdict.BETTER, Verdict.WORSE, Verdict.SAME)
+        for verdict in (Verdict.BETTER, Verdict.WORSE)
         if verdict in by_verdict
     ]
     if alike := by_verdict.get(Verdict.ALIKE):
@@ -382,7 +395,7 @@ def shown_interval(metric: str, interval: Interval | None, *, sign: bool = False
 # --- two runs, on the command line
 
 
-def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Compared:
     """See ``blindspot.runs.comparison.Compare``."""
     if first.plan.params["protocol"] != second.plan.params["protocol"]:
         raise InputError(
@@ -406,7 +419,7 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
     said = [f"{_label(first)} against {_label(second)}: {words}", method_in_words(sample)]
     duel = differences[0]
     wins = f"Pairs that A ranks better: {duel.wins:,}, alike: {duel.ties:,}, worse: {duel.losses:,}."
-    return Comparison(
+    return Compared(
         f"EvalRank on {first.plan.dataset}, {ranks} ranks: A is {_label(first)}, B is {_label(second)}",
         ["score", "A", "B", "A - B", "95% interval", "p", "p (Holm)", "smallest detectable", "A is"],
         [

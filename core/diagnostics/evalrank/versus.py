@@ -1,4 +1,4 @@
-"""A against B: the paired difference of MRR, and the pairs whose match one of two runs ranks higher."""
+"""What each pair has in the scores of EvalRank, and the pairs whose match one of two runs ranks higher."""
 
 from __future__ import annotations
 
@@ -8,43 +8,23 @@ import numpy as np
 
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import pair_table
-from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, is_rank, one_sample, pair_values
-from blindspot.numerics.statistics import pairs as statistics
+from blindspot.diagnostics.evalrank.uncertainty import (
+    WITH_INTERVAL,
+    family_of,
+    is_median,
+    is_rank,
+    one_sample,
+    pair_values,
+)
+from blindspot.numerics.statistics.compare import SHARE, ItemScores, MeanRank
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome, Outcomes
-from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
-
-def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``; raw ranks, as the headline."""
-    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
-    metric = ENTRY.headline
-    sample = one_sample(pair_table(ENTRY, ids, repository), ids, [metric])
-    known = sample.dependence
-    values = {run_id: (sample.values[run_id, metric], sample.values[run_id, "mean_rank"]) for run_id in ids}
-    both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
-    p = statistics.p_values(np.column_stack([one - other for (one, _), (other, _) in both]), known)
-    scores = {run_id: statistics.share(one, known) for run_id, (one, _) in values.items()}
-    flips = known.unit is not Unit.TEXTS
-    test = "sign flips of groups of pairs that share no text" if flips else "t of the dyadic-robust standard error"
-    return [
-        Difference.of(
-            ENTRY,
-            metric,
-            "MRR",
-            scores[first.run_id],
-            scores[second.run_id],
-            statistics.difference(one, other, known),
-            float(p[i]),
-            test,
-            wins=int(np.count_nonzero(rank < other_rank)),
-            losses=int(np.count_nonzero(rank > other_rank)),
-            address={"view": "pairs", "a": str(first.plan.variant), "b": str(second.plan.variant)},
-        )
-        for i, ((first, second), ((one, rank), (other, other_rank))) in enumerate(zip(pairs, both, strict=True))
-    ]
+LABELS = {score.name: ENTRY.overview.columns.get(score.name, score.name) for score in ENTRY.metrics}
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
@@ -70,17 +50,27 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     return Changes("pairs", "ranks the match higher", won, lost, int(both.sum()) - won - lost, tuple(rows))
 
 
-def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair that the run ranked."""
-    table = pair_table(ENTRY, [run.run_id], repository)
-    sample = one_sample(table, [run.run_id], [ENTRY.headline])
-    ranked = ~np.isnan(table.ranks(run.run_id, filtered=False))
+def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair that the runs ranked.
+
+    Raw and filtered ranks are families of their own (``family_of``): a page shows one or the other.
+    """
+    table = pair_table(ENTRY, [run.run_id for run in runs], repository)
+    known = one_sample(table, [run.run_id for run in runs], [ENTRY.headline]).dependence
+    ranked = ~np.isnan(table.ranks(runs[0].run_id, filtered=False))
     frame = table.frame[ranked]
     numbers = frame["item_no"].to_numpy(dtype=np.int64)
-    texts = [f"{query} → {mate}" for query, mate in zip(frame["query"], frame["mate"], strict=True)]
-    out = {}
-    for name in WITH_INTERVAL:
-        if not is_rank(name):
-            values = pair_values(table, run.run_id, name)[ranked]
-            out[name] = ItemScores(float(values.mean()), values, numbers, texts, sample.dependence)
-    return out
+    units = "groups of pairs that share no text" if known.unit is Unit.COMPONENTS else ""
+
+    def texts() -> list[str]:
+        return [f"{query} → {mate}" for query, mate in zip(frame["query"], frame["mate"], strict=True)]
+
+    def score(run: RunRecord, name: str) -> ItemScores:
+        statistic = MeanRank() if is_rank(name) else SHARE
+        values = pair_values(table, run.run_id, name)[ranked]
+        family = family_of(name)
+        return scores(
+            ENTRY, name, LABELS[name], values, numbers, known, texts, statistic=statistic, units=units, family=family
+        )
+
+    return [{name: score(run, name) for name in WITH_INTERVAL if not is_median(name)} for run in runs]

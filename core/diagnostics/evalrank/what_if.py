@@ -117,7 +117,7 @@ class ScoreChange:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Change:
     """Ranks of the sampled pairs before (stored) and after; ``queries, mates [s]`` are the texts' numbers."""
 
     queries: Int64
@@ -156,8 +156,8 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class WhatIf:
-    raw: Comparison
-    filtered: Comparison
+    raw: Change
+    filtered: Change
 
 
 def _values(counts: RankCounts, name: str) -> Float64:
@@ -191,8 +191,8 @@ def what_if(
     queries, mates = base.dataset.queries[base.sample], base.dataset.mates[base.sample]
     ends = queries.astype(np.int64), mates.astype(np.int64)
     return WhatIf(
-        Comparison(*ends, _of(base.rows.raw, base.sample), raw),
-        Comparison(*ends, _of(base.rows.filtered, base.sample), filtered),
+        Change(*ends, _of(base.rows.raw, base.sample), raw),
+        Change(*ends, _of(base.rows.filtered, base.sample), filtered),
     )
 
 

@@ -253,7 +253,6 @@ place of neighbors.
         units_of_run=lambda run: 4e7 * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
-    difference="blindspot.diagnostics.frequency.versus.difference",
     findings="blindspot.diagnostics.frequency.findings.findings",
     compute=compute,
 )

@@ -227,7 +227,7 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         units_of_run=lambda run: run.metrics.get("sampled_items", 0.0) ** 2 * run.dimension,
         seconds_per_unit={"": 2e-10},
     ),
-    difference="blindspot.diagnostics.geometry.versus.difference",
+    item_scores="blindspot.diagnostics.geometry.versus.item_scores",
     findings="blindspot.diagnostics.geometry.findings.findings",
     compute=compute,
 )

@@ -9,10 +9,11 @@ import numpy as np
 
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.intervals import ALPHA, McNemar, holm
+from blindspot.numerics.statistics.compare import after_holm
+from blindspot.numerics.statistics.intervals import ALPHA, McNemar
 from blindspot.numerics.statistics.p_values import p_in_cell, p_in_words
 from blindspot.numerics.statistics.pairs import mcnemar_by_units
-from blindspot.runs.comparison import Comparison, entry_of_both
+from blindspot.runs.comparison import Compared, entry_of_both
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import percent
@@ -68,7 +69,7 @@ def tests_of_orderings(first: Cosines, second: Cosines) -> tuple[OrderingTest, .
     orderings = listed_orderings([subset for subset in first.subsets if subset in second.subsets])
     outcomes = [(first.outcomes(ordering), second.outcomes(ordering)) for ordering in orderings]
     tests = [mcnemar_by_units(*pair, first.dependence) for pair in outcomes]
-    corrected = holm(np.array([test.p_value for test in tests]))
+    corrected = after_holm(np.array([test.p_value for test in tests], dtype=np.float64))
     return tuple(
         OrderingTest(
             ordering, float(one.mean()), float(other.mean()), test, float(p), not first.dependence.is_of_singles
@@ -109,7 +110,7 @@ def verdict(
     ]
 
 
-def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Compared:
     """See ``blindspot.runs.comparison.Compare``."""
     if filtered:
         raise InputError("HEROS has no filtered ranks", expected="--ranks only with runs of evalrank")
@@ -117,7 +118,7 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
     one, other = (run.plan.variant.label for run in (first, second))
     said = verdict(tests, one, other)
     how = "sign flips of groups" if any(t.is_of_groups for t in tests) else "McNemar"
-    return Comparison(
+    return Compared(
         f"HEROS on {first.plan.dataset}: A is {one}, B is {other}",
         ["ordering", "A", "B", "A - B", "only A", "only B", "alike", f"p ({how})", "p (Holm)"],
         [

@@ -1,61 +1,21 @@
-"""A against B: the paired difference of the headline share, and the orderings that one of two runs gets right."""
+"""What each original has in the scores of HEROS, and the orderings that one of two runs gets right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, picks, right_of
-from blindspot.diagnostics.heros.dependence import name_of_test
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
-from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.pairs import mcnemar_by_units
-from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.numerics.statistics.compare import MAIN, SHARE, ItemScores, Outcomes
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Float64
-
-
-def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``: of the order synonym over antonym, or of paraphrases found."""
-    runs = {run.run_id: run for pair in pairs for run in pair}
-    rows = repository.items(ENTRY, list(runs), texts=False)
-    score = ENTRY.headline_of(pairs[0][0].metrics)
-    cosines = {i: Cosines.of_rows(rows[rows["run_id"] == i]) for i in runs}
-    outcomes = {i: _outcomes(of, score) for i, of in cosines.items()}
-    known = cosines[pairs[0][0].run_id].dependence
-    found = []
-    for first, second in pairs:
-        a, b = outcomes[first.run_id], outcomes[second.run_id]
-        if score == ACCURACY:  # several that share the first place share the point
-            label, test = "Right rewrite nearest of all", f"sign flips of {known.unit}"
-            p = float(statistics.p_values((a - b)[:, np.newaxis], known)[0])
-        else:
-            near, _, far = score.partition(">")
-            label = f"{_words(near).capitalize()} nearer than {_words(far)}"
-            test, p = name_of_test(known), mcnemar_by_units(a, b, known).p_value
-        found.append(
-            Difference.of(
-                ENTRY,
-                score,
-                label,
-                statistics.share(a, known),
-                statistics.share(b, known),
-                statistics.difference(a, b, known),
-                p,
-                test,
-                wins=int(np.count_nonzero(a > b)),
-                losses=int(np.count_nonzero(a < b)),
-                address={
-                    "heros_view": "orderings",
-                    "heros_a": str(first.plan.variant),
-                    "heros_b": str(second.plan.variant),
-                },
-            )
-        )
-    return found
+from blindspot.types import Float64, Int64
 
 
 def _outcomes(cosines: Cosines, score: str) -> Float64:
@@ -111,13 +71,46 @@ def _words(subset: str) -> str:
     return subset_in_words(subset)
 
 
-def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is an original."""
-    rows = repository.items(ENTRY, [run.run_id], texts=True)
-    cosines = Cosines.of_rows(rows)
-    numbers = np.sort(rows["item_no"].unique()).astype(np.int64)
-    texts = rows.drop_duplicates("item_no").set_index("item_no")["original"].loc[numbers.tolist()].tolist()
-    names = [str(ordering) for ordering in listed_orderings(cosines.subsets)]
-    names += [ACCURACY] if right_of(cosines.subsets) else []
-    of = {name: _outcomes(cosines, name) for name in names if name in run.metrics}
-    return {name: ItemScores(float(v.mean()), v, numbers, texts, cosines.dependence) for name, v in of.items()}
+    rows = repository.items(ENTRY, [run.run_id for run in runs], texts=False)
+    own = [rows[rows["run_id"] == run.run_id] for run in runs]
+    cosines = [Cosines.of_rows(one) for one in own]
+    known = cosines[0].dependence
+
+    def texts(run: RunRecord, numbers: Int64) -> list[str]:
+        one = repository.items(ENTRY, [run.run_id], texts=True).drop_duplicates("item_no").set_index("item_no")
+        originals: list[str] = one["original"].loc[numbers.tolist()].tolist()
+        return originals
+
+    out = []
+    for run, one, of in zip(runs, own, cosines, strict=True):
+        numbers = np.sort(one["item_no"].unique()).astype(np.int64)
+        names = [str(ordering) for ordering in listed_orderings(of.subsets)]
+        names += [ACCURACY] if right_of(of.subsets) else []
+        out.append(
+            {
+                name: scores(
+                    ENTRY,
+                    name,
+                    label(name),
+                    _outcomes(of, name),
+                    numbers,
+                    known if len(numbers) == len(known.groups) else of.dependence,
+                    partial(texts, run, numbers),
+                    statistic=SHARE if name == ACCURACY else Outcomes(),  # several that share the first place share it
+                    family=ACCURACY if name == ACCURACY else MAIN,
+                )
+                for name in names
+                if name in run.metrics
+            }
+        )
+    return out
+
+
+def label(score: str) -> str:
+    """An ordering, or the accuracy, for people."""
+    if score == ACCURACY:
+        return "Right rewrite nearest of all"
+    near, _, far = score.partition(">")
+    return f"{_words(near).capitalize()} nearer than {_words(far)}"

@@ -9,14 +9,15 @@ from blindspot.diagnostics.retrieval.outcomes import Side, lost, query_table
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.graded import NAMES
 from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.compare import after_holm
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_cell
-from blindspot.runs.comparison import Comparison, ends
+from blindspot.runs.comparison import Compared, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
 
-def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Compared:
     """See ``blindspot.runs.comparison.Compare``; p-values are corrected after Holm over all scores."""
     if filtered:
         raise InputError("retrieval has no filtered ranks", expected="--ranks only with runs of evalrank")
@@ -32,7 +33,7 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
     values = [(table.scores(a, name), table.scores(b, name)) for name in NAMES]
     paired = np.column_stack([one - other for one, other in values])
     p = statistics.p_values(paired, known)
-    corrected = p if known.refusal else holm(p)
+    corrected = after_holm(p)
     smallest = statistics.smallest_detectable(paired, known, len(NAMES), ALPHA)
     found = [statistics.difference(one, other, known) for one, other in values]
     means = [(float(one.mean()), float(other.mean())) for one, other in values]
@@ -51,7 +52,7 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
         f"{seen.overlap:.0%}.",
         f"From {known.independent}.",
     ]
-    return Comparison(
+    return Compared(
         f"Retrieval on {first.plan.dataset}: A is {names[0]}, B is {names[1]}",
         ["score", "A", "B", "A - B", "95% interval", "p", "p (Holm)", "smallest detectable"],
         [

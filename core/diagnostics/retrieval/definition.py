@@ -505,9 +505,10 @@ whole groups. Below eight independent groups there is neither interval nor test.
     roles=Roles("queries", "documents", declared_too=True),
     ignores_order=True,
     compare="blindspot.diagnostics.retrieval.comparison.compare",
-    difference="blindspot.diagnostics.retrieval.versus.difference",
     changed="blindspot.diagnostics.retrieval.versus.changed",
     item_scores="blindspot.diagnostics.retrieval.versus.item_scores",
+    is_gate=True,
+    two_in_address={"retrieval_view": "queries", "retrieval_a": "{a}", "retrieval_b": "{b}"},
     triplets="blindspot.diagnostics.retrieval.exports.triplets",
     findings="blindspot.diagnostics.retrieval.findings.findings",
     cost=Cost(

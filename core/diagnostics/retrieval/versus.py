@@ -1,4 +1,4 @@
-"""A against B: the paired difference of nDCG@10, and the queries that one of two runs answers better."""
+"""What each query has in the scores of retrieval, and the queries that one of two runs answers better."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from blindspot.diagnostics.retrieval.definition import ENTRY, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
 from blindspot.numerics.ranking import graded
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.outcomes import Outcome
-from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
-TEST = "sign flips of groups of near-duplicate queries"
+UNITS = "groups of near-duplicate queries"
+TEST = f"sign flips of {UNITS}"
 
 
 @dataclass(frozen=True)
@@ -43,32 +46,6 @@ def paired(table: QueryTable, a: Side, b: Side) -> Paired:
     smallest = statistics.smallest_detectable(gain, table.known, 1, ALPHA)
     p = statistics.p_values(gain, table.known)
     return Paired(statistics.difference(one, other, table.known), float(p[0]), float(smallest[0]))
-
-
-def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``."""
-    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
-    table = query_table(ENTRY, ids, repository)
-    metric, known = ENTRY.headline, table.known
-    values = {run_id: table.scores(Side(run_id), metric) for run_id in ids}
-    both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
-    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known)
-    return [
-        Difference.of(
-            ENTRY,
-            metric,
-            f"Mean {TITLES[metric]}",
-            statistics.share(one, known),
-            statistics.share(other, known),
-            statistics.difference(one, other, known),
-            float(p[i]),
-            TEST,
-            wins=int(np.count_nonzero(one > other)),
-            losses=int(np.count_nonzero(one < other)),
-            address={"retrieval_view": "queries"} | sides_in_address(first, second),
-        )
-        for i, ((first, second), (one, other)) in enumerate(zip(pairs, both, strict=True))
-    ]
 
 
 def sides_in_address(first: RunRecord, second: RunRecord) -> dict[str, str]:
@@ -104,11 +81,16 @@ def first_found(table: QueryTable, side: Side, row: int) -> str:
     return "no relevant document retrieved" if relevant else "no relevant document"
 
 
-def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a query."""
-    table = query_table(ENTRY, [run.run_id], repository)
-    texts = table.about["query"].tolist()
-    of = {name: table.scores(Side(run.run_id), name) for name in graded.NAMES}
-    return {
-        name: ItemScores(float(values.mean()), values, table.numbers, texts, table.known) for name, values in of.items()
-    }
+    table = query_table(ENTRY, [run.run_id for run in runs], repository)
+
+    def texts() -> list[str]:
+        queries: list[str] = table.about["query"].tolist()
+        return queries
+
+    def score(run: RunRecord, name: str) -> ItemScores:
+        values = table.scores(Side(run.run_id), name)
+        return scores(ENTRY, name, f"Mean {TITLES[name]}", values, table.numbers, table.known, texts, units=UNITS)
+
+    return [{name: score(run, name) for name in graded.NAMES} for run in runs]

@@ -190,9 +190,10 @@ file, the mean vector for unknown words. Only these scores are comparable with t
         seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},
         way="protocol",
     ),
-    difference="blindspot.diagnostics.similarity.versus.difference",
     changed="blindspot.diagnostics.similarity.versus.changed",
     item_scores="blindspot.diagnostics.similarity.versus.item_scores",
+    is_gate=True,
+    two_in_address={"similarity_view": "pairs", "sim_a": "{a}", "sim_b": "{b}"},
     findings="blindspot.diagnostics.similarity.findings.findings",
     compute=compute,
 )

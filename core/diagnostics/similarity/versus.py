@@ -1,48 +1,23 @@
-"""A against B: the paired difference of Spearman's rho, and the pairs that only one of two runs misjudges."""
+"""What each pair has in Spearman's rho, and the pairs that only one of two runs misjudges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
 from blindspot.diagnostics.similarity.pairs import Fit, fitted, scored_table
 from blindspot.numerics.statistics.association import spearman
+from blindspot.numerics.statistics.compare import Correlation, ItemScores
 from blindspot.numerics.statistics.correlations import spearman_influences
-from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.pairs import Dependence, change, correlation, p_of_change
-from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Float64
 
 MISJUDGED = 0.25  # of the scale that people used: off by more than this
-
-
-def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``: over all pairs of the dataset at once."""
-    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
-    table = scored_table(ENTRY, ids, repository)
-    known = Dependence.of(*table.ends)
-    gold = table.gold
-
-    @cache
-    def of(run_id: str) -> tuple[Estimate, Float64]:
-        predicted = table.similarity[run_id]
-        moved = spearman_influences(predicted, gold)
-        return correlation(spearman(predicted, gold).value, moved, known), moved
-
-    found = []
-    for first, second in pairs:
-        (a, one), (b, other) = of(first.run_id), of(second.run_id)
-        estimate = change(a.value - b.value, one - other, known)
-        p = p_of_change(a.value - b.value, one - other, known)
-        test = f"t of the paired difference of correlations, {known.method}"
-        address = {"similarity_view": "pairs"} | _sides(first, second)
-        found.append(Difference.of(ENTRY, "spearman", NAMES["spearman"], a, b, estimate, p, test, address=address))
-    return found
 
 
 def _sides(first: RunRecord, second: RunRecord) -> dict[str, str]:
@@ -76,13 +51,20 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     return Changes("pairs", won_by, won, lost, len(gain) - won - lost, tuple(rows))
 
 
-def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
+def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair, with its influence on Spearman's rho."""
-    table = scored_table(ENTRY, [run.run_id], repository)
-    predicted, gold = table.similarity[run.run_id], table.gold
-    moved = spearman_influences(predicted, gold)
-    frame = table.frame
+    table = scored_table(ENTRY, [run.run_id for run in runs], repository)
+    gold, frame = table.gold, table.frame
     numbers = frame["item_no"].to_numpy(dtype=np.int64)
-    texts = [f"{first} ↔ {second}" for first, second in zip(frame["first"], frame["second"], strict=True)]
-    rho = spearman(predicted, gold).value
-    return {"spearman": ItemScores(rho, moved, numbers, texts, Dependence.of(*table.ends), is_mean=False)}
+    known = Dependence.of(*table.ends)
+
+    def texts() -> list[str]:
+        return [f"{first} ↔ {second}" for first, second in zip(frame["first"], frame["second"], strict=True)]
+
+    def score(run: RunRecord) -> ItemScores:
+        predicted = table.similarity[run.run_id]
+        rho, moved = spearman(predicted, gold).value, spearman_influences(predicted, gold)
+        name = "spearman"
+        return scores(ENTRY, name, NAMES[name], moved, numbers, known, texts, value=rho, statistic=Correlation())
+
+    return [{"spearman": score(run)} for run in runs]

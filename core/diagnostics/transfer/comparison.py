@@ -13,7 +13,7 @@ from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, McNemar
 from blindspot.numerics.statistics.p_values import p_in_cell, p_in_words
 from blindspot.numerics.statistics.pairs import Dependence, difference, mcnemar_by_units
-from blindspot.runs.comparison import Comparison, ends
+from blindspot.runs.comparison import Compared, ends
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
@@ -66,7 +66,7 @@ class Paired:
         )
 
 
-def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Comparison:
+def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Compared:
     """See ``blindspot.runs.comparison.Compare``."""
     entry = find_diagnostic(first.plan.diagnostic)
     if filtered:
@@ -79,7 +79,7 @@ def compare(first: RunRecord, second: RunRecord, repository: Repository, *, filt
     if found.repeated.any() and not found.repeated.all():
         rows.append(Paired.of(found.without_overlap(), first.run_id, second.run_id, "without overlap"))
     said = [row.in_words(one, other) for row in rows]
-    return Comparison(
+    return Compared(
         f"{entry.title} on {first.plan.dataset}: A is {one}, B is {other}",
         ["examples", "tested", "A", "B", "A - B", "95% interval", "only A right", "only B right", "p (McNemar)"],
         [

@@ -424,9 +424,10 @@ are near, but not the same.
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
     ),
     compare="blindspot.diagnostics.transfer.comparison.compare",
-    difference="blindspot.diagnostics.transfer.versus.difference",
     changed="blindspot.diagnostics.transfer.versus.changed",
     item_scores="blindspot.diagnostics.transfer.versus.item_scores",
+    is_gate=True,
+    two_in_address={"transfer_view": "items", "transfer_a": "{a}", "transfer_b": "{b}"},
     families=(Score("f1@", "F1 of one class", True),),
     cost=Cost(
         units=_trained_numbers,

@@ -1,4 +1,4 @@
-"""A against B: the paired difference of accuracy, and the examples that only one of two runs classifies right.
+"""What each example has in the accuracy, and the examples that only one of two runs classifies right.
 
 The runs are of Transfer or of Probing.
 """
@@ -10,43 +10,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.transfer.comparison import Paired
 from blindspot.diagnostics.transfer.outcomes import outcomes
+from blindspot.numerics.statistics.compare import ItemScores, Outcomes
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome
-from blindspot.numerics.statistics.pairs import Dependence, share
-from blindspot.numerics.statistics.pairs import difference as paired_difference
-from blindspot.runs.comparison import Change, Changes, Difference, ItemScores, largest
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-
-
-def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``: on the examples that all of the runs tested."""
-    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
-    entry = find_diagnostic(pairs[0][0].plan.diagnostic)
-    tested = outcomes(entry, ids, repository)
-    known = Dependence.of_groups(tested.groups, Unit.EXAMPLES)
-    right = {run_id: tested.right(run_id).astype(np.float64) for run_id in ids}
-    found = []
-    for a, b in pairs:
-        paired = Paired.of(tested, a.run_id, b.run_id)
-        found.append(
-            Difference.of(
-                entry,
-                entry.headline,
-                "Accuracy",
-                share(right[a.run_id], known),
-                share(right[b.run_id], known),
-                paired_difference(right[a.run_id], right[b.run_id], known),
-                paired.test.p_value,
-                "sign flips of the groups of same texts" if paired.repeats else "McNemar's exact test",
-                wins=paired.test.first_better,
-                losses=paired.test.second_better,
-                address={"transfer_view": "items"} | _sides(a, b),
-            )
-        )
-    return found
 
 
 def _sides(a: RunRecord, b: RunRecord) -> dict[str, str]:
@@ -82,13 +54,22 @@ def changed(first: RunRecord, second: RunRecord, repository: Repository, most: i
     return Changes("examples", "finds the right class", won, lost, len(gain) - won - lost, tuple(found))
 
 
-def item_scores(run: RunRecord, repository: Repository) -> dict[str, ItemScores]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a tested example."""
-    entry = find_diagnostic(run.plan.diagnostic)
-    tested = outcomes(entry, [run.run_id], repository)
-    right = tested.right(run.run_id).astype(np.float64)
+def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is an example that all of the runs tested."""
+    entry = find_diagnostic(runs[0].plan.diagnostic)
+    tested = outcomes(entry, [run.run_id for run in runs], repository)
     order = np.argsort(tested.numbers)
     known = Dependence.of_groups(np.asarray(tested.groups)[order], Unit.EXAMPLES)
-    texts = [str(tested.first[place]) for place in order.tolist()]
     numbers = np.asarray(tested.numbers, dtype=np.int64)[order]
-    return {entry.headline: ItemScores(float(right.mean()), right[order], numbers, texts, known)}
+
+    def texts() -> list[str]:
+        return [str(tested.first[place]) for place in order.tolist()]
+
+    def score(run: RunRecord) -> ItemScores:
+        right = tested.right(run.run_id).astype(np.float64)[order]
+        units = "" if known.is_of_singles else "groups of same texts"
+        return scores(
+            entry, entry.headline, "Accuracy", right, numbers, known, texts, statistic=Outcomes(), units=units
+        )
+
+    return [{entry.headline: score(run)} for run in runs]

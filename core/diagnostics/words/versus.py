@@ -1,62 +1,80 @@
-"""A against B: the paired difference of analogies or cases, and the questions, words and cases only one gets right."""
+"""What each question, word and case has in the scores of words, and those that only one of two runs gets right."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 from blindspot.diagnostics.words import analogy, cases, categorization
 from blindspot.numerics.ranking.ranks import expected_hit
-from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.pairs import FEWEST, Dependence
-from blindspot.runs.comparison import Change, Changes, Difference, largest
+from blindspot.numerics.statistics.against import change_against, of_ends
+from blindspot.numerics.statistics.compare import ItemScores, Mean, Untested
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence, bounded
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Int64
+from blindspot.types import Float64, Int64
 
 
-def difference_of_analogies(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``.
+@dataclass(frozen=True, eq=False)
+class OfWordPairs(Mean):
+    """A mean over questions, each of which joins two pairs of words: these are independent, and a pair is in many.
 
-    A question joins two pairs of words, and a pair is in many questions: questions that share one are not independent,
-    just as pairs of texts that share a text.
+    Attributes:
+        left, right: ``[m]`` numbers of each question's pairs of words.
     """
+
+    left: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    right: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        moved, known = of_ends(scores.parts, self.left, self.right)
+        return bounded(scores.value, moved, known, known.units)
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        return self._change(a, b)[0]
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return np.array([self._change(a, b)[1] for a, b in of])
+
+    def _change(self, a: ItemScores, b: ItemScores) -> tuple[Estimate, float]:
+        apart = a.parts - b.parts
+        return change_against(float(apart.mean()), *of_ends(apart, self.left, self.right))
+
+    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+        return f"t of the paired difference over {units}"
+
+    def among(self, places: Int64) -> OfWordPairs:
+        return OfWordPairs(self.most, self.left[places], self.right[places])
+
+
+def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a question that all of the runs answered."""
     entry = analogy.ENTRY
-    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
+    ids = [run.run_id for run in runs]
     asked = repository.items(entry, ids[:1], texts=True).set_index("item_no")
     rows = repository.items(entry, ids, texts=False)
     rows["hit"] = expected_hit(rows["greater"].to_numpy(), rows["ties"].to_numpy(), 1)
     wide = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
-    known = Dependence.of(*word_pairs(asked.loc[wide.index]))
-    if known.refusal:  # that sentence is about pairs of texts
-        few = f"{len(wide):,} questions that share word pairs are worth fewer than {FEWEST + 1:.0f} independent ones"
-        few += "; the page Words has a test over word pairs"
-        known = replace(known, refusal=few)
-    values = {run_id: wide[run_id].to_numpy(dtype=np.float64) for run_id in ids}
-    both = [(values[a.run_id], values[b.run_id]) for a, b in pairs]
-    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known)
-    flips = known.unit is not Unit.TEXTS
-    return [
-        Difference.of(
-            entry,
-            entry.headline,
-            "Analogies answered right",
-            statistics.share(one, known),
-            statistics.share(other, known),
-            statistics.difference(one, other, known),
-            float(p[i]),
-            "sign flips of groups of questions" if flips else "t of the dyadic-robust standard error",
-            unit="groups of questions that share no word pair" if flips else "word pairs",
-            wins=int(np.count_nonzero(one > other)),
-            losses=int(np.count_nonzero(one < other)),
-            address={"words_view": "analogies", "analogies_of": pairs[0][0].plan.dataset},
-        )
-        for i, (one, other) in enumerate(both)
-    ]
+    asked = asked.loc[wide.index]
+    ends = word_pairs(asked)
+    known, statistic = Dependence.of(*ends), OfWordPairs(1.0, *ends)
+    numbers = wide.index.to_numpy(dtype=np.int64)
+
+    def texts() -> list[str]:
+        return [f"{row.a} is to {row.b} as {row.c} is to {row.d}" for row in asked.itertuples()]
+
+    def score(run_id: str) -> ItemScores:
+        values = wide[run_id].to_numpy(dtype=np.float64)
+        name, label = entry.headline, "Analogies answered right"
+        return scores(entry, name, label, values, numbers, known, texts, statistic=statistic, units="word pairs")
+
+    return [{entry.headline: score(run_id)} for run_id in ids]
 
 
 def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
@@ -87,32 +105,21 @@ def changed_of_analogies(first: RunRecord, second: RunRecord, repository: Reposi
     return Changes("questions", "has the right answer", won, lost, len(gain) - won - lost, tuple(found))
 
 
-def difference_of_categories(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``: without a test, since one clustering has all words."""
+def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a word, of one clustering and so untested."""
     entry = categorization.ENTRY
-    ids = list(dict.fromkeys(run.run_id for pair in pairs for run in pair))
-    placed = _placed(ids, repository)
-    found = []
-    for a, b in pairs:
-        one, other = (placed[run.run_id]["right"] for run in (a, b))
-        shared = one.index.intersection(other.index)
-        right = [side.loc[shared].to_numpy(dtype=np.bool_) for side in (one, other)]
-        found.append(
-            Difference.untested(
-                entry,
-                entry.headline,
-                "Purity",
-                a.metrics[entry.headline],
-                b.metrics[entry.headline],
-                len(shared),
-                "words",
-                "one clustering places all words at once, so that words are not independent",
-                wins=int(np.count_nonzero(right[0] & ~right[1])),
-                losses=int(np.count_nonzero(right[1] & ~right[0])),
-                address={"words_view": "categories"},
-            )
-        )
-    return found
+    placed = _placed([run.run_id for run in runs], repository)
+
+    def score(run: RunRecord) -> ItemScores:
+        own = placed[run.run_id]
+        right = own["right"].to_numpy(dtype=np.float64)
+        known = Dependence.of_groups(np.arange(len(own)), Unit.WORDS)
+        statistic = Untested(why="one clustering places all words at once, so that words are not independent")
+        numbers, texts = own.index.to_numpy(dtype=np.int64), own["word"].tolist
+        value, name = run.metrics[entry.headline], entry.headline
+        return scores(entry, name, "Purity", right, numbers, known, texts, value=value, statistic=statistic)
+
+    return [{entry.headline: score(run)} for run in runs]
 
 
 def changed_of_categories(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
@@ -133,33 +140,26 @@ def changed_of_categories(first: RunRecord, second: RunRecord, repository: Repos
     return Changes("words", "has the word among its kind", won, lost, len(gain) - won - lost, tuple(found))
 
 
-def difference_of_cases(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``, for the diagnostics of ``cases.KINDS``: over groups of cases."""
-    kind = cases.KINDS[pairs[0][0].plan.diagnostic]
+def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """See ``blindspot.runs.comparison.ItemScoresOf``, for the diagnostics of ``cases.KINDS``.
+
+    An item is a case that all of the runs have; groups of cases are independent.
+    """
+    kind = cases.KINDS[runs[0].plan.diagnostic]
     entry = kind.entry
-    rows = repository.items(entry, list(dict.fromkeys(run.run_id for pair in pairs for run in pair)), texts=True)
+    rows = repository.items(entry, [run.run_id for run in runs], texts=True)
     right = rows.pivot(index="item_no", columns="run_id", values="hit").dropna()
-    groups = rows.drop_duplicates("item_no").set_index("item_no")[kind.group].loc[right.index]
-    known = kind.dependence(groups.tolist())
-    both = [tuple(right[run.run_id].to_numpy(dtype=np.float64) for run in pair) for pair in pairs]
-    p = statistics.p_values(np.column_stack([one - other for one, other in both]), known)
-    return [
-        Difference.of(
-            entry,
-            entry.headline,
-            kind.title,
-            statistics.share(one, known),
-            statistics.share(other, known),
-            statistics.difference(one, other, known),
-            float(p[i]),
-            f"sign flips of {kind.unit}",
-            unit=str(kind.unit),
-            wins=int(np.count_nonzero(one > other)),
-            losses=int(np.count_nonzero(one < other)),
-            address={"words_view": kind.view, f"{kind.view}_of": pairs[0][0].plan.dataset},
-        )
-        for i, (one, other) in enumerate(both)
-    ]
+    about = rows.drop_duplicates("item_no").set_index("item_no").loc[right.index]
+    known, numbers = kind.dependence(about[kind.group].tolist()), right.index.to_numpy(dtype=np.int64)
+
+    def texts() -> list[str]:
+        return ["; ".join(text for _, text in kind.texts(row)) for _, row in about.iterrows()]
+
+    def score(run: RunRecord) -> ItemScores:
+        values = right[run.run_id].to_numpy(dtype=np.float64)
+        return scores(entry, entry.headline, kind.title, values, numbers, known, texts)
+
+    return [{entry.headline: score(run)} for run in runs]
 
 
 def changed_of_cases(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:

@@ -178,10 +178,10 @@ def gains(groupings: Mapping[str, Grouping], a: Float64, b: Float64, dependence:
             if not known.refusal:
                 found.append((by, group, a[inside], b[inside], known))
     p = [float(p_values((after - before)[:, np.newaxis], known)[0]) for *_, before, after, known in found]
-    corrected = holm(np.array(p)) if found else ()
+    p_after = holm(np.array(p)) if found else ()
     return Gains(
         tuple(
             Gain(by, group, difference(after, before, known, among=len(found)), float(p), len(after))
-            for (by, group, before, after, known), p in zip(found, corrected, strict=True)
+            for (by, group, before, after, known), p in zip(found, p_after, strict=True)
         )
     )

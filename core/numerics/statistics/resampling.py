@@ -148,13 +148,14 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, se
     Under the null hypothesis the two are exchangeable in every unit (a group of pairs) independently, which flips the
     sign of the unit's differences. ``p = (b + 1) / (flips + 1)``, where b counts the random flips whose mean is at
     least as far from 0 as the observed one. For few units (``2^units <= flips``, not counting those without any
-    difference) all flips are enumerated, and p is exact.
+    difference) all flips are enumerated, and p is exact. A column's p-value does not depend on the others.
     """
     sums = sums_within(differences, unit)
     sizes = np.abs(sums).sum(axis=0)
     observed = np.abs(sums.sum(axis=0))
     p = np.ones(sums.shape[1])
-    sums = sums[np.any(sums != 0, axis=1)]
+    number, turned = len(sums), np.flatnonzero(np.any(sums != 0, axis=1))
+    sums = sums[turned]
     few = np.count_nonzero(sums, axis=0) <= int(np.log2(flips + 1))
     for column in np.flatnonzero(few):
         own = sums[sums[:, column] != 0, column]
@@ -173,7 +174,7 @@ def sign_flip_p_values(differences: Float64, unit: Int64, flips: int = FLIPS, se
     # Columns are copied once: a selection for each product took longer than the product.
     tested, reach, b = np.ascontiguousarray(sums[:, open_]), reach[open_], np.zeros(len(open_))
     total = tested.sum(axis=0)
-    for kept in _coins(len(sums), flips, seed):
+    for kept in _coins(number, turned, flips, seed):
         # A signed sum is twice the sum of the terms that keep their sign, minus the sum of all.
         b += np.count_nonzero(np.abs(2 * (kept @ tested) - total) >= reach, axis=0)
     p[open_] = (b + 1) / (flips + 1)
@@ -192,18 +193,22 @@ def swap_p_value(
     ones, others = first.sum(axis=0), second.sum(axis=0)
     observed = abs(float(score(ones) - score(others)))
     moved = first - second
-    moved = moved[np.any(moved != 0, axis=1)]
+    number, turned = len(moved), np.flatnonzero(np.any(moved != 0, axis=1))
+    moved = moved[turned]
     if not len(moved):
         return 1.0
     b = 0
-    for swapped in _coins(len(moved), swaps, seed):
+    for swapped in _coins(number, turned, swaps, seed):
         sums = swapped @ moved
         b += int(np.count_nonzero(np.abs(score(ones - sums) - score(others + sums)) >= observed - _ROUNDING))
     return (b + 1) / (swaps + 1)
 
 
-def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
-    """0 or 1 for each of ``number`` units, in slices ``[some, number]`` of the tosses, which are always the same."""
+def _coins(number: int, wanted: Int64, tosses: int, seed: int) -> Iterator[Float64]:
+    """0 or 1 for each of the ``wanted`` among ``number`` units, in slices ``[some, wanted]`` of the tosses.
+
+    A unit's tosses are always the same, whichever others are wanted.
+    """
     rng = np.random.default_rng(seed)
     row = -(-number // 8)  # bytes
     at_a_time = max(1, _NUMBERS_AT_A_TIME // number)
@@ -213,5 +218,9 @@ def _coins(number: int, tosses: int, seed: int) -> Iterator[Float64]:
         some = min(at_a_time, tosses - first)
         thrown.append(rng.integers(256, size=(some, row), dtype=np.uint8))
         if sum(map(len, thrown)) >= together or first + some == tosses:
-            yield np.unpackbits(np.concatenate(thrown), axis=1, count=number).astype(np.float64)
+            bits = np.concatenate(thrown)
+            if len(wanted) == number:
+                yield np.unpackbits(bits, axis=1, count=number).astype(np.float64)
+            else:
+                yield ((bits[:, wanted >> 3] >> (7 - (wanted & 7)).astype(np.uint8)) & 1).astype(np.float64)
             thrown = []

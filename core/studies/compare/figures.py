@@ -14,11 +14,11 @@ from blindspot.datasets.catalog import title_of
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.p_values import p_in_words
-from blindspot.runs.comparison import Difference
 from blindspot.runs.findings.parts import ci, number
 from blindspot.studies.compare.costs import CostKind
-from blindspot.studies.compare.rows import Row, Verdict
+from blindspot.studies.compare.rows import Row
 from blindspot.studies.compare.several import Point, Wins
 from blindspot.types import Variant
 
@@ -42,8 +42,8 @@ def forest(
 ) -> go.Figure:
     """Paired differences with 95% intervals, a row each below the heading of its diagnostic; to the right A is better.
 
-    A filled marker in a variant's look says that it is better by more than chance (Holm). A hollow one: undecided, or
-    not tested (a cross). Small and faint: the score only describes the space.
+    A filled marker in a variant's look says that it is significantly better. A hollow one: no significant difference,
+    or not tested (a cross). Small and faint: the score only describes the space.
 
     Args:
         names, styles: of A and B.
@@ -179,8 +179,8 @@ def hover(row: Row, names: tuple[str, str]) -> str:
         f"{row.entry.title}, {title_of(row.dataset)}",
         f"{one.label}: {one.a:.4f} ({names[0]}), {one.b:.4f} ({names[1]})",
         f"difference {number(one.value, '+.4f')}{ci(one.interval, '+.4f')}",
-        f"corrected {p_in_words(row.p_corrected, one.p)}, {one.test}"
-        if row.p_corrected is not None
+        f"corrected {p_in_words(row.difference.p_corrected, one.p)}, {one.test}"
+        if row.difference.p_corrected is not None
         else f"not tested: {one.refusal}",
         f"{one.n:,} {one.unit}",
     ]
@@ -213,7 +213,7 @@ def wins_matrix(found: Wins, names: Sequence[str], scheme: Scheme) -> go.Figure:
 
 def pareto(
     points: Sequence[Point],
-    score: Difference,
+    score: PairedTest,
     kind: CostKind,
     styles: Mapping[Variant, Style],
     names: Mapping[Variant, str],

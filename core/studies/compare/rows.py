@@ -1,7 +1,8 @@
 """A against B: the paired difference of every headline score that two variants have on the same items.
 
-A diagnostic and a dataset make a row; the test is the diagnostic's own (``DiagnosticEntry.difference``). p-values are
-corrected after Holm over all tested rows of one comparison: the chance of any false verdict in it is at most 5%.
+A diagnostic and a dataset make a row, whose verdict is that of ``runs.comparison.headline_tests``: the same on every
+page. A row also knows whether it holds after Holm over all rows of the comparison, where the chance of any false
+verdict is at most 5%.
 """
 
 from __future__ import annotations
@@ -11,13 +12,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import combinations
 
-import numpy as np
-
 from blindspot.datasets.catalog import DATASETS, title_of
-from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.intervals import ALPHA, holm
-from blindspot.runs.comparison import Difference, entry_of_both
+from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.runs.comparison import entry_of_both, headline_tests
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -27,27 +27,19 @@ MOST_VARIANTS = 6  # of a matrix
 _MANY = 1_000_000
 
 
-class Verdict(StrEnum):
-    """Outcome of the corrected test for A."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    UNDECIDED = "undecided"
-    UNTESTED = "not tested"
-
-
 @dataclass(frozen=True)
 class Row:
     """A diagnostic on a dataset, computed for both.
 
     Attributes:
-        p_corrected: after Holm, over the tested rows of the comparison; None where there is no test.
+        difference: of the headline; its verdict is corrected for the diagnostic's main scores, and the same everywhere.
+        p_of_all: after Holm over the rows of the comparison; None where there is no test.
     """
 
     a: RunRecord
     b: RunRecord
-    difference: Difference
-    p_corrected: float | None
+    difference: PairedTest
+    p_of_all: float | None
 
     @property
     def entry(self) -> DiagnosticEntry:
@@ -64,13 +56,17 @@ class Row:
 
     @property
     def verdict(self) -> Verdict:
-        """Of A; the test alone decides."""
-        advantage = self.difference.advantage
-        if self.p_corrected is None or advantage is None:
-            return Verdict.UNTESTED
-        if self.p_corrected >= ALPHA:
-            return Verdict.UNDECIDED
-        return Verdict.BETTER if advantage > 0 else Verdict.WORSE
+        """Of A."""
+        return self.difference.verdict
+
+    @property
+    def is_significant(self) -> bool:
+        return self.decides and self.verdict in {Verdict.BETTER, Verdict.WORSE}
+
+    @property
+    def holds(self) -> bool:
+        """Whether a difference is significant also after correction for all rows of the comparison."""
+        return self.p_of_all is not None and self.p_of_all < ALPHA
 
 
 class Why(StrEnum):
@@ -111,8 +107,8 @@ class Comparison:
 
     @property
     def tests(self) -> int:
-        """How many p-values were corrected together."""
-        return sum(row.p_corrected is not None for row in self.rows)
+        """How many rows are tested."""
+        return sum(row.p_of_all is not None for row in self.rows)
 
 
 def check_two(a: Variant, b: Variant, known: Iterable[Variant]) -> None:
@@ -142,14 +138,14 @@ def compare(a: Variant, b: Variant, repository: Repository, picked: Mapping[str,
     """
     check_two(a, b, repository.variants())
     found = _candidates((a, b), repository, picked)
-    rows = corrected(_tested(found, [(a, b)], repository))
+    rows = rows_of(_tested(found, [(a, b)], repository))
     return Comparison(a, b, tuple(rows), _missing(found, a, b))
 
 
 def compare_all(
     variants: Sequence[Variant], repository: Repository, picked: Mapping[str, str]
 ) -> dict[tuple[Variant, Variant], tuple[Row, ...]]:
-    """The rows of every two of some variants, by (A, B) with A the earlier one; Holm is over all rows of all of them.
+    """The rows of every two of some variants, by (A, B) with A the earlier one; ``p_of_all`` is over all of them.
 
     Raises:
         InputError: fewer than two, more than ``MOST_VARIANTS``, one twice, or one without a run.
@@ -161,7 +157,7 @@ def compare_all(
     for pair in pairs:
         check_two(*pair, known)
     found = _candidates(variants, repository, picked)
-    rows = corrected(_tested(found, pairs, repository))
+    rows = rows_of(_tested(found, pairs, repository))
     by_pair: dict[tuple[Variant, Variant], list[Row]] = {pair: [] for pair in pairs}
     for row in rows:
         by_pair[row.a.plan.variant, row.b.plan.variant].append(row)
@@ -210,7 +206,7 @@ def _candidates(variants: Sequence[Variant], repository: Repository, picked: Map
 
 def _tested(
     found: Sequence[_Candidates], pairs: Sequence[tuple[Variant, Variant]], repository: Repository
-) -> list[tuple[RunRecord, RunRecord, Difference]]:
+) -> list[tuple[RunRecord, RunRecord, PairedTest]]:
     """Every difference, pair by pair; the rows of the runs over the same items are read once."""
     out = []
     for candidates in found:
@@ -221,10 +217,9 @@ def _tested(
                 entry_of_both(*runs)
                 plan = runs[0].plan
                 by_items.setdefault((plan.dataset_digest, plan.support_digest, score), []).append(runs)
-        hook = named_function(candidates.entry.difference) if candidates.entry.difference else None
         for comparable in by_items.values():
-            differences = hook(comparable, repository) if hook else []
-            out += [(*runs, one) for runs, one in zip(comparable, differences, strict=True)]
+            tests = headline_tests(candidates.entry, comparable, repository)
+            out += [(*runs, one) for runs, one in zip(comparable, tests, strict=True)]
     return out
 
 
@@ -234,12 +229,9 @@ def _headline(entry: DiagnosticEntry, runs: tuple[RunRecord, RunRecord]) -> str:
     return one if one == other else ""
 
 
-def corrected(tested: Sequence[tuple[RunRecord, RunRecord, Difference]]) -> list[Row]:
-    """Rows with their p-values corrected after Holm, together."""
-    known = [place for place, (_, _, one) in enumerate(tested) if one.p is not None]
-    p = holm(np.array([tested[place][2].p for place in known], dtype=np.float64))
-    corrected = dict(zip(known, p.tolist(), strict=True))
-    return [Row(a, b, one, corrected.get(place)) for place, (a, b, one) in enumerate(tested)]
+def rows_of(tested: Sequence[tuple[RunRecord, RunRecord, PairedTest]]) -> list[Row]:
+    p = corrected([test.p_corrected for _, _, test in tested])
+    return [Row(a, b, test, of_all) for (a, b, test), of_all in zip(tested, p, strict=True)]
 
 
 def _missing(found: Sequence[_Candidates], a: Variant, b: Variant) -> tuple[Missing, ...]:
@@ -267,7 +259,7 @@ def headline(found: Comparison, a: str, b: str) -> str:
     deciding = [row for row in found.rows if row.decides]
     if not deciding:
         return f"{a} and {b} have no score in common yet."
-    better, worse, undecided, untested = (found.count(verdict) for verdict in Verdict)
+    better, worse, alike, untested = (found.count(verdict) for verdict in Verdict)
     of = f"of {counted(len(deciding), 'score')}"
     if untested == len(deciding):
         return f"{a} and {b} have {counted(untested, 'score')} in common, and no test for any of them."
@@ -275,10 +267,22 @@ def headline(found: Comparison, a: str, b: str) -> str:
         verdict, count = ("better", better) if better else ("worse", worse)
         said = f"{a} is significantly {verdict} than {b} on {count} {of}"
         said += f" and worse on {worse}" if better and worse else ""
-        said += f"; no significant difference on {undecided}" if undecided else ""
+        said += f"; no significant difference on {alike}" if alike else ""
     else:
-        said = f"No significant difference between {a} and {b} on {undecided} {of}"
+        said = f"No significant difference between {a} and {b} on {alike} {of}"
     return f"{said}; {untested} not tested." if untested else f"{said}."
+
+
+def holding_in_words(significant: Sequence[Row]) -> str:
+    """How many of the significant differences also hold after correction for everything that is shown with them."""
+    if not significant:
+        return ""
+    hold = sum(row.holds for row in significant)
+    verb = "holds" if hold == 1 else "hold"
+    return (
+        f"{hold} of {counted(len(significant), 'significant difference')} also {verb} after correction (Holm) for "
+        "everything that is shown here."
+    )
 
 
 def legend(rows: Sequence[Row], names: tuple[str, str]) -> list[str]:
@@ -291,8 +295,9 @@ def legend(rows: Sequence[Row], names: tuple[str, str]) -> list[str]:
         f"range: {RANGES} Bars: 95% intervals."
     ]
     if verdicts & {Verdict.BETTER, Verdict.WORSE}:
-        said.append("Filled, in the better model's color: significant after correction for the number of tests (Holm).")
-    if Verdict.UNDECIDED in verdicts:
+        said.append("Filled, in the better model's color: significant (corrected for the diagnostic's main scores).")
+        said.append(holding_in_words([row for row in deciding if row.is_significant]))
+    if Verdict.ALIKE in verdicts:
         said.append("Hollow circle: no significant difference.")
     if untested := [_because(row, row.difference.refusal) for row in deciding if row.verdict is Verdict.UNTESTED]:
         said.append(f"Cross, not tested: {'; '.join(untested)}.")

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import Difference
 from blindspot.studies.compare.costs import Cost, CostKind
-from blindspot.studies.compare.rows import Row, Verdict
+from blindspot.studies.compare.rows import Row
 from blindspot.types import Bool, Float64, Int64, Variant
 
 ByPair = Mapping[tuple[Variant, Variant], Sequence[Row]]
@@ -67,7 +67,7 @@ def scored(by_pair: ByPair) -> list[tuple[str, str]]:
     return list(dict.fromkeys((row.entry.id, row.dataset) for row in found))
 
 
-def difference_of(by_pair: ByPair, score: tuple[str, str]) -> Difference | None:
+def difference_of(by_pair: ByPair, score: tuple[str, str]) -> PairedTest | None:
     """Any difference of a score: what it is called, and which way is better."""
     found = (row for rows in by_pair.values() for row in rows)
     return next((row.difference for row in found if (row.entry.id, row.dataset) == score), None)

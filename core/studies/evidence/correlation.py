@@ -131,7 +131,7 @@ def without_each_family(table: ScoreTable, evaluator: Measure, task: Measure) ->
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TwoCorrelations:
     """Two evaluators and one task over the variants with all three scores; ``why`` explains what is missing.
 
     The 95% interval is of the first minus the second.
@@ -158,13 +158,13 @@ class Comparison:
         return self.first_rho - self.second_rho
 
 
-def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -> Comparison:
+def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -> TwoCorrelations:
     """Compare two evaluators on a task, and test whether the difference depends on the choice of models."""
     keep = _both(table, first, second, task)
     shared = table.rows(keep)
     one, other = (_cell(shared, evaluator, task) for evaluator in (first, second))
     why = next((c.why for c in (one, other) if c.rho is None), one.why)
-    known = Comparison(first, second, task, one.rho, other.rho, one.n, one.families, why=why)
+    known = TwoCorrelations(first, second, task, one.rho, other.rho, one.n, one.families, why=why)
     if known.difference is None or why:
         return known
     without = spearman_without_each(
@@ -174,7 +174,7 @@ def compare(table: ScoreTable, first: Measure, second: Measure, task: Measure) -
     return replace(known, estimate=found, why=_no_interval(found.refusal))
 
 
-def in_words(found: Comparison) -> str:
+def in_words(found: TwoCorrelations) -> str:
     """The comparison in a few sentences, with its limits."""
     if found.difference is None or found.first_rho is None or found.second_rho is None:
         return f"{found.first.phrase} and {found.second.phrase} cannot be compared on {found.task.phrase}: {found.why}."

@@ -14,7 +14,7 @@ from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
 from blindspot.runs.findings.parts import number
-from blindspot.studies.evidence.correlation import Cell, Comparison
+from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
 from blindspot.types import Variant
 
@@ -188,7 +188,7 @@ def score_scatter(
 # --- two evaluators
 
 
-def duels(rows: Sequence[Comparison], scheme: Scheme) -> go.Figure:
+def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
     """Two joined marks per task: the correlations of two evaluators, which both must be defined."""
     blue, orange = (look.colour for look in looks(2, scheme))
     places = list(range(len(rows)))
@@ -221,7 +221,7 @@ def duels(rows: Sequence[Comparison], scheme: Scheme) -> go.Figure:
     return apply_layout(figure, scheme, height=150 + 40 * len(rows))
 
 
-def _difference(row: Comparison) -> str:
+def _difference(row: TwoCorrelations) -> str:
     if row.interval is None:
         return f"difference {row.difference:+.2f}, without an interval"
     return f"difference {row.difference:+.2f} ({row.interval:+.2f})"

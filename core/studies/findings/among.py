@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-import numpy as np
-
-from blindspot.diagnostic import DiagnosticEntry, GridRole, named_function
-from blindspot.numerics.statistics.intervals import ALPHA, holm
-from blindspot.runs.comparison import Difference
+from blindspot.diagnostic import DiagnosticEntry, GridRole
+from blindspot.numerics.statistics.compare import Verdict
+from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings import Finding, Level
 from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
@@ -27,7 +25,7 @@ def findings(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repo
     None for a diagnostic whose headline does not rank models or that has no test of two runs.
     """
     declared = entry.declared(entry.headline)
-    if not entry.difference or entry.grid is GridRole.DESCRIPTION or not declared or declared.higher_is_better is None:
+    if entry.grid is GridRole.DESCRIPTION or not declared or declared.higher_is_better is None:
         return []
     by_dataset: dict[str, list[RunRecord]] = {}
     for run in runs:
@@ -42,23 +40,11 @@ def findings(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repo
     return out
 
 
-def _tested(entry: DiagnosticEntry, pairs: Sequence[Pair], repository: Repository) -> list[Difference]:
-    found: list[Difference] = named_function(entry.difference)(pairs, repository) if pairs else []
-    return found
-
-
 def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], repository: Repository) -> list[Finding]:
     """The models without a significant difference from the best, as one fact."""
     best, others = best_first[0], best_first[1:]
-    known = [
-        (run, one)
-        for run, one in zip(others, _tested(entry, [(best, run) for run in others], repository), strict=True)
-        if one.p is not None
-    ]
-    if not known:
-        return []
-    corrected = holm(np.array([one.p for _, one in known], dtype=np.float64))
-    alike = [(run, one) for (run, one), p in zip(known, corrected, strict=True) if p >= ALPHA]
+    tests = headline_tests(entry, [(best, run) for run in others], repository) if others else []
+    alike = [(run, test) for run, test in zip(others, tests, strict=True) if test.verdict is Verdict.ALIKE]
     if not alike:
         return []
     closest = alike[0][1]
@@ -78,7 +64,7 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
             runs=(best, *(run for run, _ in alike)),
             value=closest.value,
             interval=closest.interval,
-            test=f"{closest.test} over {closest.n:,} {closest.unit}, corrected for {counted(len(known), 'comparison')}",
+            test=f"{closest.test} over {closest.n:,} {closest.unit}",
             n=closest.n,
             severity=len(alike) / len(others),
             page=entry.place[0],
@@ -101,7 +87,8 @@ def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository
         for pair in combinations((e for e in encoders if Variant(e, chain) in at), 2):
             one, other = ((at[Variant(encoder, "none")], at[Variant(encoder, chain)]) for encoder in pair)
             wanted.append((chain, (one[0], other[0]), (one[1], other[1])))
-    tested = _tested(entry, [pair for _, plain, made in wanted for pair in (plain, made)], repository)
+    two_by_two = [pair for _, plain, made in wanted for pair in (plain, made)]
+    tested = headline_tests(entry, two_by_two, repository) if two_by_two else []
     out = []
     for place, (chain, plain, made) in enumerate(wanted):
         before, after = tested[2 * place : 2 * place + 2]

@@ -15,12 +15,13 @@ import numpy as np
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic
 from blindspot.diagnostics.retrieval.definition import TREC_EVAL
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited, write_atomically
-from blindspot.runs.comparison import ItemScores, declared
+from blindspot.numerics.statistics.compare import ItemScores
+from blindspot.runs.comparison import declared, items_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -84,7 +85,7 @@ def diagnostic_of(kind: DatasetKind) -> DiagnosticEntry:
     Raises:
         InputError: there is none.
     """
-    can = [entry for entry in all_diagnostics().values() if entry.item_scores]
+    can = [entry for entry in all_diagnostics().values() if entry.is_gate]
     found = next((entry for entry in can if entry.dataset_kind is kind), None)
     if found is None:
         kinds = ", ".join(sorted({entry.dataset_kind.in_words for entry in can}))
@@ -99,9 +100,9 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
         InputError: there are none.
     """
     entry = find_diagnostic(run.plan.diagnostic)
-    if not entry.item_scores:
+    if not entry.is_gate:
         raise InputError(f"the scores of {entry.id} are not made of items", expected="a run of another diagnostic")
-    found: Mapping[str, ItemScores] = named_function(entry.item_scores)(run, repository)
+    (found,) = items_of(entry, [run], repository)
     usable = {name: one for name, one in found.items() if declared(entry, name).higher_is_better}
     if not usable:
         raise InputError(

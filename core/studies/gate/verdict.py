@@ -12,8 +12,9 @@ import numpy as np
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
+from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.numerics.statistics.tolerance import Decision, Drop, drop
-from blindspot.runs.comparison import ItemScores, declared
+from blindspot.runs.comparison import declared
 from blindspot.studies.gate.sides import Recorded, have_same_vectors
 from blindspot.texts import counted
 

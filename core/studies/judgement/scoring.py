@@ -16,8 +16,9 @@ from itertools import combinations
 import numpy as np
 
 from blindspot.numerics.statistics import votes as voting
+from blindspot.numerics.statistics.compare import corrected
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import Interval, holm
+from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.votes import Mean, Population
 from blindspot.studies.judgement.tallies import UNKNOWN, Tally
 from blindspot.studies.judgement.types import NOT_ASKED, Item, Task
@@ -254,11 +255,8 @@ def pair_tests(tally: Tally) -> tuple[PairTest, ...]:
     votes = [tally.votes_on(v) for v in range(len(tally.variants))]
     hits = [tally.hits_of(v) for v in range(len(tally.variants))]
     tests = [_pair_test(tally, unit, hits, votes, a, b) for a, b in combinations(range(len(tally.variants)), 2)]
-    tested = [place for place, test in enumerate(tests) if test.p_value is not None]
-    corrected = holm(np.array([tests[place].p_value for place in tested], dtype=np.float64))
-    for place, p in zip(tested, corrected, strict=True):
-        tests[place] = replace(tests[place], p_corrected=float(p))
-    return tuple(tests)
+    p = corrected([test.p_value for test in tests])
+    return tuple(replace(test, p_corrected=own) for test, own in zip(tests, p, strict=True))
 
 
 def _pair_test(

@@ -98,7 +98,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Order:
     """The order of two encoders over the settings that both have; ``first`` leads in as many or more.
 
     Attributes:
@@ -128,7 +128,7 @@ class Verdict:
         return self.settings > 0 and self.leads == self.trails == 0
 
 
-def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Verdict, ...]:
+def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Order, ...]:
     """A verdict on every two encoders that share a setting of ``Scores.ranked``, rounded to some decimals."""
     better = rankings.oriented(scores.values, scores.directions, decimals)
     return tuple(
@@ -138,14 +138,14 @@ def verdicts(scores: Scores, decimals: int = rankings.DECIMALS) -> tuple[Verdict
     )
 
 
-def _verdict(scores: Scores, a: int, b: int, signs: Float64) -> Verdict:
+def _verdict(scores: Scores, a: int, b: int, signs: Float64) -> Order:
     """``signs [s]`` are 1 if a leads, -1 if b does, 0 for a tie, NaN if one is missing."""
     leads, trails = int((signs > 0).sum()), int((signs < 0).sum())
     if trails > leads:
         a, b, signs, leads, trails = b, a, -signs, trails, leads
     flips = tuple(_flips(scores.settings, signs))
     choices = {Knob.READING.context(scores.settings[i]) for i in np.flatnonzero(~np.isnan(signs)).tolist()}
-    return Verdict(scores.encoders[a], scores.encoders[b], leads, trails, int((signs == 0).sum()), flips, len(choices))
+    return Order(scores.encoders[a], scores.encoders[b], leads, trails, int((signs == 0).sum()), flips, len(choices))
 
 
 def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
@@ -163,7 +163,7 @@ def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
             yield Flip(knob, len(turning), len(groups), tuple(where))
 
 
-def in_words(verdict: Verdict, most: int = 4) -> str:
+def in_words(verdict: Order, most: int = 4) -> str:
     """A verdict as one or two sentences, naming the ``most`` frequent values of each choice."""
     first, second, n = verdict.first, verdict.second, verdict.settings
     everywhere = f"all {n} settings" if n > 1 else "the only setting"

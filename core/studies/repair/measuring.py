@@ -7,7 +7,7 @@ own, which is deleted: random maps are nobody's results.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,17 +19,17 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, canonical_dataset, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_words
-from blindspot.diagnostic import named_function
 from blindspot.diagnostics.heros.dependence import of_dataset
 from blindspot.diagnostics.heros.training import all_triplets
 from blindspot.encoders.base import Encoder
 from blindspot.errors import InputError
 from blindspot.numerics.ranking.problem import TAU
+from blindspot.numerics.statistics.compare import PairedTest, corrected
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence, difference, p_values
 from blindspot.runs import pipeline
-from blindspot.runs.comparison import Difference
+from blindspot.runs.comparison import headline_tests
 from blindspot.runs.training_data.examples import Triplet
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -284,9 +284,7 @@ def damage(
     for chain in ("none", repair.chain, random.chain):
         request = pipeline.request(entry.id, encoder, chain, reference, {}, settings)
         runs.append(pipeline.run(request, settings, repository, progress, cancel).record)
-    found: list[Difference] = named_function(entry.difference)(
-        [(runs[1], runs[0]), (runs[2], runs[0]), (runs[1], runs[2])], repository
-    )
+    found = headline_tests(entry, [(runs[1], runs[0]), (runs[2], runs[0]), (runs[1], runs[2])], repository)
     over_nothing, _, over_random = found
     score = over_nothing.score
     return Measure(
@@ -304,7 +302,7 @@ def damage(
     )
 
 
-def _of_difference(found: Difference) -> Ends:
+def _of_difference(found: PairedTest) -> Ends:
     if found.interval is None:
         return Ends(found.value, refusal=found.refusal or "it has no interval")
     return Ends(found.value, found.interval.low, found.interval.high)
@@ -358,9 +356,7 @@ def nearest(found: Map, vectors: Vectors, asking: Int64, places: Int64, k: int) 
     return out
 
 
-def corrected(measures: Sequence[Measure]) -> tuple[Measure, ...]:
+def with_corrected(measures: Sequence[Measure]) -> tuple[Measure, ...]:
     """Measures with p-values after Holm, over all but the held-out ones."""
-    tested = [i for i, one in enumerate(measures) if one.part is not Part.HELD_OUT and one.counts and one.p is not None]
-    p = holm(np.array([measures[i].p for i in tested], dtype=np.float64)).tolist() if tested else []
-    by_place: Mapping[int, float] = dict(zip(tested, p, strict=True))
-    return tuple(replace(one, p_corrected=by_place[i]) if i in by_place else one for i, one in enumerate(measures))
+    p = corrected([one.p if one.part is not Part.HELD_OUT and one.counts else None for one in measures])
+    return tuple(replace(one, p_corrected=own) for one, own in zip(measures, p, strict=True))

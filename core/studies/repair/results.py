@@ -24,7 +24,7 @@ class Part(StrEnum):
     DAMAGE = "damage"
 
 
-class Verdict(StrEnum):
+class Worth(StrEnum):
     WORTH = "worth it"
     NOT_WORTH = "not worth it"
     OPEN = "undecided"
@@ -164,11 +164,11 @@ class Report:
         elsewhere = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts]
         return [one for one in elsewhere if one.may_lose(tolerated) and not one.loses(tolerated)]
 
-    def verdict(self, tolerated: float = TOLERATED) -> Verdict:
+    def verdict(self, tolerated: float = TOLERATED) -> Worth:
         if not self.gains or self.losing(tolerated):
-            return Verdict.NOT_WORTH
+            return Worth.NOT_WORTH
         elsewhere = [one for one in self.measures if one.part is not Part.HELD_OUT and one.counts]
-        return Verdict.OPEN if self.unsure(tolerated) or not elsewhere else Verdict.WORTH
+        return Worth.OPEN if self.unsure(tolerated) or not elsewhere else Worth.WORTH
 
     def to_json(self) -> dict[str, Any]:
         return {"version": VERSION, **asdict(self)}
@@ -206,9 +206,9 @@ def answer(report: Report, tolerated: float = TOLERATED) -> tuple[str, ...]:
     return (_verdict(report, verdict, tolerated), *_gain(report), *_losses(report, tolerated))
 
 
-def _verdict(report: Report, verdict: Verdict, tolerated: float) -> str:
+def _verdict(report: Report, verdict: Worth, tolerated: float) -> str:
     said = verdict.value.capitalize()
-    if verdict is Verdict.WORTH:
+    if verdict is Worth.WORTH:
         return f"{said}: more held-out triplets are right, and nothing measured loses more than {tolerated:g}."
     if not report.gains:
         return f"{said}: no gain is shown on held-out triplets."

@@ -266,7 +266,7 @@ def _measures(
                     has_neighbours = True
             except InputError as error:  # one that does not fit such a repair or model; the others do
                 not_tested[reference] = str(error)
-    return measuring.corrected(found), not_tested
+    return measuring.with_corrected(found), not_tested
 
 
 def path_of(asked: RepairTask, settings: Settings) -> Path:

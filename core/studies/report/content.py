@@ -175,10 +175,10 @@ def comparison_table(found: Comparison) -> Table:
                 f"{one.label}{' (less is better)' if one.higher_is_better is False else ''}",
                 f"{one.a:.4f}",
                 f"{one.b:.4f}",
-                f"{one.value:+.4f}{stars(row.p_corrected)}",
+                f"{one.value:+.4f}{stars(row.difference.p_corrected)}",
                 f"{one.interval.low:+.4f} to {one.interval.high:+.4f}" if one.interval else "–",
                 f"{one.n:,}",
-                p_in_cell(row.p_corrected, one.p),
+                p_in_cell(row.difference.p_corrected, one.p),
                 row.verdict if row.decides else "described",
             )
         )

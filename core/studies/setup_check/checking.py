@@ -15,7 +15,7 @@ from blindspot.settings import Settings
 from blindspot.studies.setup_check import demo, fitting, reading, space, stability, vectors
 from blindspot.studies.setup_check.models import Asking, Batch, Model, Reference, apart, cosines, unit
 from blindspot.studies.setup_check.probes import LONGEST, Kind, Probe, probes, words
-from blindspot.studies.setup_check.results import TITLES, Report, Result, Verdict
+from blindspot.studies.setup_check.results import TITLES, Report, Result, State
 from blindspot.types import Bool, Float32
 
 BATCH = 50  # probes per request
@@ -98,9 +98,9 @@ class _Check:
         row_of = {text: row for row, text in enumerate(plain)}
         first = alone[[row_of[text] for text in again.texts]]
         repeated = stability.repeat(first, again.vectors, again.one, again.requests, again.text)
-        if repeated.verdict is not Verdict.OK:
+        if repeated.verdict is not State.OK:
             why = "The same text gets different vectors: no other check can be trusted."
-            return [repeated, *(Result(check, Verdict.UNCHECKED, why) for check in TITLES if check != "repeat")]
+            return [repeated, *(Result(check, State.UNCHECKED, why) for check in TITLES if check != "repeat")]
         noise = float(np.median(apart(first, again.vectors)))
         return [repeated, *self._of_a_function(plain, alone, noise)]
 
@@ -129,7 +129,7 @@ class _Check:
         shown = np.random.default_rng(SHUFFLE).permutation(len(asked))
         asked = tuple(asked[i] for i in shown)
         texts = [p.text for p in asked]
-        is_sound = matched.count == 0 and {of_batch.verdict, as_run.verdict} == {Verdict.OK}
+        is_sound = matched.count == 0 and {of_batch.verdict, as_run.verdict} == {State.OK}
         own = model.encode_all(texts, BATCH) if is_sound else model.encode_each(texts)
         results.append(stability.finite(own, asked, is_partial=model.is_partial))
         theirs = reference.encode_all(texts, BATCH) if reference else None
@@ -150,7 +150,7 @@ class _Check:
         if self.quick or not is_sound:
             left_out, unsound = "A quick check leaves out the demo datasets.", "Texts get other vectors in a batch."
             why = left_out if self.quick else unsound
-            results.append(Result("prefixes", Verdict.UNCHECKED, why))
+            results.append(Result("prefixes", State.UNCHECKED, why))
         else:
             results.append(demo.prefixes(model, demo.retrieval_of(self.settings), DEMO_BATCH))
         return results
@@ -266,20 +266,20 @@ class _Check:
         what = why = ""
         if d > published.shape[1]:
             why = "The dimensions differ."
-            results += [Result(aspect, Verdict.UNCHECKED, why) for aspect in ("space", *causes)]
+            results += [Result(aspect, State.UNCHECKED, why) for aspect in ("space", *causes)]
         else:
             of_space = space.space(own, theirs[:, :d])
             results.append(of_space)
             found = fitting.fit(kept, made)
-            if of_space.verdict is Verdict.WRONG:
+            if of_space.verdict is State.WRONG:
                 why = "Axes or origin differ."
-                results += [Result(aspect, Verdict.UNCHECKED, why) for aspect in causes]
+                results += [Result(aspect, State.UNCHECKED, why) for aspect in causes]
             else:
                 results += [fitting.result(aspect, found) for aspect in causes]
                 if found.is_explained:
                     best, what = found.candidates[found.best].vectors, found.candidates[found.best].name
         results.append(vectors.precision(kept, best, layers, what))
-        wrong = {r.check for r in (*before, *results) if r.verdict in {Verdict.WRONG, Verdict.LOOK}}
+        wrong = {r.check for r in (*before, *results) if r.verdict in {State.WRONG, State.LOOK}}
         results.append(demo.agreement(own, theirs, ranked, [p.kind.value for p in asked], wrong))
         if own.shape[1] <= theirs.shape[1]:
             alike = cosines(own, theirs[:, : own.shape[1]])

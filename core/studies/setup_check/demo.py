@@ -16,14 +16,15 @@ from blindspot.numerics.ranking import graded, judged
 from blindspot.numerics.ranking.ranks import rank_pairs
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.compare import corrected
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
 from blindspot.studies.setup_check.models import Model, cosines, unit
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.studies.setup_check.space import similarities
 from blindspot.types import CancelToken, Float32, Float64, Int64, no_progress
 
@@ -123,7 +124,7 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
         figures |= {"same_ranks": ranked.same, "shared_nearest": ranked.nearest}
     d = own.shape[1]
     if d > theirs.shape[1]:
-        return Result("agreement", Verdict.WRONG, f"The dimensions differ.{about_ranks}", "", figures)
+        return Result("agreement", State.WRONG, f"The dimensions differ.{about_ranks}", "", figures)
     alike = cosines(own, theirs[:, :d])
     middle, least = float(np.median(alike)), float(alike.min())
     figures |= {"median_cosine": middle, "least_cosine": least}
@@ -131,7 +132,7 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
         f"The cosine with the reference's vector is {middle:.5f} in the median and at least {least:.3f}.{about_ranks}"
     )
     if middle >= AGREES and least >= ALIKE:
-        return Result("agreement", Verdict.OK, said, "", figures)
+        return Result("agreement", State.OK, said, "", figures)
     worst = kinds[int(np.argmin(alike))]
     most = f"The text that differs most is of the kind “{worst}”."
     is_wrong = middle < DIFFERS or least < DIFFERS
@@ -151,7 +152,7 @@ def agreement(own: Float32, theirs: Float32, ranked: Ranked | None, kinds: Seque
             "reference's: it is a similar model, or gets other texts."
         )
         advice = f"No other check explains it: compare weights, prompt and template, and tokenizer. {most}"
-    return Result("agreement", Verdict.WRONG if is_wrong else Verdict.LOOK, said, advice, figures)
+    return Result("agreement", State.WRONG if is_wrong else State.LOOK, said, advice, figures)
 
 
 def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
@@ -168,7 +169,7 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     row = {text: i for i, text in enumerate(wanted)}
     vectors = model.encode_all(wanted, size)
     if not np.isfinite(vectors).all():
-        return Result("prefixes", Verdict.UNCHECKED, "The model has no vector for some of the demo texts.")
+        return Result("prefixes", State.UNCHECKED, "The model has no vector for some of the demo texts.")
     found = judged.Judged(dataset.offsets, dataset.judged)
     scores = {}
     for name, (query, document) in SCHEMES.items():
@@ -178,7 +179,7 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     none = scores.pop("none")
     known = Dependence.of_groups(_groups(dataset), Unit.QUERIES)
     p = statistics.p_values(np.column_stack([s - none for s in scores.values()]), known)
-    corrected = holm(p)
+    after = corrected(p.tolist())
     gains = {name: statistics.difference(s, none, known, among=len(scores)) for name, s in scores.items()}
     figures = {
         "none": float(none.mean()),
@@ -189,23 +190,24 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
                 "gain": gain.value,
                 "low": gain.low,
                 "high": gain.high,
-                "p_holm": float(corrected[i]),
+                "p_holm": after[i],
             }
             for i, (name, gain) in enumerate(gains.items())
         },
     }
     best = max(gains, key=lambda name: gains[name].value)
     place = list(gains).index(best)
-    gain, p_of_best = gains[best], float(corrected[place])
+    gain, p_of_best = gains[best], after[place]
     interval = f" (95% CI {gain.interval:+.3f})" if gain.interval else ""
+    tested = "" if p_of_best is None else f", {p_in_words(p_of_best, float(p[place]))} (Holm)"
     said = (
         f"Without a prefix nDCG@10 of {len(none)} demo queries is {none.mean():.3f}; the best of {len(gains)} schemes, "
-        f"{best}, changes it by {gain.value:+.3f}{interval}, {p_in_words(p_of_best, float(p[place]))} (Holm)."
+        f"{best}, changes it by {gain.value:+.3f}{interval}{tested}."
     )
-    if gain.value > 0 and p_of_best < ALPHA:
+    if gain.value > 0 and p_of_best is not None and p_of_best < ALPHA:
         advice = f"The model seems to be trained with prefixes: read its card, and put {best} before the texts."
-        return Result("prefixes", Verdict.LOOK, said, advice, figures)
-    return Result("prefixes", Verdict.OK, said, "", figures)
+        return Result("prefixes", State.LOOK, said, advice, figures)
+    return Result("prefixes", State.OK, said, "", figures)
 
 
 def _groups(dataset: RetrievalDataset) -> Int64:

@@ -15,7 +15,7 @@ import numpy as np
 
 from blindspot.encoders.transformer.layers import Edit, Reading
 from blindspot.studies.setup_check.models import Model, Reference, cosines
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.types import Float32
 
 FITS = 0.9995  # median cosine from which the published vectors need no other explanation
@@ -184,22 +184,22 @@ def result(aspect: str, found: Fit) -> Result:
         },
     }
     if aspect not in found.aspects:
-        return Result(aspect, Verdict.UNCHECKED, "The reference does not show its layers.", "", figures)
+        return Result(aspect, State.UNCHECKED, "The reference does not show its layers.", "", figures)
     named = found.candidates[best]
     if named.aspect == aspect:
         said = (
             f"Fits {named.name} (median cosine {found.medians[best]:.4f}), not the published set-up ({published:.4f})."
         )
-        return Result(aspect, Verdict.WRONG, said, ADVICE[aspect], figures)
+        return Result(aspect, State.WRONG, said, ADVICE[aspect], figures)
     others = [m for c, m in zip(found.candidates, found.medians, strict=True) if c.aspect == aspect]
     if not found.is_explained:
         said = (
             f"Nothing fits: the published set-up has a median cosine of {published:.3f}"
             + (f", the best other one {max(others):.3f}." if others else ".")
         )  # fmt: skip
-        return Result(aspect, Verdict.UNCHECKED, said, "", figures)
+        return Result(aspect, State.UNCHECKED, said, "", figures)
     if named.aspect:
-        return Result(aspect, Verdict.OK, f"As published; what differs is the {named.aspect}.", "", figures)
+        return Result(aspect, State.OK, f"As published; what differs is the {named.aspect}.", "", figures)
     said = f"The published set-up fits best (median cosine {published:.5f}"
     said += f"; the next, {max(others):.3f})." if others else ")."
-    return Result(aspect, Verdict.OK, said, "", figures)
+    return Result(aspect, State.OK, said, "", figures)

@@ -9,7 +9,7 @@ import streamlit as st
 from blindspot import names
 from blindspot.errors import BlindspotError
 from blindspot.figures.html_tables import Column, folded, html_table
-from blindspot.studies.setup_check.results import Report, Result, Verdict
+from blindspot.studies.setup_check.results import Report, Result, State
 from blindspot.studies.setup_check.task import ABOUT, SetupCheck, find, is_of_today, references_of
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, scheme, settings
@@ -18,8 +18,8 @@ from blindspot.ui.widgets.work import task_button
 
 KEY = "reference_model"  # in the address
 _MODEL = "_setup_check_of"  # the model whose check was drawn last
-MARKS = {Verdict.WRONG: "✗ wrong", Verdict.LOOK: "? look", Verdict.OK: "✓ ok", Verdict.UNCHECKED: "– not checked"}
-_TO_CHECK = (Verdict.WRONG, Verdict.LOOK)
+MARKS = {State.WRONG: "✗ wrong", State.LOOK: "? look", State.OK: "✓ ok", State.UNCHECKED: "– not checked"}
+_TO_CHECK = (State.WRONG, State.LOOK)
 SHOWN = 10  # of the texts least like the reference's
 
 
@@ -68,7 +68,7 @@ def _begin(encoder: str, others: Sequence[str]) -> None:
 
 
 def _report(report: Report) -> None:
-    kind = st.error if report.of(Verdict.WRONG) else st.warning if report.of(Verdict.LOOK) else st.success
+    kind = st.error if report.of(State.WRONG) else st.warning if report.of(State.LOOK) else st.success
     kind(as_text(report.headline))
     try:
         if not is_of_today(report, settings()):

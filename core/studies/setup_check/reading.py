@@ -10,7 +10,7 @@ import numpy as np
 from blindspot.errors import InputError
 from blindspot.studies.setup_check.models import Model, apart, cosines
 from blindspot.studies.setup_check.probes import LONGEST, Kind, Probe, words
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.types import Float32
 
 ADDED = 16  # words added to a text of full length to see whether they are read
@@ -162,7 +162,7 @@ def limit(found: Limit, declared: int, theirs: Limit | None) -> Result:
             f"After {found.words:,} words, adding more does not change the vector, but the end of a text counts when "
             "it is new: the vector is that of another text with the same beginning."
         )
-        return Result("limit", Verdict.UNCHECKED, why, "", figures)
+        return Result("limit", State.UNCHECKED, why, "", figures)
     if found.refused:
         said = f"Texts of more than {found.tried:,} frequent words are refused: {found.refused}"
     elif found.part != BEGINNING:
@@ -172,19 +172,19 @@ def limit(found: Limit, declared: int, theirs: Limit | None) -> Result:
     else:
         said = f"After {found.words:,} frequent words, adding more does not change the vector."
     verdict, compared = _compared(found, declared, theirs)
-    if found.part != BEGINNING and verdict in {Verdict.WRONG, Verdict.LOOK}:
+    if found.part != BEGINNING and verdict in {State.WRONG, State.LOOK}:
         return Result("limit", verdict, f"{said} {compared}".strip(), OTHER_PART, figures)
-    advice = {Verdict.WRONG: CUT, Verdict.LOOK: f"Compare with the model's card. {CUT}"}.get(verdict, "")
+    advice = {State.WRONG: CUT, State.LOOK: f"Compare with the model's card. {CUT}"}.get(verdict, "")
     return Result("limit", verdict, f"{said} {compared}".strip(), advice, figures)
 
 
-def _by_part(theirs: Limit | None) -> tuple[Verdict, str]:
+def _by_part(theirs: Limit | None) -> tuple[State, str]:
     if theirs is None:
-        return Verdict.LOOK, "Most models read the beginning."
-    return Verdict.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}the {theirs.part}."
+        return State.LOOK, "Most models read the beginning."
+    return State.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}the {theirs.part}."
 
 
-def _compared(found: Limit, declared: int, theirs: Limit | None) -> tuple[Verdict, str]:
+def _compared(found: Limit, declared: int, theirs: Limit | None) -> tuple[State, str]:
     """The verdict, and what the limit was compared with."""
     reads = found.reads
     if found.part != (theirs.part if theirs else BEGINNING):
@@ -192,13 +192,13 @@ def _compared(found: Limit, declared: int, theirs: Limit | None) -> tuple[Verdic
     if theirs is None:
         is_cut = bool(declared) and reads < min(SHORT * declared / TOKENS_PER_WORD, found.tried)
         if declared:
-            return Verdict.WRONG if is_cut else Verdict.OK, f"The model declares {declared:,} tokens."
-        return (Verdict.LOOK, "That is little.") if reads < USUAL else (Verdict.OK, "")
+            return State.WRONG if is_cut else State.OK, f"The model declares {declared:,} tokens."
+        return (State.LOOK, "That is little.") if reads < USUAL else (State.OK, "")
     if reads < SHORT * theirs.reads:
-        return Verdict.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}{theirs.reads:,}."
+        return State.WRONG, f"The reference reads {'all of ' if theirs.words is None else ''}{theirs.reads:,}."
     if found.words is not None and theirs.words is not None and found.words > theirs.words / SHORT:
-        return Verdict.LOOK, f"The reference reads {theirs.words:,}: long texts get other vectors."
-    return Verdict.OK, f"The reference reads {'as much' if found.words == theirs.words else f'{theirs.reads:,}'}."
+        return State.LOOK, f"The reference reads {theirs.words:,}: long texts get other vectors."
+    return State.OK, f"The reference reads {'as much' if found.words == theirs.words else f'{theirs.reads:,}'}."
 
 
 KINDS = {
@@ -225,22 +225,22 @@ def sensitivity(check: str, vectors: Float32, probes: Sequence[Probe], reference
         -1, 2
     )
     if not len(both):
-        return Result(check, Verdict.UNCHECKED, "The model has no vectors for these texts.")
+        return Result(check, State.UNCHECKED, "The model has no vectors for these texts.")
     own = 1 - cosines(vectors[both[:, 0]], vectors[both[:, 1]])
     seen = int((own > SAME).sum())
     figures = {"pairs": len(both), "told_apart": seen, "median": float(np.median(own))}
     said = f"{seen} of {len(both)} pairs of texts that differ in {what} have different vectors."
     if reference is None:
-        return Result(check, Verdict.OK, said, "", figures)
+        return Result(check, State.OK, said, "", figures)
     theirs = 1 - cosines(reference[both[:, 0]], reference[both[:, 1]])
     figures["reference_told_apart"] = int((theirs > SAME).sum())
     lost, gained = (own <= SAME) & (theirs > OTHER), (own > OTHER) & (theirs <= SAME)
     said += f" By the reference {int((theirs > SAME).sum())}."
     if lost.sum() * 2 > len(both):
         advice = f"The server {does} before the model sees them. Turn that off, or use the published tokenizer."
-        return Result(check, Verdict.WRONG, said, advice, figures)
+        return Result(check, State.WRONG, said, advice, figures)
     if gained.sum() * 2 > len(both):
         advice = "The reference does not see this difference: compare the tokenizer's settings on the server."
-        return Result(check, Verdict.WRONG, said, advice, figures)
+        return Result(check, State.WRONG, said, advice, figures)
     differing = int((lost | gained).sum())
-    return Result(check, Verdict.LOOK if differing > 1 else Verdict.OK, said, "", figures)
+    return Result(check, State.LOOK if differing > 1 else State.OK, said, "", figures)

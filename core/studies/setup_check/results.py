@@ -10,7 +10,7 @@ from typing import Any
 from blindspot.texts import counted
 
 
-class Verdict(StrEnum):
+class State(StrEnum):
     OK = "ok"
     LOOK = "look"
     WRONG = "wrong"
@@ -29,7 +29,7 @@ class Result:
     """
 
     check: str
-    verdict: Verdict
+    verdict: State
     evidence: str
     advice: str = ""
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -89,13 +89,13 @@ class Report:
     identity: str = ""
     made: str = ""
 
-    def of(self, verdict: Verdict) -> tuple[Result, ...]:
+    def of(self, verdict: State) -> tuple[Result, ...]:
         return tuple(result for result in self.results if result.verdict is verdict)
 
     @property
     def headline(self) -> str:
-        wrong, look = self.of(Verdict.WRONG), self.of(Verdict.LOOK)
-        done = len(self.results) - len(self.of(Verdict.UNCHECKED))
+        wrong, look = self.of(State.WRONG), self.of(State.LOOK)
+        done = len(self.results) - len(self.of(State.UNCHECKED))
         if wrong:
             said = f"{counted(len(wrong), 'check')} of {done} found something wrong: {_named(wrong)}"
         elif look:
@@ -115,7 +115,7 @@ class Report:
     def of_json(cls, found: Mapping[str, Any]) -> Report:
         """Raises ``KeyError``, ``TypeError`` or ``ValueError`` for what ``to_json`` did not make."""
         results = tuple(
-            Result(r["check"], Verdict(r["verdict"]), r["evidence"], r["advice"], r["figures"])
+            Result(r["check"], State(r["verdict"]), r["evidence"], r["advice"], r["figures"])
             for r in found["results"]
             if r["check"] in TITLES
         )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.studies.setup_check.models import apart, cosines, unit
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.types import Bool, Float32, Float64, Int64
 
 FITS = 0.9995  # median cosine from which nothing else is looked for
@@ -36,14 +36,14 @@ def space(own: Float32, theirs: Float32) -> Result:
     differing = float(np.median(np.abs(between[0] - between[1])))
     figures: dict[str, object] = {"median_cosine": middle, "differing": differing}
     if middle >= FITS:
-        return Result("space", Verdict.OK, "Axes and origin are the reference's.", "", figures)
+        return Result("space", State.OK, "Axes and origin are the reference's.", "", figures)
     if differing <= ALIKE:
         said = _axes(own, theirs, figures)
         advice = (
             "Rankings within these vectors are right, but they must not be mixed with the reference's: undo what "
             "reorders, negates or rotates the dimensions."
         )
-        return Result("space", Verdict.WRONG, said, advice, figures)
+        return Result("space", State.WRONG, said, advice, figures)
     plain = float(np.median(apart(unit(own), unit(theirs))))
     for with_scales in (False, True):
         found = _shifted(own, theirs, with_scales=with_scales)
@@ -56,9 +56,9 @@ def space(own: Float32, theirs: Float32) -> Result:
         else:
             said = f"The reference's less one vector of length {found.shift:.2g} (residual {found.residual:.1e})"
             advice = "The vectors were centered: turn that off, or use the transform center here."
-        return Result("space", Verdict.WRONG, f"{said}, not the published ones.", advice, figures)
+        return Result("space", State.WRONG, f"{said}, not the published ones.", advice, figures)
     said = "No other axes, origin or scale of the reference's dimensions explains the difference."
-    return Result("space", Verdict.OK, said, "", figures)
+    return Result("space", State.OK, said, "", figures)
 
 
 def _axes(own: Float32, theirs: Float32, figures: dict[str, object]) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from blindspot.studies.setup_check.models import cosines, unit
 from blindspot.studies.setup_check.probes import Kind, Probe
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.types import Bool, Float32, Float64, Int64
 
 MOVED, FAR = 3e-4, 3e-3
@@ -36,14 +36,14 @@ def finite(vectors: Float32, probes: Sequence[Probe], *, is_partial: bool) -> Re
         row = int(np.flatnonzero(~whole)[0])
         said = f"{missing} of {len(probes)} vectors have NaN or infinity, the first for {probes[row].text[:40]!r}."
         return Result(
-            "finite", Verdict.WRONG, said, "Use a wider precision (bfloat16 or float32) on the server.", figures
+            "finite", State.WRONG, said, "Use a wider precision (bfloat16 or float32) on the server.", figures
         )
     if zero.any():
         row = int(np.flatnonzero(zero)[0])
         said = f"{int(zero.sum())} of {len(probes)} vectors are all zero, the first for {probes[row].text[:40]!r}."
-        return Result("finite", Verdict.LOOK, said, "Texts without a vector have no cosine: leave them out.", figures)
+        return Result("finite", State.LOOK, said, "Texts without a vector have no cosine: leave them out.", figures)
     said = f"{len(probes) - missing} vectors of {vectors.shape[1]:,} numbers."
-    return Result("finite", Verdict.OK, said + (f" {missing} texts have no vector." if missing else ""), "", figures)
+    return Result("finite", State.OK, said + (f" {missing} texts have no vector." if missing else ""), "", figures)
 
 
 def repeat(first: Float32, again: Float32, one: Float32, requests: Sequence[int], text: str) -> Result:
@@ -68,7 +68,7 @@ def repeat(first: Float32, again: Float32, one: Float32, requests: Sequence[int]
         f"{moved.max():.1e} (1 - cosine)."
     )
     verdict = _graded(float(moved.max()))
-    if verdict is Verdict.OK:
+    if verdict is State.OK:
         return Result("repeat", verdict, said, "", figures)
     if 1 < len(sizes) <= len(one) // 3:
         times = ", ".join(f"{size}" for size in sorted(sizes.tolist(), reverse=True))
@@ -140,7 +140,7 @@ def order(found: Matched, texts: Sequence[str], against: str) -> Result:
     figures = {"texts": len(texts), "elsewhere": found.count}
     if not found.count:
         said = f"Each of {len(texts)} texts in a batch is most like its own vector, by {against}."
-        return Result("order", Verdict.OK, said, "", figures)
+        return Result("order", State.OK, said, "", figures)
     places = [f"{row + 1} → {int(found.rows[row]) + 1}" for row in np.flatnonzero(found.moved)[:PLACES_SHOWN].tolist()]
     more = " …" if found.count > PLACES_SHOWN else ""
     said = (
@@ -150,7 +150,7 @@ def order(found: Matched, texts: Sequence[str], against: str) -> Result:
     advice = (
         "Vectors come back in another order than the texts: order them by the reply's index, or send one at a time."
     )
-    return Result("order", Verdict.WRONG, said, advice, figures)
+    return Result("order", State.WRONG, said, advice, figures)
 
 
 def batch(alone: Float32, together: Float32, texts: Sequence[str]) -> Result:
@@ -186,7 +186,7 @@ def asked(changes: Float64, texts: Sequence[str], number: int, elsewhere: int, h
         f"{most:.1e} (1 - cosine)."
     )
     if most <= MOVED:
-        return Result("asked", Verdict.OK, said, "", figures)
+        return Result("asked", State.OK, said, "", figures)
     others = f", {elsewhere:,} answers of them are other texts' vectors" if elsewhere else ""
     said = f"{said[:-1]}; {changed} have another vector than alone{others}."
     advice = "Runs ask so, and their scores are wrong. "
@@ -201,8 +201,8 @@ def moved(a: Float32, b: Float32) -> Float64:
     return np.where((a == b).all(axis=1), 0.0, 1 - cosines(a, b))
 
 
-def _graded(moved: float) -> Verdict:
-    return Verdict.OK if moved <= MOVED else Verdict.LOOK if moved <= FAR else Verdict.WRONG
+def _graded(moved: float) -> State:
+    return State.OK if moved <= MOVED else State.LOOK if moved <= FAR else State.WRONG
 
 
 def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, reference: Float32 | None) -> Result:
@@ -233,12 +233,12 @@ def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, refer
     figures: dict[str, object] = {"texts": int(counts.sum()), "pairs": len(pairs)}
     if not pairs:
         said = f"Of {int(counts.sum())} texts, no two that should differ have the same vector."
-        return Result("distinct", Verdict.OK, said, "", figures)
+        return Result("distinct", State.OK, said, "", figures)
     twins = [(i, j) for i, j in pairs if probes[i].pair == probes[j].pair != -1 and probes[i].kind is Kind.TWIN]
     if len(twins) == sum(p.kind is Kind.TWIN for p in probes) // 2:
         said = f"All {len(twins)} pairs of texts that differ in their last word alone have exactly the same vector."
         advice = "The last word is not read: compare the tokenizer's settings, or what the client cuts off."
-        return Result("distinct", Verdict.WRONG, said, advice, figures)
+        return Result("distinct", State.WRONG, said, advice, figures)
     i, j = pairs[0]
     figures["example"] = [probes[i].text, probes[j].text]
     cause = _cause(probes[i], probes[j])
@@ -250,7 +250,7 @@ def distinct(vectors: Float32, probes: Sequence[Probe], limit: int | None, refer
         "The usual cause is a cache that mistakes one text for another (a key made of a text's beginning, length or "
         "lower-cased letters). Turn the cache off, and check again."
     )
-    return Result("distinct", Verdict.WRONG, said, advice, figures)
+    return Result("distinct", State.WRONG, said, advice, figures)
 
 
 def _differ_in_spelling(a: Probe, b: Probe) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from blindspot.studies.setup_check.models import apart, cosines, unit
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.studies.setup_check.space import constant_columns
 from blindspot.types import Float32
 
@@ -56,30 +56,30 @@ def length(vectors: Float32, reference: Float32 | None) -> Result:
             advice = (
                 "Unit vectors that were cut to fewer dimensions look like this: normalize them again after cutting."
             )
-            return Result("length", Verdict.LOOK, said, advice, figures)
+            return Result("length", State.LOOK, said, advice, figures)
         more = "" if is_unit else " Cosines are not affected; dot products and Euclidean distances are."
-        return Result("length", Verdict.OK, said + more, "", figures)
+        return Result("length", State.OK, said + more, "", figures)
     theirs = np.linalg.norm(np.asarray(reference, dtype=np.float64), axis=1)
     theirs = theirs[np.isfinite(theirs)]
     reference_is_unit = bool(np.abs(theirs - 1).max() < UNIT)
     figures["reference_unit"] = reference_is_unit
     if is_unit == reference_is_unit:
-        return Result("length", Verdict.OK, f"{said} The reference does the same.", "", figures)
+        return Result("length", State.OK, f"{said} The reference does the same.", "", figures)
     if is_unit:
         advice = "Use cosine, or turn normalization off if you need dot products or lengths as published."
         more = f"The reference's are {theirs.min():.3g} to {theirs.max():.3g} long."
-        return Result("length", Verdict.LOOK, f"{said} {more}", advice, figures)
+        return Result("length", State.LOOK, f"{said} {more}", advice, figures)
     advice = "Normalize the vectors, or turn normalization on in the server: a search by dot product ranks wrongly."
-    return Result("length", Verdict.WRONG, f"{said} The reference's all have length 1.", advice, figures)
+    return Result("length", State.WRONG, f"{said} The reference's all have length 1.", advice, figures)
 
 
 def _alone(vectors: Float32) -> Result:
     d, idle = vectors.shape[1], len(constant_columns(vectors))
     figures = {"dimension": d, "zero": idle}
     if not idle:
-        return Result("dimension", Verdict.OK, f"{d:,} dimensions.", "", figures)
+        return Result("dimension", State.OK, f"{d:,} dimensions.", "", figures)
     said = f"{d:,} dimensions, of which {idle:,} at one end are zero in all vectors."
-    return Result("dimension", Verdict.LOOK, said, f"{PADDED} Compare with the model's card.", figures)
+    return Result("dimension", State.LOOK, said, f"{PADDED} Compare with the model's card.", figures)
 
 
 def dimension(vectors: Float32, reference: Float32 | None) -> Result:
@@ -90,15 +90,15 @@ def dimension(vectors: Float32, reference: Float32 | None) -> Result:
     idle, full = len(constant_columns(vectors)), reference.shape[1]
     figures: dict[str, object] = {"dimension": d, "reference": full, "prefix": None}
     if d == full:
-        return Result("dimension", Verdict.OK, f"{d:,} dimensions, as the reference.", "", figures)
+        return Result("dimension", State.OK, f"{d:,} dimensions, as the reference.", "", figures)
     if idle and d - idle == full:
         used = np.flatnonzero(vectors.any(axis=0))
         figures |= {"zero": idle, "prefix": float(np.median(cosines(vectors[:, used], reference)))}
         said = f"{d:,} dimensions: the reference has {full:,}, and {idle:,} at one end are zero in all vectors."
-        return Result("dimension", Verdict.WRONG, said, f"{PADDED} Ask for {full:,} dimensions.", figures)
+        return Result("dimension", State.WRONG, said, f"{PADDED} Ask for {full:,} dimensions.", figures)
     if d > full:
         advice = "This is another model than the reference: check the model's name on the server."
-        return Result("dimension", Verdict.WRONG, f"{d:,} dimensions; the reference has {full:,}.", advice, figures)
+        return Result("dimension", State.WRONG, f"{d:,} dimensions; the reference has {full:,}.", advice, figures)
     cut = reference[:, :d]
     alike = float(np.median(cosines(vectors, cut)))
     figures["prefix"] = alike
@@ -110,7 +110,7 @@ def _cut(vectors: Float32, reference: Float32, alike: float, figures: dict[str, 
     d, full = vectors.shape[1], reference.shape[1]
     if alike < PREFIX:
         said = f"{d:,} dimensions; they are not the first of the reference's {full:,} (median cosine {alike:.3f})."
-        return Result("dimension", Verdict.WRONG, said, "This looks like another model than the reference.", figures)
+        return Result("dimension", State.WRONG, said, "This looks like another model than the reference.", figures)
     own = np.linalg.norm(vectors.astype(np.float64), axis=1)
     renormalized = bool(np.abs(own - 1).max() < UNIT)
     was_unit = bool(np.abs(np.linalg.norm(reference.astype(np.float64), axis=1) - 1).max() < UNIT)
@@ -119,9 +119,9 @@ def _cut(vectors: Float32, reference: Float32, alike: float, figures: dict[str, 
     if was_unit and not renormalized:
         advice = "Normalize after cutting; and cut only models trained for it (Matryoshka)."
         said += f", not normalized again: lengths are {own.min():.3g} to {own.max():.3g}."
-        return Result("dimension", Verdict.WRONG, said, advice, figures)
+        return Result("dimension", State.WRONG, said, advice, figures)
     advice = "Fine for models trained for it (Matryoshka); others lose much. Ask for all dimensions to compare."
-    return Result("dimension", Verdict.LOOK, f"{said}{', normalized again' if renormalized else ''}.", advice, figures)
+    return Result("dimension", State.LOOK, f"{said}{', normalized again' if renormalized else ''}.", advice, figures)
 
 
 def grid(vectors: Float32) -> str:
@@ -175,9 +175,9 @@ def precision(vectors: Float32, best: Float32 | None, layers: int, with_what: st
         is_fine = name in FINE
     if in_steps:
         said = f"The numbers of a vector lie in {seen}." + (f" {said}" if best is not None else "")
-        return Result("precision", Verdict.WRONG, said, VECTORS, figures)
+        return Result("precision", State.WRONG, said, VECTORS, figures)
     if is_fine:
-        return Result("precision", Verdict.OK, said, "", figures)
+        return Result("precision", State.OK, said, "", figures)
     if not name:
-        return Result("precision", Verdict.UNCHECKED, said, "", figures)
-    return Result("precision", Verdict.WRONG, said, WEIGHTS + (TEXTS if name == COARSEST else ""), figures)
+        return Result("precision", State.UNCHECKED, said, "", figures)
+    return Result("precision", State.WRONG, said, WEIGHTS + (TEXTS if name == COARSEST else ""), figures)

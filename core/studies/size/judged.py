@@ -9,7 +9,7 @@ bounds hold at once (Bonferroni). A setting that changes no item has the lowest 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,10 +17,11 @@ import numpy as np
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostic import DiagnosticEntry, named_function
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
+from blindspot.numerics.statistics.compare import ItemScores, PairedTest, Verdict
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.runs.comparison import Changes, Difference, ItemScores
+from blindspot.runs.comparison import Changes, headline_tests, items_of
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size.grid import Setting
@@ -38,7 +39,6 @@ class Cell:
     Attributes:
         interval: 95% interval of the score, None where it has none.
         difference: the score less that of full size; None of full size itself.
-        p_corrected: after Holm over the grid; None where there is no test.
         drop: how much less than at full size; None where it has no bounds.
         changed, lost, won: shares of items that do differently, worse and better than at full size.
     """
@@ -47,8 +47,7 @@ class Cell:
     run: RunRecord
     value: float
     interval: Interval | None
-    difference: Difference | None = None
-    p_corrected: float | None = None
+    difference: PairedTest | None = None
     drop: Drop | None = None
     changed: float = 0.0
     lost: float = 0.0
@@ -58,6 +57,11 @@ class Cell:
     def p(self) -> float | None:
         """Before the correction."""
         return None if self.difference is None else self.difference.p
+
+    @property
+    def p_corrected(self) -> float | None:
+        """As everywhere for these two: over the main scores of the diagnostic; None where there is no test."""
+        return None if self.difference is None else self.difference.p_corrected
 
     @property
     def is_full(self) -> bool:
@@ -71,15 +75,11 @@ class Cell:
     @property
     def is_worse(self) -> bool:
         """Whether its score is significantly below that of full size."""
-        return self.p_corrected is not None and self.p_corrected < ALPHA and self.value < _of_full(self)
+        return self.difference is not None and self.difference.verdict is Verdict.WORSE
 
     @property
     def is_tested(self) -> bool:
         return self.p_corrected is not None
-
-
-def _of_full(cell: Cell) -> float:
-    return cell.difference.b if cell.difference else cell.value
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,18 +150,11 @@ def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], r
     """
     runs = [run for _, run in found]
     score = entry.headline_of(runs[0].metrics)
-    scores = [_scores_of(entry, run, repository).get(score) for run in runs]
+    scores = [own.get(score) for run in runs for own in items_of(entry, [run], repository)]
     first = scores[0]
     if first is None or not (declared := entry.declared(score)) or not declared.higher_is_better:
         raise InputError(f"{score} of {entry.id} is not made of items", expected="EvalRank, HEROS or retrieval")
-    tests: list[Difference] = (
-        named_function(entry.difference)([(run, runs[0]) for run in runs[1:]], repository) if len(runs) > 1 else []
-    )
-    p = [one.p for one in tests]
-    tested = [place for place, one in enumerate(p) if one is not None]
-    corrected = dict(
-        zip(tested, holm(np.array([p[place] for place in tested], dtype=np.float64)).tolist(), strict=True)
-    )
+    tests = headline_tests(entry, [(run, runs[0]) for run in runs[1:]], repository) if len(runs) > 1 else []
     cells = [Cell(found[0][0], runs[0], first.value, tests[0].b_interval if tests else None)]
     parts, gains = [first.parts], [np.zeros(len(first.parts))]
     for place, (test, own) in enumerate(zip(tests, scores[1:], strict=True)):
@@ -178,7 +171,6 @@ def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], r
                 own.value,
                 test.a_interval,
                 test,
-                corrected.get(place),
                 _drop(first, own, len(tests), declared.range[1] - declared.range[0]),
                 float((np.abs(gain) > ROUNDING).mean()),
                 float((gain < -ROUNDING).mean()),
@@ -204,11 +196,6 @@ def _gains(entry: DiagnosticEntry, run: RunRecord, full: RunRecord, numbers: Int
     for change in changes.rows:
         out[np.searchsorted(numbers, change.item_no)] = change.gain
     return out
-
-
-def _scores_of(entry: DiagnosticEntry, run: RunRecord, repository: Repository) -> Mapping[str, ItemScores]:
-    found: Mapping[str, ItemScores] = named_function(entry.item_scores)(run, repository)
-    return found
 
 
 def _drop(full: ItemScores, own: ItemScores, settings: int, most: float) -> Drop | None:

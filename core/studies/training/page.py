@@ -14,9 +14,10 @@ from blindspot.datasets.catalog import title_of as title_of_dataset
 from blindspot.diagnostic import find_diagnostic, named_function
 from blindspot.errors import InputError
 from blindspot.figures.html_tables import Column, html_table, quiet
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_words
-from blindspot.runs.comparison import Changes, Difference
+from blindspot.runs.comparison import Changes, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures
 from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
@@ -172,7 +173,7 @@ def _of_first(shown: Shown) -> str:
     return f"{int(((before <= 1) & (after > 1)).sum()):,} of them from first place"
 
 
-def _sure(tested: Difference | None) -> str:
+def _sure(tested: PairedTest | None) -> str:
     """Interval and p of the difference; why there is none."""
     if tested is None:
         return ""
@@ -184,12 +185,10 @@ def _sure(tested: Difference | None) -> str:
 
 
 @cached(64)
-def _difference(after: RunRecord, before: RunRecord) -> Difference | None:
+def _difference(after: RunRecord, before: RunRecord) -> PairedTest | None:
     entry = find_diagnostic(after.plan.diagnostic)
-    if not entry.difference:
-        return None
     try:
-        (found,) = named_function(entry.difference)([(after, before)], repository())
+        (found,) = headline_tests(entry, [(after, before)], repository())
     except InputError:  # the steps measured different items
         return None
     return None if math.isnan(found.value) else found

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, named_function
+from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.names import step_of
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import share
-from blindspot.runs.comparison import ItemScores
+from blindspot.runs.comparison import items_of
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64
@@ -170,7 +170,7 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
         InputError: the score is not a mean over items.
     """
     entry, score = series.entry, series.score
-    found = [_item_scores(step, entry, repository).get(score) for step in series.steps]
+    found = [of_step.get(score) for step in series.steps for of_step in items_of(entry, [step.run], repository)]
     known = [one for one in found if one is not None and one.is_mean]
     if len(known) < len(series.steps):
         raise InputError(f"{score} of {entry.title} is no mean over items", expected="EvalRank, HEROS or retrieval")
@@ -190,10 +190,6 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
         scores if shown is None else shown,
         shown is not None,
     )
-
-
-def _item_scores(step: Step, entry: DiagnosticEntry, repository: Repository) -> dict[str, ItemScores]:
-    return dict(named_function(entry.item_scores)(step.run, repository)) if entry.item_scores else {}
 
 
 def _ranks(series: Series, numbers: Int64, repository: Repository) -> Float64 | None:

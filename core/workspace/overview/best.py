@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry, GridRole, named_function
+from blindspot.diagnostic import DiagnosticEntry, GridRole
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import Difference
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.compare.rows import Verdict, corrected
 from blindspot.texts import counted
 
 NAMED = 2  # models that the sentence names
@@ -55,28 +55,28 @@ def best_of(
     Args:
         runs: finished runs on one dataset with the same parameters, best first; at least one has the headline score.
         marked: per score the places in ``runs`` without a significant difference from the best, where the diagnostic
-            has tested that (``DiagnosticEntry.tested``); else p-values are corrected after Holm over the others.
+            has tested that (``DiagnosticEntry.tested``).
     """
     first = untested(entry, runs)
     (best, *others), scored, label = first.runs, first.runs, first.label
     paired = [run for run in others if _items(run) == _items(best)]
     known = repository.with_items(entry, [run.run_id for run in (best, *paired)]) if paired else frozenset()
-    if not entry.difference or best.run_id not in known:
+    if best.run_id not in known:
         refusal = "their rows are not in the store" if paired else ""
         return Best(entry, scored, label, {}, None, refusal)
     paired = [run for run in paired if run.run_id in known]
-    differences = named_function(entry.difference)([(best, run) for run in paired], repository) if paired else []
-    rows = corrected([(best, run, one) for run, one in zip(paired, differences, strict=True)])
-    intervals = _intervals(best, paired, differences)
-    tested = len(paired) == len(others) and all(row.p_corrected is not None for row in rows)
+    tests = headline_tests(entry, [(best, run) for run in paired], repository) if paired else []
+    intervals = _intervals(best, paired, tests)
+    is_tested = len(paired) == len(others) and all(test.p_corrected is not None for test in tests)
     if marked is not None and entry.headline in marked:
         places = marked[entry.headline]
         alike = tuple(run for place, run in enumerate(runs) if place in places and run in others)
         return Best(entry, scored, label, intervals, alike, "")
-    if not tested:
-        refusal = next((one.refusal for one in differences if one.refusal), "they were tested on different texts")
+    if not is_tested:
+        refusal = next((test.refusal for test in tests if test.refusal), "they were tested on different texts")
         return Best(entry, scored, label, intervals, None, refusal)
-    return Best(entry, scored, label, intervals, tuple(row.b for row in rows if row.verdict is not Verdict.BETTER), "")
+    alike = tuple(run for run, test in zip(paired, tests, strict=True) if test.verdict is not Verdict.BETTER)
+    return Best(entry, scored, label, intervals, alike, "")
 
 
 def untested(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Best:
@@ -89,7 +89,7 @@ def _items(run: RunRecord) -> tuple[str, str]:
     return run.plan.dataset_digest, run.plan.support_digest
 
 
-def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[Difference]) -> dict[str, Interval]:
+def _intervals(best: RunRecord, others: Sequence[RunRecord], found: Sequence[PairedTest]) -> dict[str, Interval]:
     out = {run.run_id: one.b_interval for run, one in zip(others, found, strict=True)}
     out |= {best.run_id: found[0].a_interval} if found else {}
     return {run_id: interval for run_id, interval in out.items() if interval is not None}

@@ -16,6 +16,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics import resampling
 from blindspot.numerics.statistics.estimate import Unit
+from blindspot.runs.comparison import paired_tests
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -121,15 +122,23 @@ def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(w
     assert difference.wins + difference.ties + difference.losses == len(rank[first])
 
 
-def test_all_tests_are_corrected_together(world: World) -> None:
+def test_the_scores_of_two_runs_are_corrected_together_and_as_everywhere(world: World) -> None:
     runs, sample = sample_of(world, 0.0)
     differences = numbers.against(sample, runs[0].run_id, COMPARED)
     assert len(differences) == 2 * len(COMPARED)
     tested = [d for d in differences if d.p_value is not None]
     assert {d.contrast.metric for d in tested} == set(TESTED) - {"mean_rank"}
-    corrected = multipletests([d.p_value for d in tested], method="holm")[1]
-    assert [d.p_corrected for d in tested] == pytest.approx(corrected.tolist())
-    assert {d.verdict for d in differences if d.p_value is None} <= {Verdict.UNTESTED, Verdict.SAME}
+    for run in runs[1:]:
+        own = {d.contrast.metric: d for d in tested if d.contrast.run_id == run.run_id}
+        for family in (("mrr", "hits@1"), ("hits@3", "hits@10")):
+            corrected = multipletests([own[metric].p_value for metric in family], method="holm")[1]
+            assert [own[metric].p_corrected for metric in family] == pytest.approx(corrected.tolist())
+        (main,) = paired_tests(ENTRY, [(run, runs[0])], world.repository)
+        assert [test.score for test in main] == ["mrr", "hits@1"]
+        for test in main:
+            same = own[test.score]
+            assert (test.value, test.p_corrected, test.verdict) == (same.value, same.p_corrected, same.verdict)
+    assert {d.verdict for d in differences if d.p_value is None} <= {Verdict.UNTESTED, Verdict.ALIKE}
     assert {d.verdict for d in tested} >= {Verdict.WORSE, Verdict.ALIKE}
     for d in tested:
         if d.verdict in {Verdict.BETTER, Verdict.WORSE}:
@@ -146,7 +155,7 @@ def test_all_tests_are_corrected_together(world: World) -> None:
 def test_a_run_is_the_same_as_itself_and_among_the_best(world: World) -> None:
     runs, sample = sample_of(world, 0.0)
     (none,) = sample.differences([Contrast("mrr", runs[0].run_id, runs[0].run_id)])
-    assert (none.verdict, none.p_value, none.value, none.smallest) == (Verdict.SAME, 1.0, 0.0, None)
+    assert (none.verdict, none.p_value, none.value, none.smallest) == (Verdict.ALIKE, 1.0, 0.0, None)
     marked = numbers.best_and_inseparable(sample)
     assert set(marked) == {f"{name}{suffix}" for suffix in ("", "_filtered") for name in TESTED}
     for metric, ids in marked.items():
@@ -173,7 +182,7 @@ def test_pairs_that_are_worth_too_little_have_neither_interval_nor_verdict(world
     assert reason in numbers.method_in_words(sample)
     differences = numbers.against(sample, runs[0].run_id, COMPARED)
     assert all(d.interval is None and d.smallest is None and d.p_value is None for d in differences)
-    assert {d.verdict for d in differences} <= {Verdict.UNTESTED, Verdict.SAME}
+    assert {d.verdict for d in differences} <= {Verdict.UNTESTED, Verdict.ALIKE}
     assert reason in numbers.summary(differences, {m: m for m in COMPARED})
     marked = numbers.best_and_inseparable(sample)
     assert all(len(ids) == 1 for ids in marked.values()), "what is not tested is not called alike"

@@ -16,10 +16,11 @@ from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.dependence import of_singles
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import ALL, Verdict, corrected, in_words
+from blindspot.runs.against_words import ALL, corrected, in_words
 from blindspot.settings import Settings
 
 RIGHT = ("paraphrase", "foil")
@@ -69,7 +70,7 @@ def test_exact_p_of_few_sentences() -> None:
     assert found.p == pytest.approx(3 * 2 / 2**10)
     assert (found.difference.value, found.verdict) == (1.0, Verdict.BETTER)
     assert words_alone.against(np.zeros(10), alone_of([1.0] * 10), ALL, inside).verdict is Verdict.WORSE
-    assert words_alone.against(np.ones(10), alone_of([1.0] * 10), ALL, inside).verdict is Verdict.NO_BETTER
+    assert words_alone.against(np.ones(10), alone_of([1.0] * 10), ALL, inside).verdict is Verdict.ALIKE
     assert words_alone.against(np.ones(3), alone_of([0.0] * 3), ALL, np.ones(3, dtype=np.bool_)).verdict is (
         Verdict.UNTESTED
     )

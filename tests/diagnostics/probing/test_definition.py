@@ -22,6 +22,7 @@ from blindspot.diagnostics.transfer import classifiers
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
 from blindspot.runs import estimates
+from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings import Material
 from blindspot.store.records import RunRecord
 from blindspot.types import CancelToken, no_progress
@@ -175,7 +176,7 @@ def test_findings_name_the_property_and_open_the_page(world: World, length: str)
 
 def test_two_models_are_compared_sentence_by_sentence(world: World, length: str) -> None:
     a, b = (world.run("probing", name, length) for name in ("trigrams", "bigrams"))
-    (one,) = named_function(ENTRY.difference)([(a, b)], world.repository)
+    (one,) = headline_tests(ENTRY, [(a, b)], world.repository)
     right = [(rows := rows_of(run, world))["predicted"] == rows["label"] for run in (a, b)]
     assert one.value == pytest.approx(np.mean(right[0]) - np.mean(right[1]))
     assert (one.wins, one.losses) == tuple(int(((x) & ~(y)).sum()) for x, y in (right, right[::-1]))

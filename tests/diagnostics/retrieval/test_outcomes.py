@@ -12,11 +12,12 @@ from blindspot.diagnostics.retrieval.comparison import compare
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.findings import findings
 from blindspot.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
-from blindspot.diagnostics.retrieval.versus import changed, difference
+from blindspot.diagnostics.retrieval.versus import changed
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence, p_values
+from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings import Level, Material
 from blindspot.store.records import RunRecord
 from tests.support import retrieval_world as toy
@@ -47,7 +48,7 @@ def test_near_duplicates_and_queries_for_the_same_documents_are_one_group() -> N
 
 def test_the_difference_is_tested_on_whole_groups(made: World) -> None:
     a, b = runs(made)
-    (found,) = difference([(a, b)], made.repository)
+    (found,) = headline_tests(ENTRY, [(a, b)], made.repository)
     table = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     one, other = (table.rows[run.run_id]["ndcg_10"].to_numpy() for run in (a, b))
     relevant = [[one.document for one in table.judged(a.run_id, row) if one.grade > 0] for row in range(len(table))]

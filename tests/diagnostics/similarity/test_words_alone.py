@@ -9,8 +9,9 @@ from scipy import stats
 
 from blindspot.diagnostics.similarity import intervals, words_alone
 from blindspot.diagnostics.similarity.pairs import ScoredTable
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.words_alone import Words
-from blindspot.runs.against_words import Verdict, in_words
+from blindspot.runs.against_words import in_words
 from blindspot.texts import lexical_overlap
 
 WORDS = "red dog cat house tree runs sleeps big small old".split()
@@ -45,7 +46,7 @@ def test_what_is_as_good_is_not_called_different() -> None:
     alone = words_alone.of_table(scored)
     found = words_alone.against(alone[Words.JACCARD], {Words.JACCARD: alone[Words.JACCARD]}, scored)
     assert found is not None
-    assert (found.verdict, found.p) == (Verdict.NO_BETTER, 1.0)
+    assert (found.verdict, found.p) == (Verdict.ALIKE, 1.0)
 
 
 def test_no_baseline_of_words_or_of_constants() -> None:

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.published.word_relations import Group, outliers, read_groups, read_own_groups
-from blindspot.diagnostics.words import versus
 from blindspot.diagnostics.words.cases import OUTLIERS
 from blindspot.diagnostics.words.outliers import ENTRY, compute, detect
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, DataCorrupt, InputError
 from blindspot.runs import pipeline
+from blindspot.runs.comparison import headline_tests
 from blindspot.settings import ASSETS, Settings
 from blindspot.types import CancelToken, Float64, no_progress
 from tests.support.small_world import GramEncoder
@@ -120,7 +120,7 @@ def test_two_runs_differ_over_groups(world: World) -> None:
     world.add(outliers("many", groups), GramEncoder(), GramEncoder("blind", lacks=lambda _: False))
     first = world.run("outliers", "trigrams", "many")
     second = world.run("outliers", "random-projection", "many")
-    (found,) = versus.difference_of_cases([(first, second)], world.repository)
+    (found,) = headline_tests(ENTRY, [(first, second)], world.repository)
     assert found.n == len(STEMS)
     assert found.value == pytest.approx(first.metrics["accuracy"] - second.metrics["accuracy"])
     rows = world.repository.items(ENTRY, [first.run_id], texts=True)

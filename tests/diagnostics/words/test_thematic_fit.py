@@ -16,10 +16,10 @@ from blindspot.datasets.kinds.relations import Events
 from blindspot.datasets.published.meaning_changes import ATYPICAL, TYPICAL, dtfit
 from blindspot.datasets.published.word_relations import Event, events, read_dtfit, read_own_events
 from blindspot.diagnostics.heros.definition import right_of
-from blindspot.diagnostics.words import versus
 from blindspot.diagnostics.words.thematic_fit import ENTRY, compute, fit, right
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError, DataCorrupt, InputError
+from blindspot.runs.comparison import headline_tests
 from blindspot.settings import ASSETS, Settings
 from blindspot.types import CancelToken, Float64, no_progress
 from tests.support.small_world import GramEncoder
@@ -111,7 +111,7 @@ def test_events_with_a_word_without_a_vector_are_left_out(world: World) -> None:
     assert rows[["agent", "verb", "typical", "atypical"]].values.tolist()[1] == ["talker", "talked", "winter", "talks"]
     assert run.metrics["with_fillers"] == 0
     whole, other = (world.run("thematic_fit", name, DONE.id) for name in ("trigrams", "random-projection"))
-    (found,) = versus.difference_of_cases([(whole, other)], world.repository)
+    (found,) = headline_tests(ENTRY, [(whole, other)], world.repository)
     assert found.value == pytest.approx(whole.metrics["accuracy"] - other.metrics["accuracy"])
     world.add(GramEncoder("none", lacks=lambda text: text.endswith("ed")))
     with pytest.raises(InputError, match="no event of 'toy-events' is left"):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from blindspot.diagnostic import named_function
-from blindspot.runs.comparison import Changes, Difference
+from blindspot.numerics.statistics.compare import PairedTest
+from blindspot.runs.comparison import Changes
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.changed import Changed, changed, in_words
 from blindspot.studies.compare.rows import Row
@@ -16,7 +17,7 @@ PAIRS = np.arange(4), np.arange(4) + 4
 
 
 def row(a: RunRecord, b: RunRecord) -> Row:
-    one = Difference("x", "X", True, (0.0, 1.0), 0.0, 0.0, 1, "pairs", "none", refusal="made up")
+    one = PairedTest("x", "X", True, (0.0, 1.0), 0.0, 0.0, 1, "pairs", "none", refusal="made up")
     return Row(a, b, one, None)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from blindspot.figures.theme import Scheme, styles
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import Difference
 from blindspot.studies.compare.figures import NAME_WIDTH, SIDE_LINE, forest
 from blindspot.studies.compare.rows import Row
 from tests.support.finding_runs import run_record
@@ -15,7 +15,7 @@ LABEL = 7  # pixels that a label takes above and below its middle
 
 def test_long_names_have_room_and_the_zero_line_leaves_the_labels_out() -> None:
     a, b = run_record("evalrank", "one"), run_record("evalrank", "other")
-    found = Difference("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), 0.01)
+    found = PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), 0.01)
     looks = styles([a.plan.variant, b.plan.variant], Scheme.LIGHT, [a.plan.variant, b.plan.variant])
     two = looks[a.plan.variant], looks[b.plan.variant]
     figure = forest([Row(a, b, found, 0.01)] * 3, (LONG, "one"), two, Scheme.LIGHT)

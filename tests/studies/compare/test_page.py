@@ -92,7 +92,7 @@ def test_favoring_a_is_to_the_right_and_chance_is_hollow(filled: World) -> None:
         symbol, color = trace.marker.symbol, trace.marker.color
         if not row.decides:
             assert symbol == "diamond-open"
-        elif row.verdict is Verdict.UNDECIDED:
+        elif row.verdict is Verdict.ALIKE:
             assert symbol == "circle-open"
         else:
             winner = one if row.verdict is Verdict.BETTER else other
@@ -105,7 +105,7 @@ def test_the_command_says_the_same(blindspot: Command, filled: World) -> None:
     found = blindspot.json("compare", A.encoder, B.encoder)
     expected = compare(A, B, filled.repository, {})
     assert [row["diagnostic"] for row in found["rows"]] == [row.entry.id for row in expected.rows]
-    assert [row["p_corrected"] for row in found["rows"]] == [row.p_corrected for row in expected.rows]
+    assert [row["p_corrected"] for row in found["rows"]] == [row.difference.p_corrected for row in expected.rows]
     assert (found["better"], found["worse"]) == (expected.count(Verdict.BETTER), expected.count(Verdict.WORSE))
     assert found["a"]["megabytes_per_million"] == 4 * 96
     assert "MRR" in blindspot.out("compare", A.encoder, B.encoder)

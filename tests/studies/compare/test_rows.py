@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from blindspot.diagnostic import named_function
 from blindspot.errors import InputError
+from blindspot.numerics.statistics.compare import PairedTest, Verdict, decide
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
-from blindspot.runs.comparison import Difference
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
-from blindspot.studies.compare.rows import Comparison, Row, Verdict, Why, compare, compare_all, corrected, headline
+from blindspot.studies.compare.rows import Comparison, Row, Why, compare, compare_all, headline, rows_of
 from blindspot.types import Variant
 from tests.studies.compare.conftest import COMPUTED, A, B, C
 from tests.support.finding_runs import run_record
@@ -45,8 +45,8 @@ def test_a_row_is_the_mean_of_what_each_item_changes(filled: World) -> None:
             places = range(int(side.greater) + 1, int(side.greater + side.ties) + 2)
             expected.append(sum(1 / place for place in places) / len(places))
         total += expected[0] - expected[1]
-        wins += 2 * one.greater + one.ties < 2 * other.greater + other.ties
-        losses += 2 * one.greater + one.ties > 2 * other.greater + other.ties
+        wins += expected[0] > expected[1]
+        losses += expected[0] < expected[1]
     assert row.difference.value == pytest.approx(total / items["item_no"].nunique(), abs=1e-12)
     assert (row.difference.wins, row.difference.losses) == (wins, losses)
     assert row.difference.a == pytest.approx(row.a.metrics["mrr"])
@@ -69,7 +69,7 @@ def test_swapping_the_two_turns_every_row(filled: World) -> None:
     for row, other in zip(one.rows, back.rows, strict=True):
         assert other.difference.value == -row.difference.value
         assert other.difference.advantage == -(row.difference.advantage or 0.0)
-        assert other.p_corrected == row.p_corrected
+        assert (other.difference.p_corrected, other.p_of_all) == (row.difference.p_corrected, row.p_of_all)
         assert other.verdict is turned.get(row.verdict, row.verdict)
     better, worse = one.count(Verdict.BETTER), one.count(Verdict.WORSE)
     assert (back.count(Verdict.WORSE), back.count(Verdict.BETTER)) == (better, worse)
@@ -110,9 +110,9 @@ def test_three_at_once_are_the_same_differences_with_more_tests(filled: World) -
 # --- made-up differences
 
 
-def difference(p: float | None, value: float = 0.1) -> Difference:
+def difference(p: float | None, value: float = 0.1) -> PairedTest:
     refusal = "" if p is not None else "no test"
-    return Difference("mrr", "MRR", True, (0.0, 1.0), 0.5 + value, 0.5, 9, Unit.PAIRS, "a test", p=p, refusal=refusal)
+    return PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.5 + value, 0.5, 9, Unit.PAIRS, "a test", p=p, refusal=refusal)
 
 
 def slow_holm(p: Sequence[float]) -> list[float]:
@@ -126,26 +126,39 @@ def slow_holm(p: Sequence[float]) -> list[float]:
 
 
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=12))
-def test_holm_is_over_the_tested_rows(p: list[float | None]) -> None:
+def test_a_verdict_is_corrected_in_its_family_alone_and_a_row_knows_whether_it_holds_among_all(
+    p: list[float | None],
+) -> None:
     a, b = run_record("evalrank", "one"), run_record("evalrank", "two")
-    rows = corrected([(a, b, difference(each)) for each in p])
-    wanted = iter(slow_holm([each for each in p if each is not None]))
-    for row, each in zip(rows, p, strict=True):
-        assert (row.p_corrected is None) == (each is None)
+    known = [each for each in p if each is not None]
+    family = decide([difference(each) for each in p])
+    for test, each, wanted in zip(family, p, spread(p, slow_holm(known)), strict=True):
+        assert (test.p_corrected is None) == (each is None)
         if each is None:
-            assert row.verdict is Verdict.UNTESTED
+            assert test.verdict is Verdict.UNTESTED
         else:
-            assert row.p_corrected == pytest.approx(next(wanted))
-            assert row.verdict is (Verdict.BETTER if (row.p_corrected or 0.0) < ALPHA else Verdict.UNDECIDED)
+            assert test.p_corrected == pytest.approx(wanted)
+            assert test.verdict is (Verdict.BETTER if (test.p_corrected or 0.0) < ALPHA else Verdict.ALIKE)
+    rows = rows_of([(a, b, decide([difference(each)])[0]) for each in p])
+    for row, each, wanted in zip(rows, p, spread(p, slow_holm(known)), strict=True):
+        assert row.difference.p_corrected == each, "the other rows do not change it"
+        assert row.p_of_all == (None if each is None else pytest.approx(wanted))
+        assert row.holds == (row.p_of_all is not None and row.p_of_all < ALPHA)
 
 
-@pytest.mark.parametrize("wrong", [{"p": 1.2}, {"p": None}, {"p": 0.5, "range": (0.0, np.inf)}])
+def spread(p: Sequence[float | None], values: Sequence[float]) -> list[float | None]:
+    """The values at the places where there is a p."""
+    left = iter(values)
+    return [None if each is None else next(left) for each in p]
+
+
+@pytest.mark.parametrize("wrong", [{"p": 1.2}, {"p": None}])
 def test_a_difference_that_says_nothing_is_refused(wrong: dict[str, object]) -> None:
     fine = {"score": "mrr", "label": "MRR", "higher_is_better": True, "range": (0.0, 1.0), "a": 0.5, "b": 0.4}
     fine |= {"n": 9, "unit": "pairs", "test": "a test", "p": 0.5}
-    Difference(**fine)  # type: ignore[arg-type]
+    PairedTest(**fine)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"mrr"):
-        Difference(**(fine | wrong))  # type: ignore[arg-type]
+        PairedTest(**(fine | wrong))  # type: ignore[arg-type]
 
 
 N = 40
@@ -163,14 +176,14 @@ def runs_of(made: MadeRows, variant: str, rng: np.random.Generator, gold: np.nda
     ]
 
 
-Each = list[tuple[RunRecord, RunRecord, Difference]]
+Each = list[tuple[RunRecord, RunRecord, PairedTest]]
 
 
 def differences(made: MadeRows, first: Sequence[RunRecord], second: Sequence[RunRecord]) -> Each:
     out = []
     for a, b in zip(first, second, strict=True):
         entry = Row(a, b, difference(0.5), None).entry
-        (one,) = named_function(entry.difference)([(a, b)], made.repository)
+        (one,) = headline_tests(entry, [(a, b)], made.repository)
         out.append((a, b, one))
     return out
 
@@ -194,15 +207,17 @@ def test_every_diagnostic_is_antisymmetric(seed: int) -> None:
 
 @pytest.mark.heavy
 def test_two_equal_models_are_seldom_called_different() -> None:
-    stores, false = 120, 0
+    stores, false = 120, np.zeros(6, dtype=np.int64)
     for seed in range(stores):
         made, rng = MadeRows(), np.random.default_rng(seed)
         gold = rng.normal(0, 1, N)
         first, second = (runs_of(made, variant, rng, gold) for variant in ("one", "two"))
-        rows = corrected(differences(made, first, second))
+        rows = rows_of(differences(made, first, second))
         assert len(rows) == 5
-        false += any(row.verdict in {Verdict.BETTER, Verdict.WORSE} for row in rows)
-    assert binomtest(false, stores, ALPHA, alternative="greater").pvalue > 0.01, f"{false} of {stores}"
+        called = [row.verdict in {Verdict.BETTER, Verdict.WORSE} for row in rows]
+        false += np.array([*called, any(row.holds for row in rows)])
+    for name, count in zip([*(row.entry.id for row in rows), "any that holds among all"], false.tolist(), strict=True):
+        assert binomtest(count, stores, ALPHA, alternative="greater").pvalue > 0.002, f"{name}: {count} of {stores}"
 
 
 def test_a_better_model_is_found() -> None:
@@ -215,7 +230,7 @@ def test_a_better_model_is_found() -> None:
         made.similarities("good", gold + rng.normal(0, 0.1, N), gold),
         made.predictions("good", rng.random(N) < 0.99),
     ]
-    rows = corrected(differences(made, better, runs_of(made, "plain", rng, gold)))
+    rows = rows_of(differences(made, better, runs_of(made, "plain", rng, gold)))
     assert [row.verdict for row in rows] == [Verdict.BETTER] * 5
     assert all((row.difference.advantage or 0.0) > 0 for row in rows)
 

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import Difference
 from blindspot.studies.compare.costs import Cost, CostKind
 from blindspot.studies.compare.rows import Row
 from blindspot.studies.compare.several import ByPair, front, points, scored, wins
@@ -18,9 +18,9 @@ A, B, C = (Variant(name, "none") for name in "abc")
 
 
 def row(a: Variant, b: Variant, values: tuple[float, float], p: float | None, diagnostic: str = "evalrank") -> Row:
-    one = Difference(
+    one = PairedTest(
         "x", "X", True, (0.0, 1.0), *values, 9, "pairs", "a test", p=p, refusal="" if p is not None else "none",
-        a_interval=Interval(values[0] - 0.1, values[0] + 0.1),
+        a_interval=Interval(values[0] - 0.1, values[0] + 0.1), p_corrected=p,
     )  # fmt: skip
     return Row(run_record(diagnostic, str(a)), run_record(diagnostic, str(b)), one, p)
 

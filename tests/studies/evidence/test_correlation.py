@@ -9,7 +9,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 from scipy import stats
 
-from blindspot.studies.evidence.correlation import Comparison, compare, correlations, in_words, without_each_family
+from blindspot.studies.evidence.correlation import TwoCorrelations, compare, correlations, in_words, without_each_family
 from blindspot.studies.evidence.scores import Measure, ScoreTable
 from blindspot.types import Float64, Variant
 
@@ -141,4 +141,4 @@ def test_what_cannot_be_compared_is_said() -> None:
     found = compare(table, FIRST, TURNED, CR)
     assert found.difference is None
     assert "cannot be compared on CR: only 3 models" in in_words(found)
-    assert isinstance(found, Comparison)
+    assert isinstance(found, TwoCorrelations)

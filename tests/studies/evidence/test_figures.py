@@ -11,7 +11,7 @@ from blindspot.figures.theme import Scheme, looks, styles
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.studies.evidence import figures
-from blindspot.studies.evidence.correlation import Cell, Comparison
+from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.figures import Axis, Column, Line, MapRow, Point, bump_chart, published_map
 from blindspot.studies.evidence.scores import Measure
 from blindspot.types import Variant
@@ -74,7 +74,7 @@ def test_families_keep_their_symbols_when_others_are_left_out() -> None:
 def test_two_evaluators_differ_in_colour_and_symbol() -> None:
     first, second, task = cell("one", "").evaluator, cell("other", "").evaluator, cell("", "cr").task
     apart = Estimate(0.7, Interval(0.5, 0.9), "", Unit.FAMILIES, 12, 12.0)
-    figure = figures.duels([Comparison(first, second, task, 0.9, 0.2, 12, 12, apart)], Scheme.LIGHT)
+    figure = figures.duels([TwoCorrelations(first, second, task, 0.9, 0.2, 12, 12, apart)], Scheme.LIGHT)
     one, other = figure.data
     assert (one.x, other.x) == ((0.9,), (0.2,))
     assert one.marker.symbol != other.marker.symbol

@@ -9,8 +9,8 @@ import pytest
 
 from blindspot.diagnostic import find_diagnostic
 from blindspot.encoders.transformer.word_pieces import bert_uncased
+from blindspot.numerics.statistics.compare import PairedTest, decide
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import Difference
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.findings import among
@@ -27,16 +27,17 @@ Scores = dict[str, float]
 def found_of(monkeypatch: pytest.MonkeyPatch, scores: Scores, p_values: dict[frozenset[str], float | None]) -> list:
     """The findings among runs with these scores, whose pairs have these p-values, 0.001 where none is given."""
 
-    def tested(entry: object, pairs: Sequence[tuple[RunRecord, RunRecord]], repository: object) -> list[Difference]:
+    def tested(entry: object, pairs: Sequence[tuple[RunRecord, RunRecord]], repository: object) -> list[PairedTest]:
         out = []
         for first, second in pairs:
             a, b = first.metrics["mrr"], second.metrics["mrr"]
             p = p_values.get(frozenset({str(first.plan.variant), str(second.plan.variant)}), 0.001)
             ends, why = Interval(a - b - 0.1, a - b + 0.1), "" if p is not None else "too few"
-            out.append(Difference("mrr", "MRR", True, (0, 1), a, b, 40, "groups", "flips", ends, p, why))
+            test = PairedTest("mrr", "MRR", True, (0, 1), a, b, 40, "groups", "flips", ends, p, why)
+            out += decide([test])
         return out
 
-    monkeypatch.setattr(among, "_tested", tested)
+    monkeypatch.setattr(among, "headline_tests", tested)
     runs = [run_record("evalrank", variant, metrics={"mrr": score}) for variant, score in scores.items()]
     return among.findings(ENTRY, runs, Repository.at(None))  # type: ignore[arg-type]
 
@@ -52,12 +53,10 @@ def test_those_without_a_significant_difference_from_the_best_are_named(monkeypa
     assert "0.690" in one.said()
 
 
-def test_holm_decides_which_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """0.02 is significant alone, and not among three."""
+def test_other_models_do_not_change_who_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = {"lsa": 0.7, "minilm": 0.6, "minilm-static": 0.5, "minilm-cls": 0.4}
     near = {frozenset({"lsa~none", f"{other}~none"}): 0.02 for other in ("minilm", "minilm-static", "minilm-cls")}
-    (one,) = found_of(monkeypatch, scores, near)
-    assert len(one.variants) == 4
+    assert found_of(monkeypatch, scores, near) == []
     assert found_of(monkeypatch, {"lsa": 0.7, "minilm": 0.6}, near) == []
 
 
@@ -85,7 +84,7 @@ def test_an_order_is_turned_where_both_differences_are_sure(
 
 
 def test_scores_that_describe_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(among, "_tested", lambda *_: pytest.fail("tested"))
+    monkeypatch.setattr(among, "headline_tests", lambda *_: pytest.fail("tested"))
     runs = [run_record("geometry", variant, metrics={"align": 0.1}) for variant in ("lsa", "minilm")]
     assert among.findings(find_diagnostic("geometry"), runs, Repository.at(None)) == []  # type: ignore[arg-type]
 

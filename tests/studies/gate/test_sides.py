@@ -37,7 +37,7 @@ def runs(module_world: World) -> dict[str, RunRecord]:
 
 
 def test_those_are_all_diagnostics_that_can_be_gated_on() -> None:
-    assert {entry.id for entry in all_diagnostics().values() if entry.item_scores} == set(RUNS)
+    assert {entry.id for entry in all_diagnostics().values() if entry.is_gate} == set(RUNS)
 
 
 @pytest.mark.parametrize("diagnostic", list(RUNS))

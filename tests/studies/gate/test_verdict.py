@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from blindspot.errors import InputError
+from blindspot.numerics.statistics.compare import SHARE, ItemScores
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.runs.comparison import ItemScores
 from blindspot.studies.gate.sides import Recorded
 from blindspot.studies.gate.verdict import SHOWN, Outcome, Verdict, judge
 from blindspot.studies.gate.written import as_junit, as_markdown, error_as_junit
@@ -28,6 +28,13 @@ def side(name: str, values: Float64) -> Recorded:
     return Recorded(name, "retrieval", 1, of, "digest", numbers, {SCORE: float(values.mean())}, {SCORE: values})
 
 
+def scores_of(parts: np.ndarray, texts: list[str]) -> ItemScores:
+    known = Dependence.of_groups(np.arange(len(parts)), Unit.QUERIES)
+    numbers = np.arange(len(parts))
+    value = float(parts.mean())
+    return ItemScores(SCORE, SCORE, value, parts, numbers, known, True, (0.0, 1.0), SHARE, lambda: texts)
+
+
 def judged(
     old: Float64,
     new: Float64,
@@ -36,9 +43,8 @@ def judged(
     easy: Callable[[float], str] = lambda _: "",
     vectors: tuple[Vectors, Vectors] = ((), ()),
 ) -> Verdict:
-    known = Dependence.of_groups(np.arange(len(new)), Unit.QUERIES)
     texts = [f"{text} {number}" for number in range(len(new))]
-    scores = {SCORE: ItemScores(float(new.mean()), new, np.arange(len(new)), texts, known)}
+    scores = {SCORE: scores_of(new, texts)}
     before, after = (
         replace(side(name, of), vectors=seen)
         for name, of, seen in zip(("old", "new"), (old, new), vectors, strict=True)
@@ -140,8 +146,7 @@ def test_undecided_says_what_the_set_could_see_and_what_would_decide() -> None:
     ],
 )
 def test_another_baseline_is_refused(change: dict[str, object]) -> None:
-    known = Dependence.of_groups(np.arange(200), Unit.QUERIES)
-    scores = {SCORE: ItemScores(1.0, RIGHT, np.arange(200), [""] * 200, known)}
+    scores = {SCORE: scores_of(RIGHT, [""] * 200)}
     old = replace(side("old", RIGHT), **change)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"baseline|covers"):
         judge(old, side("new", RIGHT), scores, SCORE, 0.02, 0.05)

@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1.element_tree import Block
 
 from blindspot.datasets.catalog import title_of
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs import pipeline
-from blindspot.runs.comparison import Difference
 from blindspot.runs.requests import EncodeRequest
 from blindspot.store.repository import Repository
 from blindspot.studies.lab.grid import Grid, Reading, Scores, Task, changes, requests, score_cells, stored_runs
@@ -106,7 +106,7 @@ def test_two_models_with_one_setting_in_common_have_no_order_to_keep(open_app: O
 
 @pytest.mark.parametrize(("p", "tried", "verdict"), [(0.01, 1, "; significant"), (0.01, 5, "; not significant")])
 def test_the_largest_of_many_changes_is_corrected_for_their_number(p: float, tried: int, verdict: str) -> None:
-    found = Difference("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), p)
+    found = PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.7, 0.6, 50, "pairs", "bootstrap", Interval(0.02, 0.18), p)
     said = sure(found, tried)
     assert "+0.0200 to +0.1800" in said
     assert verdict in said

@@ -24,7 +24,7 @@ from blindspot.studies.repair import fitting, measuring, task
 from blindspot.studies.repair.examples import Vectors, examples_of, vectors_of
 from blindspot.studies.repair.fitting import Map, Method, Triplets
 from blindspot.studies.repair.measuring import Maps
-from blindspot.studies.repair.results import Ends, Measure, Part, Report, Verdict, answer
+from blindspot.studies.repair.results import Ends, Measure, Part, Report, Worth, answer
 from blindspot.studies.repair.task import RepairTask
 from blindspot.transforms import repairs
 from blindspot.types import CancelToken, no_progress
@@ -134,7 +134,7 @@ def test_labels_by_chance_give_no_gain(made: tuple[World, RepairTask, Report], m
     assert 0.35 < report.held_out.before < 0.65, "about as many as by chance, so that scrambling gains nothing"
     assert not report.gains
     assert not report.held_out.change.is_gain
-    assert report.verdict() is Verdict.NOT_WORTH
+    assert report.verdict() is Worth.NOT_WORTH
     assert ("demo-scored" in report.not_tested) is method.is_of_queries, "its texts do not ask"
 
 
@@ -247,8 +247,8 @@ def test_a_map_that_changes_nothing_rules_out_what_so_many_units_can(made: tuple
     assert not found.may_lose(0.02)
     assert found.may_lose(0.01)
     report = replace(made[2], measures=(found, replace(found, part=Part.KINDS)), moved=0.0, steps=0)
-    assert report.verdict() is Verdict.NOT_WORTH
-    assert answer(report)[0].lower().startswith(Verdict.NOT_WORTH.value)
+    assert report.verdict() is Worth.NOT_WORTH
+    assert answer(report)[0].lower().startswith(Worth.NOT_WORTH.value)
 
 
 def test_ties_share_the_point() -> None:
@@ -299,7 +299,7 @@ def test_a_model_below_chance_gains_from_shuffled_labels_and_that_is_no_gain(
     assert found.change.is_gain, "over doing nothing"
     report = replace(made[2], measures=(found,))
     assert not report.gains
-    assert report.verdict() is Verdict.NOT_WORTH
+    assert report.verdict() is Worth.NOT_WORTH
 
 
 @pytest.mark.trains
@@ -493,22 +493,22 @@ GAIN = measure(Part.HELD_OUT, Ends(0.3, 0.2, 0.4))
 @pytest.mark.parametrize(
     ("measures", "verdict"),
     [
-        ([GAIN, measure(Part.DAMAGE, Ends(-0.001, -0.01, 0.01))], Verdict.WORTH),
-        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.15, -0.05))], Verdict.NOT_WORTH),
-        ([GAIN, measure(Part.KINDS, Ends(-0.1, -0.15, -0.05))], Verdict.NOT_WORTH),
-        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.15, -0.05), counts=False)], Verdict.OPEN),
-        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.25, 0.05), p_corrected=0.3)], Verdict.OPEN),
-        ([GAIN, measure(Part.DAMAGE, Ends(-0.01, None, None, "too few"), p_corrected=None)], Verdict.OPEN),
-        ([GAIN], Verdict.OPEN),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.001, -0.01, 0.01))], Worth.WORTH),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.15, -0.05))], Worth.NOT_WORTH),
+        ([GAIN, measure(Part.KINDS, Ends(-0.1, -0.15, -0.05))], Worth.NOT_WORTH),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.15, -0.05), counts=False)], Worth.OPEN),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.1, -0.25, 0.05), p_corrected=0.3)], Worth.OPEN),
+        ([GAIN, measure(Part.DAMAGE, Ends(-0.01, None, None, "too few"), p_corrected=None)], Worth.OPEN),
+        ([GAIN], Worth.OPEN),
         (
             [measure(Part.HELD_OUT, Ends(0.1, -0.1, 0.3)), measure(Part.DAMAGE, Ends(0.0, -0.001, 0.001))],
-            Verdict.NOT_WORTH,
+            Worth.NOT_WORTH,
         ),
-        ([replace(GAIN, over_random=Ends(0.1, -0.1, 0.3))], Verdict.NOT_WORTH),
-        ([replace(GAIN, over_shuffled=Ends(0.1, -0.1, 0.3))], Verdict.NOT_WORTH),
+        ([replace(GAIN, over_random=Ends(0.1, -0.1, 0.3))], Worth.NOT_WORTH),
+        ([replace(GAIN, over_shuffled=Ends(0.1, -0.1, 0.3))], Worth.NOT_WORTH),
     ],
 )
-def test_the_verdict(made: tuple[World, RepairTask, Report], measures: list[Measure], verdict: Verdict) -> None:
+def test_the_verdict(made: tuple[World, RepairTask, Report], measures: list[Measure], verdict: Worth) -> None:
     report = replace(made[2], measures=tuple(measures))
     assert report.verdict() is verdict
     said = answer(report)
@@ -519,8 +519,8 @@ def test_the_verdict(made: tuple[World, RepairTask, Report], measures: list[Meas
 @pytest.mark.trains
 def test_a_loss_within_the_tolerance_is_none(made: tuple[World, RepairTask, Report]) -> None:
     report = replace(made[2], measures=(GAIN, measure(Part.DAMAGE, Ends(-0.03, -0.04, -0.025))))
-    assert report.verdict(0.02) is Verdict.NOT_WORTH
-    assert report.verdict(0.05) is Verdict.WORTH
+    assert report.verdict(0.02) is Worth.NOT_WORTH
+    assert report.verdict(0.05) is Worth.WORTH
 
 
 @pytest.mark.trains

@@ -10,7 +10,7 @@ import pytest
 from blindspot.encoders.transformer.layers import Edit, Token
 from blindspot.studies.setup_check import demo, reading, stability, vectors
 from blindspot.studies.setup_check.models import Model
-from blindspot.studies.setup_check.results import Result, Verdict
+from blindspot.studies.setup_check.results import Result, State
 from blindspot.studies.setup_check.space import constant_columns, space
 from blindspot.types import Float32, Float64
 from tests.support.tables import each
@@ -55,7 +55,7 @@ SCALES = RNG.uniform(0.5, 2.0, 48)
 )
 def test_other_axes_and_origins_are_named_and_nothing_else(change: Callable[[Float32], Float64], words: str) -> None:
     found = space(np.asarray(change(THEIRS), dtype=np.float32), THEIRS)
-    assert found.verdict is (Verdict.WRONG if words else Verdict.OK)
+    assert found.verdict is (State.WRONG if words else State.OK)
     assert words in f"{found.evidence} {found.advice}"
 
 
@@ -75,7 +75,7 @@ def test_padding_is_zeros_at_one_end(vectors: Float32, zero: int) -> None:
 def test_padding_is_told_from_another_model() -> None:
     padded = np.pad(THEIRS, ((0, 0), (0, 16)))
     assert "16 at one end are zero" in vectors.dimension(padded, THEIRS).evidence
-    assert vectors.dimension(padded, None).verdict is Verdict.LOOK
+    assert vectors.dimension(padded, None).verdict is State.LOOK
     assert "another model" in vectors.dimension(np.tile(THEIRS, 2), THEIRS).advice
 
 
@@ -93,7 +93,7 @@ def test_another_model_and_what_differs_are_told_apart_and_other_checks_named_on
     assert "Something differs" in agreement(similar, set()).evidence
     for explained in (agreement(other, {"pooling"}), agreement(THEIRS[:, AXES], {"space"})):
         assert "The other checks say" in explained.advice
-    assert agreement(THEIRS, set()).verdict is Verdict.OK
+    assert agreement(THEIRS, set()).verdict is State.OK
 
 
 # --- replicas
@@ -108,7 +108,7 @@ def repeated(answer: Callable[[int], Float32]) -> Result:
 @pytest.mark.parametrize("number", range(2, 13))
 def test_one_replica_of_up_to_twelve_that_differs_is_met(number: int) -> None:
     found = repeated(lambda n: THEIRS[1] if n % number == 1 else THEIRS[0])
-    assert found.verdict is Verdict.WRONG
+    assert found.verdict is State.WRONG
     assert "2 different vectors" in found.evidence
     assert "several replicas" in found.evidence
     every = int(str(found.figures["every"]))
@@ -118,10 +118,10 @@ def test_one_replica_of_up_to_twelve_that_differs_is_met(number: int) -> None:
 
 def test_dropout_is_not_called_replicas() -> None:
     found = repeated(lambda _: unit(THEIRS[:1] + 0.05 * RNG.standard_normal((1, 48)))[0])
-    assert found.verdict is Verdict.WRONG
+    assert found.verdict is State.WRONG
     assert "replicas answer" not in found.evidence
     assert "dropout" in found.advice
-    assert repeated(lambda _: THEIRS[0]).verdict is Verdict.OK
+    assert repeated(lambda _: THEIRS[0]).verdict is State.OK
 
 
 # --- the part of a text that is read
@@ -157,9 +157,9 @@ def test_the_part_that_is_read_is_found(
     assert found.words == (words if words is None else pytest.approx(words, abs=1))
     meant = reading.limit_of(reader(lambda words: words[:60]), 300)
     verdict = reading.limit(found, 0, meant).verdict
-    assert verdict is (Verdict.WRONG if name != "beginning" else Verdict.OK)
+    assert verdict is (State.WRONG if name != "beginning" else State.OK)
     assert reading.limit(found, 0, None).verdict is (
-        Verdict.LOOK if name != "beginning" or words == 60 else Verdict.OK  # 60 words are few
+        State.LOOK if name != "beginning" or words == 60 else State.OK  # 60 words are few
     )
 
 

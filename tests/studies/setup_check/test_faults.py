@@ -18,7 +18,7 @@ from blindspot.encoders.transformer.layers import Edit, Reading
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.checking import check
 from blindspot.studies.setup_check.models import Batch, Reference, model_of, reference_of
-from blindspot.studies.setup_check.results import TITLES, Report, Verdict
+from blindspot.studies.setup_check.results import TITLES, Report, State
 from blindspot.types import CancelToken, Float32
 from tests.support.embedding_server import embedding_server
 from tests.support.faulty_models import FAULTS, FROM_SERVERS, HEALTHY, OTHER_FAULTS, MiniLM, Way
@@ -85,8 +85,8 @@ def checked(minilm: MiniLM, shared_settings: Settings) -> Iterator[Checked]:
         yield report
 
 
-def named(report: Report, *verdicts: Verdict) -> set[str]:
-    return {result.check for result in report.results if result.verdict in (verdicts or (Verdict.WRONG, Verdict.LOOK))}
+def named(report: Report, *verdicts: State) -> set[str]:
+    return {result.check for result in report.results if result.verdict in (verdicts or (State.WRONG, State.LOOK))}
 
 
 ALL_FAULTS = {**FAULTS, **OTHER_FAULTS, **FROM_SERVERS}
@@ -98,7 +98,7 @@ ALL_FAULTS = {**FAULTS, **OTHER_FAULTS, **FROM_SERVERS}
 def test_a_fault_is_named(checked: Checked, name: str) -> None:
     way = ALL_FAULTS[name]
     report = checked(way, False)
-    wrong = named(report, Verdict.WRONG)
+    wrong = named(report, State.WRONG)
     assert way.check in (named(report) if way.is_small else wrong)
     assert wrong - CONSEQUENCES <= {way.check} | way.also
     found = next(result for result in report.results if result.check == way.check)
@@ -124,7 +124,7 @@ def test_without_a_reference_it_is_named_if_it_can_be_seen(checked: Checked, nam
 def test_a_healthy_way_raises_no_alarm(checked: Checked, name: str) -> None:
     report = checked(HEALTHY[name], False)
     assert [(r.check, r.evidence) for r in report.results if r.check in named(report)] == []
-    assert named(report, Verdict.UNCHECKED) == {"prefixes"}
+    assert named(report, State.UNCHECKED) == {"prefixes"}
 
 
 @pytest.mark.heavy

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from blindspot.files.writing import write_atomically
-from blindspot.studies.setup_check.results import Report, Result, Verdict
+from blindspot.studies.setup_check.results import Report, Result, State
 from blindspot.studies.setup_check.task import SetupCheck, find, path_of
 from blindspot.ui.resources import jobs
 from tests.conftest import make_settings
@@ -18,8 +18,8 @@ REPORT = Report(
     "minilm-cls",
     "minilm",
     (
-        Result("repeat", Verdict.OK, "Fine.", "", {"most": 0.0}),
-        Result("pooling", Verdict.WRONG, "Fits <b>another</b>.", "Set the pooling.", {"best": "first token"}),
+        Result("repeat", State.OK, "Fine.", "", {"most": 0.0}),
+        Result("pooling", State.WRONG, "Fits <b>another</b>.", "Set the pooling.", {"best": "first token"}),
     ),
     (("<i>a text</i>", "emoji", 0.25),),
     400,

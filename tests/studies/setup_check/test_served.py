@@ -11,7 +11,7 @@ import pytest
 from blindspot.cli.studies import check as command
 from blindspot.settings import Settings
 from blindspot.studies.setup_check import task
-from blindspot.studies.setup_check.results import Verdict
+from blindspot.studies.setup_check.results import State
 from blindspot.studies.setup_check.task import SetupCheck, find, make
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support.commands import Command
@@ -74,7 +74,7 @@ def test_a_server_that_refuses_long_texts_is_checked_with_shorter_ones(environme
     limit = next(result for result in report.results if result.check == "limit")
     assert 130 <= limit.figures["tried"] <= 150
     assert "150 words" in limit.figures["refused"]
-    assert report.of(Verdict.WRONG) == ()
+    assert report.of(State.WRONG) == ()
 
 
 @pytest.mark.server

@@ -12,10 +12,12 @@ import pytest
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import versus
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA, holm
+from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.tolerance import drop
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.size import judged as study
 from blindspot.studies.size.grid import Setting, grid_of
@@ -42,18 +44,17 @@ def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, Judged]) ->
     assert found.full.setting.chain == "none"
     assert [cell.value for cell in found.cells] == [pytest.approx(cell.run.metrics["mrr"]) for cell in found.cells]
     smaller = found.cells[1:]
-    tests = versus.difference([(cell.run, found.full.run) for cell in smaller], world.repository)
+    tests = headline_tests(found.entry, [(cell.run, found.full.run) for cell in smaller], world.repository)
     assert [cell.difference for cell in smaller] == tests
-    p = np.array([one.p for one in tests], dtype=np.float64)
-    assert [cell.p_corrected for cell in smaller] == pytest.approx(holm(p).tolist())
+    assert [cell.p_corrected for cell in smaller] == [test.p_corrected for test in tests]
     assert any(cell.is_worse for cell in smaller), "8 bits are too few"
 
 
 def test_lost_items_and_bounds_by_a_loop(made: tuple[World, Judged]) -> None:
     world, found = made
-    full = versus.item_scores(found.full.run, world.repository)["mrr"]
+    (full,) = (scores["mrr"] for scores in versus.item_scores([found.full.run], world.repository))
     for place, cell in enumerate(found.cells[1:], 1):
-        own = versus.item_scores(cell.run, world.repository)["mrr"]
+        (own,) = (scores["mrr"] for scores in versus.item_scores([cell.run], world.repository))
         lost = sum(b < a - 1e-9 for a, b in zip(full.parts, own.parts, strict=True))
         won = sum(b > a + 1e-9 for a, b in zip(full.parts, own.parts, strict=True))
         n = len(full.parts)
@@ -101,11 +102,11 @@ def test_the_answer_names_the_smallest_and_what_it_loses(made: tuple[World, Judg
 
 def cell(size: int, value: float, p: float | None, full: float = 0.8) -> Cell:
     """A setting of ``size`` bytes, made up."""
-    difference = replace(DIFFERENCE, a=value, b=full)
-    return Cell(Setting(size, "int8", f"truncate:{size}+int8"), RUN, value, None, difference, p)
+    difference = replace(DIFFERENCE, a=value, b=full, p_corrected=p)
+    return Cell(Setting(size, "int8", f"truncate:{size}+int8"), RUN, value, None, difference)
 
 
-DIFFERENCE = versus.Difference("mrr", "MRR", True, (0.0, 1.0), 0.0, 0.0, 9, "groups", "t", p=1.0)
+DIFFERENCE = PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.0, 0.0, 9, "groups", "t", p=1.0)
 RUN: RunRecord = None  # type: ignore[assignment]  # not looked at
 
 

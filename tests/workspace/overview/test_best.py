@@ -1,4 +1,4 @@
-"""The best of several runs: who is significantly worse, after Holm by hand; intervals as the diagnostic gives them."""
+"""The best of several runs: who is significantly worse; intervals as the diagnostic gives them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,25 @@ from typing import Any, cast
 import pytest
 
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.numerics.statistics.compare import PairedTest, decide
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import Difference
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
+from blindspot.workspace.overview import best
 from blindspot.workspace.overview.best import Best, best_of, verdict
 from tests.support.finding_runs import run_record
 
 P: dict[str, float] = {}  # by variant, of the made-up test against the best
 
 
-def made_up(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    def one(a: RunRecord, b: RunRecord) -> Difference:
-        first, other = (run.metrics["accuracy"] for run in (a, b))
+def made_up(
+    entry: DiagnosticEntry, pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository
+) -> list[PairedTest]:
+    def one(a: RunRecord, b: RunRecord) -> PairedTest:
+        first, other = (run.metrics[entry.headline] for run in (a, b))
         p = P.get(str(b.plan.variant))
         near = [Interval(value - 0.05, value + 0.05) for value in (first, other)]
-        return Difference(
+        return PairedTest(
             *("accuracy", "accuracy", True, (0.0, 1.0), first, other, 100, "examples", "made up"),
             p=p,
             refusal="" if p is not None else "none in common",
@@ -32,10 +35,17 @@ def made_up(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository
             b_interval=near[1],
         )
 
-    return [one(*pair) for pair in pairs]
+    return [decide([one(*pair)])[0] for pair in pairs]
 
 
-ENTRY = replace(find_diagnostic("transfer"), difference=f"{__name__}.made_up")
+ENTRY = find_diagnostic("transfer")
+
+
+@pytest.fixture(autouse=True)
+def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(best, "headline_tests", made_up)
+
+
 ACCURACY = {"a~none": 0.9, "b~none": 0.85, "c~none": 0.8, "d~none": 0.6}
 
 
@@ -67,12 +77,11 @@ def names(found: Sequence[RunRecord] | None) -> list[str] | None:
     ("p", "alike"),
     [
         ({"b~none": 0.001, "c~none": 0.001, "d~none": 0.001}, []),
-        ({"b~none": 0.04, "c~none": 0.04, "d~none": 0.001}, ["b", "c"]),  # 0.08 and 0.08 after Holm
-        ({"b~none": 0.04, "c~none": 0.02, "d~none": 0.001}, []),  # 0.04 and 0.04
+        ({"b~none": 0.04, "c~none": 0.04, "d~none": 0.001}, []),  # other models do not change it
         ({"b~none": 0.06, "c~none": 0.001, "d~none": 0.001}, ["b"]),
     ],
 )
-def test_who_is_as_good_is_decided_after_holm_over_the_others(p: dict[str, float], alike: list[str]) -> None:
+def test_who_has_no_significant_difference_from_the_best(p: dict[str, float], alike: list[str]) -> None:
     found = found_with(p)
     assert names(found.alike) == alike
     said = verdict(found)
@@ -100,8 +109,7 @@ def test_without_a_test_nothing_is_called_significant() -> None:
     rows_gone = best_of(ENTRY, runs(), cast("Repository", Rows([runs()[0].run_id])), None)
     assert (rows_gone.alike, dict(rows_gone.intervals)) == (None, {})
     assert "not tested" in verdict(rows_gone)
-    untested = found_with({}, replace(ENTRY, difference=""))
-    assert untested.alike is None
+    assert found_with({}).alike is None
 
 
 def test_runs_on_other_items_are_not_tested() -> None:
@@ -119,7 +127,7 @@ def test_one_model_alone_has_nothing_to_be_compared_with() -> None:
 
 
 def test_a_score_that_only_describes_ranks_nobody() -> None:
-    entry = replace(find_diagnostic("geometry"), difference="")
+    entry = find_diagnostic("geometry")
     records = [run_record("geometry", name, metrics={"align": 0.2}) for name in ("a~none", "b~none")]
     said = verdict(best_of(entry, records, cast("Repository", Rows()), None))
     assert "lowest" in said

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from blindspot.benchmarks import app_store
-from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import Leaderboard
 from blindspot.store.repository import Repository
 from blindspot.types import no_progress
@@ -80,7 +81,7 @@ def test_the_first_sentence_has_the_best_score_and_its_interval(open_app: OpenAp
     runs = [r for r in repository.runs(diagnostic="evalrank", dataset="demo-pairs") if r.plan.params == picked]
     best = max(runs, key=lambda run: run.metrics["mrr"])
     pairs = [(best, run) for run in runs if run is not best]
-    interval = named_function(find_diagnostic("evalrank").difference)(pairs, repository)[0].a_interval
+    interval = headline_tests(find_diagnostic("evalrank"), pairs, repository)[0].a_interval
     repository.database.close()
     said = next(part.value for part in app.markdown if best.plan.variant.label in part.value)
     assert f"{best.metrics['mrr']:.3f} (95% CI {interval.low:.3f} to {interval.high:.3f})" in said

@@ -13,7 +13,8 @@ from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
-from blindspot.diagnostics.evalrank.uncertainty import Difference, Sample, Verdict
+from blindspot.diagnostics.evalrank.uncertainty import FILTERED, Difference, Sample
+from blindspot.numerics.statistics.compare import MAIN, Verdict
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.p_values import p_in_cell
@@ -21,7 +22,7 @@ from blindspot.numerics.statistics.resampling import FLIPS
 from blindspot.store.records import RunRecord
 from blindspot.texts import percent
 from blindspot.ui import headline
-from blindspot.ui.headline import Rival, in_percent
+from blindspot.ui.headline import in_percent
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import Keys, cached, repository
 
@@ -127,18 +128,8 @@ def show_headline(shown: EvalRankView, found: Sequence[Sample]) -> None:
         f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{percent(estimate.value, 1)}** "
         f"of {len(own.queries):,} pairs{interval}"
     )
-    labels = {run.run_id: run.plan.variant.label for run in runs}
-    others = against(own, runs[0].run_id, (name,)) if len(found) == 1 else ()
-    rivals = [
-        Rival(
-            labels[d.contrast.run_id],
-            percent(own.value(d.contrast.run_id, name), 1),
-            d.value > 0,
-            d.p_corrected,
-            headline.difference_in_words(d.interval, ".1%"),
-        )
-        for d in others
-    ]
+    family = FILTERED if shown.filtered else MAIN
+    rivals = headline.rivals(shown.entry, runs, ".1%", name, family)
     headline.show(headline.in_words(said, rivals, "more", "fewer"))
 
 
@@ -170,12 +161,11 @@ def show_versus(shown: EvalRankView) -> None:
         figure = difference_forest(of_scores, baseline.plan.variant, shown.styles, shown.scheme)
         st.plotly_chart(figure, key="forest")
     _table(rows)
-    tests = sum(d.p_value is not None for d in differences)
     st.caption(
         f"Differences are model minus {as_text(baseline.plan.variant.label)}; for ranks, lower is better. p: "
-        f"{_test(found[0])}; corrected after Holm for the {tests} tests shown. Significant: corrected p < {ALPHA:g}. "
-        "Detectable: the smallest difference that this test would find with 80% probability. The median rank is not "
-        "tested, since the test compares means."
+        f"{_test(found[0])}; corrected after Holm for MRR and Hits@1 of two models, and for their further scores. "
+        f"Significant: corrected p < {ALPHA:g}. Detectable: the smallest difference that this test would find with 80% "
+        "probability. The median rank is not tested, since the test compares means."
     )
     st.caption(numbers.method_in_words(found[0]))
 
@@ -232,7 +222,7 @@ def _rows(differences: Sequence[Difference], runs: Mapping[str, RunRecord], name
 
 
 def _verdict(difference: Difference) -> str:
-    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ ", Verdict.SAME: "= "}
+    mark = {Verdict.BETTER: "▲ ", Verdict.WORSE: "▼ "}
     return mark.get(difference.verdict, "") + difference.verdict.value
 
 
@@ -253,7 +243,9 @@ def _table(rows: pd.DataFrame) -> None:
                 "95% CI", width=130, help="Of this difference alone; the verdict comes from the test"
             ),
             "p": column.TextColumn(width=55, help="Sign-flip test, two-sided"),
-            "p corrected": column.TextColumn("p, Holm", width=65, help="After Holm, for all tests in this table"),
+            "p corrected": column.TextColumn(
+                "p, Holm", width=65, help="After Holm, for MRR and Hits@1, and for the others"
+            ),
             "smallest": column.TextColumn(
                 "detectable", width=80, help="The smallest difference that this test would find with 80% probability"
             ),

@@ -13,7 +13,7 @@ from blindspot.diagnostics.evalrank.figures.what_if import change_bars, rank_sca
 from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
 from blindspot.diagnostics.evalrank.page.shown import EvalRankView, button_for
 from blindspot.diagnostics.evalrank.pairs import around_mate
-from blindspot.diagnostics.evalrank.what_if import Basis, Comparison, WhatIf
+from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.pairs import Dependence
@@ -183,7 +183,7 @@ _SCORE_COLUMNS = {name: st.column_config.NumberColumn(format="%.4f") for name in
 }
 
 
-def _score_table(found: Comparison) -> pd.DataFrame:
+def _score_table(found: Change) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {
@@ -198,7 +198,7 @@ def _score_table(found: Comparison) -> pd.DataFrame:
     )
 
 
-def _independent(found: Comparison) -> str:
+def _independent(found: Change) -> str:
     """What the intervals treat as independent, or why there are none."""
     known = Dependence.of(found.queries, found.mates)
     return f"No interval here: {known.refusal}." if known.refusal else f"From {known.independent}."
@@ -218,7 +218,7 @@ def _on_all_pairs(base: Basis, shown: EvalRankView, transform: str, metric: Simi
     button_for("Compute it on all pairs", base.run, transform, params, key="if_run", support=plan.support)
 
 
-def _most_changed(base: Basis, found: Comparison) -> None:
+def _most_changed(base: Basis, found: Change) -> None:
     """The pairs whose matches move farthest; a row opens the pair below."""
     frame = base.pairs.iloc[base.sample][["item_no", "query", "mate"]].reset_index(drop=True)
     frame.insert(1, "before", found.before.shown)

@@ -76,18 +76,18 @@ def f1(sums: Int64 | Float64) -> Float64:
     return np.asarray(np.divide(right, both, out=np.full(both.shape, np.nan), where=both > 0))
 
 
-def of_sentences(sums: Int64) -> Float64:
+def of_sentences(sums: Int64 | Float64) -> Float64:
     """F1 of single sentences ``[s]``; 1 where rightly no phrase is found."""
     own = f1(sums)
     return np.where(np.isnan(own), 1.0, own)
 
 
-def estimate_of(sums: Int64) -> Estimate:
+def estimate_of(sums: Int64 | Float64) -> Estimate:
     """F1 of sentences' counts ``[s, 3]``, with its interval."""
     return _estimate(float(f1(sums.sum(axis=0))), f1(bootstrap_sums(sums.astype(np.float64))), len(sums))
 
 
-def difference_of(first: Int64, second: Int64) -> tuple[Estimate, float]:
+def difference_of(first: Int64 | Float64, second: Int64 | Float64) -> tuple[Estimate, float]:
     """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value."""
     both = np.concatenate([first, second], axis=1).astype(np.float64)
 

@@ -1,43 +1,64 @@
-"""A against B: the paired difference of F1 over the same sentences, and the sentences that one of them tags better."""
+"""What each sentence has in F1, and the sentences that one of two runs tags better."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from blindspot.diagnostics.words.chunking.answers import address, answers, as_found, sums_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
-from blindspot.diagnostics.words.chunking.scoring import difference_of, estimate_of, of_sentences
-from blindspot.runs.comparison import Change, Changes, Difference, largest
+from blindspot.diagnostics.words.chunking.scoring import difference_of, estimate_of, f1, of_sentences
+from blindspot.numerics.statistics.compare import ItemScores, Mean
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
+from blindspot.types import Float64
 
 
-def difference(pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository) -> list[Difference]:
-    """See ``blindspot.runs.comparison.DifferencesOf``."""
-    rows = answers(list(dict.fromkeys(run.run_id for pair in pairs for run in pair)), repository)
-    found = []
-    for a, b in pairs:
-        one, other = (sums_of(rows[run.run_id]) for run in (a, b))  # of the same tested sentences
-        estimate, p = difference_of(one, other)
-        apart = of_sentences(one) - of_sentences(other)
-        found.append(
-            Difference.of(
-                ENTRY,
-                ENTRY.headline,
-                "F1 of phrases",
-                estimate_of(one),
-                estimate_of(other),
-                estimate,
-                p,
-                "approximate randomization over sentences",
-                wins=int(np.count_nonzero(apart > 0)),
-                losses=int(np.count_nonzero(apart < 0)),
-                address=address(a),
-            )
+@dataclass(frozen=True)
+class F1(Mean):
+    """F1 of all phrases from each sentence's counts ``[s, 3]``; a bootstrap, and approximate randomization."""
+
+    def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - it is that of the parts
+        return float(f1(parts.sum(axis=0)))
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        return estimate_of(scores.parts)
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        return difference_of(a.parts, b.parts)[0]
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return np.array([difference_of(a.parts, b.parts)[1] for a, b in of])
+
+    def gain(self, a: ItemScores, b: ItemScores) -> Float64:
+        return np.asarray(of_sentences(a.parts) - of_sentences(b.parts))
+
+    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+        return "approximate randomization over sentences"
+
+
+def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a tested sentence."""
+    rows = answers([run.run_id for run in runs], repository)
+    first = rows[runs[0].run_id]
+    known = Dependence.of_groups(np.arange(len(first)), Unit.SENTENCES)
+
+    def score(run: RunRecord) -> ItemScores:
+        own = rows[run.run_id]
+        sums, numbers = sums_of(own).astype(np.float64), own.index.to_numpy(dtype=np.int64)
+        of = known if len(numbers) == len(first) else Dependence.of_groups(np.arange(len(own)), Unit.SENTENCES)
+        value, name = float(f1(sums.sum(axis=0))), ENTRY.headline
+        return scores(
+            ENTRY, name, "F1 of phrases", sums, numbers, of, own["sentence"].tolist, value=value, statistic=F1()
         )
-    return found
+
+    return [{ENTRY.headline: score(run)} for run in runs]
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:

@@ -12,6 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
+from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
@@ -20,7 +21,7 @@ from blindspot.studies.compare.costs import CostKind, written
 from blindspot.studies.compare.page import items, missing, several
 from blindspot.studies.compare.page.reading import compared, costs_of
 from blindspot.studies.compare.page.shown import CompareView
-from blindspot.studies.compare.rows import Row, Verdict, headline, legend, method_in_words
+from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
 from blindspot.studies.report.page import report_buttons
 from blindspot.texts import with_minus
 from blindspot.types import Variant
@@ -163,9 +164,9 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "difference": with_minus(f"{one.value:+.4f}"),
         "95% interval": "–" if one.interval is None else with_minus(f"{one.interval:+.4f}"),
         "independent observations": f"{one.n:,} {one.unit}",
-        "p (Holm)": p_in_cell(row.p_corrected, one.p),
+        "p (Holm)": p_in_cell(row.difference.p_corrected, one.p),
         "A is": verdict,
-        "test": one.test if row.p_corrected is not None else f"none: {one.refusal}",
+        "test": one.test if row.difference.p_corrected is not None else f"none: {one.refusal}",
     }
 
 

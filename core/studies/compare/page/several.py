@@ -10,7 +10,7 @@ from blindspot.studies.compare import figures
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.page.reading import costs_of, of_several
 from blindspot.studies.compare.page.shown import CompareView
-from blindspot.studies.compare.rows import MOST_VARIANTS
+from blindspot.studies.compare.rows import MOST_VARIANTS, holding_in_words
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
 from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
@@ -29,11 +29,10 @@ def show(shown: CompareView) -> None:
     if len(shown.among) > len(variants):
         st.caption(f"{len(variants)} of {len(shown.among)} models; pick up to {MOST_VARIANTS} to choose others.")
     st.plotly_chart(figures.wins_matrix(wins(by_pair, variants), names, shown.scheme), key="wins")
-    tests = sum(row.p_corrected is not None for rows in by_pair.values() for row in rows)
+    significant = [row for rows in by_pair.values() for row in rows if row.is_significant]
     st.caption(
         "3 : 1 means that the row's model is significantly better than the column's on three scores and worse on one. "
-        f"Holm-corrected for all {tests:,} tests in this table, so fewer differences are significant than between two "
-        "models alone."
+        f"{holding_in_words(significant)}"
     )
     _pareto(by_pair, variants, shown)
 

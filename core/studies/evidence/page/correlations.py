@@ -14,7 +14,7 @@ from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES, one_of
 from blindspot.runs.findings.parts import ci, in_words, number
 from blindspot.studies.evidence import correlation, figures
-from blindspot.studies.evidence.correlation import Cell, Comparison, compare, correlations, without_each_family
+from blindspot.studies.evidence.correlation import Cell, TwoCorrelations, compare, correlations, without_each_family
 from blindspot.studies.evidence.figures import Axis, Point
 from blindspot.studies.evidence.page.choices import EvidenceView, choose, fullest
 from blindspot.studies.evidence.scores import Measure, ScoreTable
@@ -306,11 +306,11 @@ def two_evaluators(shown: EvidenceView) -> None:
 
 
 @cached(16, "Comparing …", keys=_BY_DIGEST)
-def _compared(table: ScoreTable, first: Measure, second: Measure) -> tuple[Comparison, ...]:
+def _compared(table: ScoreTable, first: Measure, second: Measure) -> tuple[TwoCorrelations, ...]:
     return tuple(compare(table, first, second, task) for task in table.tasks)
 
 
-def _comparison_rows(found: Sequence[Comparison]) -> pd.DataFrame:
+def _comparison_rows(found: Sequence[TwoCorrelations]) -> pd.DataFrame:
     rows = [
         {
             "task": c.task.label,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import find_diagnostic, named_function
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.figures.grids import written
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.runs.comparison import Difference
+from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings.parts import number
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
@@ -48,7 +49,7 @@ def _largest(shown: LabView) -> str:
     return f"{lead} Largest change of each:\n\n" + "\n".join(f"- {line}" for line in lines)
 
 
-def _line(one: Change, tested: Difference | None, tried: int) -> str:
+def _line(one: Change, tested: PairedTest | None, tried: int) -> str:
     reading, before, after = one.reading, *(run.metrics[one.reading.score] for run in (one.plain, one.run))
     what = f"{as_text(reading.name)}, {as_text(title_of(reading.task.dataset))}"
     if before == after:
@@ -66,12 +67,12 @@ def _setting(change: Change) -> str:
     return " with ".join(parts)
 
 
-def is_significant(tested: Difference | None, tried: int) -> bool:
+def is_significant(tested: PairedTest | None, tried: int) -> bool:
     """Whether a change is, after correction (Bonferroni) for ``tried`` ones."""
     return tested is not None and tested.p is not None and min(1.0, tested.p * tried) < ALPHA
 
 
-def sure(tested: Difference | None, tried: int) -> str:
+def sure(tested: PairedTest | None, tried: int) -> str:
     """Interval and test of a change that was chosen among ``tried`` ones."""
     if tested is None or tested.interval is None:
         return f"not tested{f': {tested.refusal}' if tested is not None and tested.refusal else ''}"
@@ -84,7 +85,7 @@ def sure(tested: Difference | None, tried: int) -> str:
     return f"{interval}; {verdict}{among}"
 
 
-def _tested(one: Change) -> Difference | None:
+def _tested(one: Change) -> PairedTest | None:
     run, plain = one.run, one.plain
     if one.reading.score != one.reading.task.entry.headline or run.plan.support_digest != plain.plan.support_digest:
         return None
@@ -92,12 +93,10 @@ def _tested(one: Change) -> Difference | None:
 
 
 @cached(64, "Testing the largest change …")
-def _difference(run: RunRecord, plain: RunRecord) -> Difference | None:
+def _difference(run: RunRecord, plain: RunRecord) -> PairedTest | None:
     entry = find_diagnostic(run.plan.diagnostic)
-    if not entry.difference:
-        return None
     try:
-        (found,) = named_function(entry.difference)([(run, plain)], repository())
+        (found,) = headline_tests(entry, [(run, plain)], repository())
     except InputError:  # their items do not compare
         return None
     return None if math.isnan(found.value) else found

@@ -12,7 +12,7 @@ from blindspot.figures import grids
 from blindspot.numerics.statistics import rankings
 from blindspot.studies.lab.grid import Reading, Scores
 from blindspot.studies.lab.page.progress import LabView
-from blindspot.studies.lab.verdicts import Effect, Knob, Verdict, effects, in_words, verdicts
+from blindspot.studies.lab.verdicts import Effect, Knob, Order, effects, in_words, verdicts
 from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets.choices import one_of
@@ -184,7 +184,7 @@ def by_pair(shown: LabView) -> None:
     )
     left, right = st.columns(2)
     about = "stable: one model is never behind. depends: each is ahead somewhere."
-    which = one_of("Verdict", ("all", "stable", "depends"), "lab_verdict", about, place=left)
+    which = one_of("Order", ("all", "stable", "depends"), "lab_verdict", about, place=left)
     knobs = right.pills(
         "Depends on",
         [str(knob) for knob in Knob],
@@ -208,7 +208,7 @@ def by_pair(shown: LabView) -> None:
     )
 
 
-def _keeps(verdict: Verdict, which: str, knobs: Sequence[str]) -> bool:
+def _keeps(verdict: Order, which: str, knobs: Sequence[str]) -> bool:
     if which == "stable" and not verdict.is_stable:
         return False
     if which == "depends" and (verdict.is_stable or verdict.is_tied):

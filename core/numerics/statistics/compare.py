@@ -1,0 +1,426 @@
+"""One comparison: what each item has in the scores of two runs, the paired test of their difference, and the verdict.
+
+``ItemScores`` are a run's score item by item, with what is independent among the items. ``compare`` makes a
+``PairedTest`` of two of them: difference, interval, p-value, wins and losses. ``decide`` corrects the p-values of one
+family of tests after Holm; a ``Verdict`` follows from the corrected p-value alone.
+
+A family is the main scores of one diagnostic on one dataset for one pair of models. So a verdict is the same wherever
+it is shown, whatever else is stored or shown beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from blindspot.numerics.statistics import pairs
+from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
+from blindspot.types import Float64, Int64
+
+MAIN = "main"  # family of the scores that a diagnostic is about
+OTHERS = "others"  # scores that are shown without a test
+
+
+class Verdict(StrEnum):
+    """Of A, by the corrected p-value of its difference from B."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    ALIKE = "no significant difference"
+    UNTESTED = "not tested"
+
+
+class Statistic(Protocol):
+    """What a score is of its items, and how two are told apart."""
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        """The score with its interval."""
+        ...
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        """A less B over the same items, with the interval of this difference alone."""
+        ...
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        """Two-sided p-values ``[k]`` of k differences over the same items; NaN without a test."""
+        ...
+
+    def test(self, known: Dependence, units: str) -> str:
+        """The test in words."""
+        ...
+
+    def gain(self, a: ItemScores, b: ItemScores) -> Float64:
+        """By item how much more A has than B, ``[m]``; 0 of what is no score of an item."""
+        ...
+
+    def value(self, parts: Float64, before: float) -> float:
+        """The score of some of the items, whose value over all was ``before``."""
+        ...
+
+    def among(self, places: Int64) -> Statistic:
+        """Of the items at these places alone."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ItemScores:
+    """A score of a run, and what each item has in it; items are pairs, queries, originals, examples or words.
+
+    Attributes:
+        score: name of the metric; ``label``: for people.
+        value: the score.
+        parts: ``[m]``, values whose mean is the score or, where it is no mean (``is_mean``), their influences on it;
+            of F1 ``[m, 3]``, counts.
+        numbers: ``[m]`` of the items in the dataset, ascending.
+        read_texts: reads ``[m]``, an item in one line.
+        known: which items are independent; ``units``: what these are, where that says more than ``known.unit``.
+        higher_is_better: None where neither more nor less is.
+        range: lowest and highest possible value of the score.
+        statistic: how two are compared.
+        family: scores whose tests are corrected together; of ``OTHERS`` none is tested.
+    """
+
+    score: str
+    label: str
+    value: float
+    parts: Float64
+    numbers: Int64
+    known: Dependence
+    higher_is_better: bool | None
+    range: tuple[float, float]
+    statistic: Statistic
+    read_texts: Callable[[], Sequence[str]]
+    units: str = ""
+    family: str = MAIN
+
+    @property
+    def is_mean(self) -> bool:
+        return not isinstance(self.statistic, Correlation)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        return self.read_texts()
+
+    @cached_property
+    def estimate(self) -> Estimate:
+        """The score with its 95% interval."""
+        return self.statistic.estimate(self)
+
+    @property
+    def unit(self) -> str:
+        """What is independent, in the plural."""
+        return self.units or self.known.unit.value
+
+    def among(self, numbers: Int64) -> ItemScores:
+        """On some of the items."""
+        if np.array_equal(numbers, self.numbers):
+            return self
+        places = np.searchsorted(self.numbers, numbers)
+        parts, texts = self.parts[places], self.texts
+        value = self.statistic.value(parts, self.value)
+        return replace(
+            self,
+            value=value,
+            parts=parts,
+            numbers=numbers,
+            known=self.known.of_some(places),
+            statistic=self.statistic.among(places),
+            read_texts=lambda: [texts[place] for place in places.tolist()],
+        )
+
+
+# --- kinds of score
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a value of each item; sign flips of whole groups, or Student's t of the dyadic-robust error.
+
+    Attributes:
+        most: the most that an item can differ by, 1 of a share.
+    """
+
+    most: float = 1.0
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        if self.most == 1.0:
+            return pairs.share(scores.parts, scores.known)
+        return pairs.difference(scores.parts, np.zeros(len(scores.parts)), scores.known, self.most)
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        return pairs.difference(a.parts, b.parts, a.known, self.most)
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return pairs.p_values(np.column_stack([a.parts - b.parts for a, b in of]), of[0][0].known, self.most)
+
+    def test(self, known: Dependence, units: str) -> str:
+        return "t of the dyadic-robust standard error" if known.unit is Unit.TEXTS else f"sign flips of {units}"
+
+    def gain(self, a: ItemScores, b: ItemScores) -> Float64:
+        return a.parts - b.parts
+
+    def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - it is that of the parts
+        return float(parts.mean())
+
+    def among(self, places: Int64) -> Statistic:  # noqa: ARG002 - it holds nothing of the items
+        return self
+
+
+SHARE = Mean()
+
+
+@dataclass(frozen=True)
+class Unbounded(Mean):
+    """The mean of a value that is small as a rule and may be as large as it likes, so that intervals stop at ``most``
+    and tests at nothing."""
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return pairs.p_values(np.column_stack([a.parts - b.parts for a, b in of]), of[0][0].known, np.inf)
+
+
+@dataclass(frozen=True)
+class MeanRank(Unbounded):
+    """The mean of ranks: not tested with few groups, of which a single rank can outweigh all others."""
+
+    most: float = np.inf
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        return pairs.mean_rank(scores.parts, scores.known)
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        p = super().p_values(of)
+        known = of[0][0].known
+        if known.unit is Unit.COMPONENTS and known.units < FEWEST_UNBOUNDED:
+            p[[bool((a.parts != b.parts).any()) for a, b in of]] = np.nan
+        return p
+
+
+@dataclass(frozen=True)
+class Outcomes(Mean):
+    """A share of items that are right or wrong: McNemar's exact test, or sign flips where items share a unit."""
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return np.array([pairs.mcnemar_by_units(a.parts, b.parts, a.known).p_value for a, b in of])
+
+    def test(self, known: Dependence, units: str) -> str:
+        return "McNemar's exact test" if known.is_of_singles else f"sign flips of {units}"
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A correlation over pairs, whose ``parts`` are each pair's influence on it."""
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        return pairs.correlation(scores.value, scores.parts, scores.known)
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        return pairs.change(a.value - b.value, a.parts - b.parts, a.known)
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return np.array([pairs.p_of_change(a.value - b.value, a.parts - b.parts, a.known) for a, b in of])
+
+    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002 - the method names them
+        return f"t of the paired difference of correlations, {known.method}"
+
+    def gain(self, a: ItemScores, b: ItemScores) -> Float64:
+        return np.zeros_like(a.parts - b.parts)
+
+    def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - influences do not tell it
+        return before
+
+    def among(self, places: Int64) -> Statistic:  # noqa: ARG002 - it holds nothing of the items
+        return self
+
+
+@dataclass(frozen=True)
+class Untested(Mean):
+    """A share of items that depend on one another in a way that no test here allows for; ``why`` says which."""
+
+    why: str = ""
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        return self._refused(scores.value, scores)
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        return self._refused(a.value - b.value, a)
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return np.full(len(of), np.nan)
+
+    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+        return "none"
+
+    def _refused(self, value: float, scores: ItemScores) -> Estimate:
+        known = scores.known
+        return Estimate(value, None, "none", known.unit, known.units, known.effective, self.why)
+
+
+# --- tests and verdicts
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """A score of run A less that of run B, over the items that both evaluated.
+
+    Scores of different scales compare by ``advantage``: the difference as a share of the range that the score can take
+    (0 to 1 for an accuracy, -1 to 1 for a correlation, 0 to 4 for a squared distance), positive where A is better.
+
+    Attributes:
+        score: name of the metric; ``label``: for people.
+        higher_is_better: None where neither more nor less is.
+        range: lowest and highest possible value of the score.
+        n: number of independent things that the test rests on; ``unit``: what these are, in the plural.
+        test: in words.
+        interval: 95% interval of ``a - b`` in the score's own units; None where there is none.
+        p: two-sided, uncorrected; None where there is no test. ``p_corrected``: after Holm, in its family.
+        refusal: why the test or the interval is missing; "" where both are there.
+        wins, losses: items that A, or B, does better on.
+        a_interval, b_interval: 95% intervals of the two scores themselves, where there are any.
+        address: query parameters that open the two side by side on the diagnostic's page, besides dataset and variants.
+
+    Raises:
+        ValueError: p is no probability, or missing without a reason.
+    """
+
+    score: str
+    label: str
+    higher_is_better: bool | None
+    range: tuple[float, float]
+    a: float
+    b: float
+    n: int
+    unit: str
+    test: str
+    interval: Interval | None = None
+    p: float | None = None
+    refusal: str = ""
+    wins: int = 0
+    losses: int = 0
+    a_interval: Interval | None = None
+    b_interval: Interval | None = None
+    address: Mapping[str, str] = field(default_factory=dict)
+    p_corrected: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.p is None and not self.refusal:
+            raise ValueError(f"{self.score} is not tested, and gives no reason")
+        if self.p is not None and not 0.0 <= self.p <= 1.0:
+            raise ValueError(f"p of {self.score} is {self.p}")
+
+    @property
+    def value(self) -> float:
+        return self.a - self.b
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 where less is, 0 where neither."""
+        return {True: 1, False: -1, None: 0}[self.higher_is_better]
+
+    @property
+    def advantage(self) -> float | None:
+        """Of A over B, from -1 to 1: the difference as a share of the score's range; None where neither is better, or
+        the score has no highest value."""
+        return self._share(self.value) if self._has_scale else None
+
+    @property
+    def _has_scale(self) -> bool:
+        return self.higher_is_better is not None and math.isfinite(self.range[1] - self.range[0])
+
+    @property
+    def advantage_interval(self) -> Interval | None:
+        """The interval of ``advantage``."""
+        if self.interval is None or not self._has_scale:
+            return None
+        ends = sorted((self._share(self.interval.low), self._share(self.interval.high)))
+        return Interval(*ends)
+
+    def _share(self, value: float) -> float:
+        return self.sign * value / (self.range[1] - self.range[0]) + 0.0  # no -0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Of A: the corrected p-value alone decides."""
+        if self.p_corrected is None or self.higher_is_better is None:
+            return Verdict.UNTESTED
+        if self.p_corrected >= ALPHA:
+            return Verdict.ALIKE
+        return Verdict.BETTER if self.sign * self.value > 0 else Verdict.WORSE
+
+
+def after_holm(p: Float64) -> Float64:
+    """p-values ``[k]`` corrected for all that there are, after Holm; NaN, where there is no test, stays."""
+    out = np.array(p, dtype=np.float64)
+    tested = ~np.isnan(out)
+    out[tested] = holm(out[tested])
+    return out
+
+
+def corrected(p: Sequence[float | None]) -> list[float | None]:
+    """As ``after_holm``, with None where there is no test."""
+    after = after_holm(np.array([math.nan if value is None else value for value in p], dtype=np.float64))
+    return [None if math.isnan(value) else value for value in after.tolist()]
+
+
+def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
+    """The tests of one family with their corrected p-values, from which the verdicts follow."""
+    return tuple(
+        replace(test, p_corrected=p) for test, p in zip(tests, corrected([test.p for test in tests]), strict=True)
+    )
+
+
+def compare(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[PairedTest]:
+    """A paired test of every two scores of one name over one dataset, on the items that both have.
+
+    Many at once are faster than one after the other: sign flips are drawn once for all that share their items.
+    """
+    shared = [_on_shared_items(a, b) for a, b in of]
+    p: list[float] = [math.nan] * len(of)
+    by_items: dict[tuple[int, Statistic], list[int]] = {}
+    for place, (a, _) in enumerate(shared):
+        by_items.setdefault((id(a.known), a.statistic), []).append(place)
+    for (_, statistic), places in by_items.items():
+        for place, value in zip(places, statistic.p_values([shared[place] for place in places]), strict=True):
+            p[place] = float(value)
+    return [_tested(a, b, value) for (a, b), value in zip(shared, p, strict=True)]
+
+
+def _on_shared_items(a: ItemScores, b: ItemScores) -> tuple[ItemScores, ItemScores]:
+    if np.array_equal(a.numbers, b.numbers):
+        return a, b
+    numbers = np.intersect1d(a.numbers, b.numbers)
+    return a.among(numbers), b.among(numbers)
+
+
+def _tested(a: ItemScores, b: ItemScores, p: float) -> PairedTest:
+    found, one, other = a.statistic.difference(a, b), a.estimate, b.estimate
+    gain = a.statistic.gain(a, b) * (-1.0 if a.higher_is_better is False else 1.0)
+    return PairedTest(
+        a.score,
+        a.label,
+        a.higher_is_better,
+        a.range,
+        a.value,
+        b.value,
+        found.units,
+        a.unit,
+        a.statistic.test(a.known, a.unit),
+        found.interval,
+        None if math.isnan(p) else p,
+        found.refusal or (_NO_TEST if math.isnan(p) else ""),
+        int(np.count_nonzero(gain > 0)),
+        int(np.count_nonzero(gain < 0)),
+        one.interval,
+        other.interval,
+    )
+
+
+_NO_TEST = f"a single rank can outweigh fewer than {FEWEST_UNBOUNDED} groups"
