@@ -12,8 +12,19 @@ from hypothesis import strategies as st
 from blindspot import names
 from blindspot.datasets.catalog import DATASETS
 from blindspot.errors import InputError
-from blindspot.names import LONGEST, Kind, Names, checked, in_address, name_of_dataset, name_of_model, shortened
+from blindspot.names import (
+    LONGEST,
+    Kind,
+    Names,
+    checked,
+    in_address,
+    in_force,
+    name_of_dataset,
+    name_of_model,
+    shortened,
+)
 from blindspot.settings import Settings
+from blindspot.store import naming
 from blindspot.store.naming import names_of
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
@@ -175,3 +186,13 @@ def test_names_follow_the_catalog(settings: Settings, repository: Repository, mo
         patch.setitem(DATASETS, "stsb-all", replace(DATASETS["stsb-all"], title="another title"))
         assert names_of(repository, settings).dataset("stsb-all") == "another title"
     assert names_of(repository, settings).dataset("stsb-all") == DATASETS["stsb-all"].title
+
+
+def test_a_name_that_another_has_is_refused_and_ones_own_may_be_written_anew(
+    settings: Settings, repository: Repository
+) -> None:
+    with in_force(Names({"dir:/x/one": "First", "dir:/x/two": "Second"})):
+        with pytest.raises(InputError, match="already called 'second'"):
+            naming.rename(Kind.MODEL, "dir:/x/one", "second", settings, repository)
+        naming.rename(Kind.MODEL, "dir:/x/one", "FIRST", settings, repository)
+        naming.rename(Kind.MODEL, "dir:/x/two", "Third", settings, repository)

@@ -184,6 +184,7 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
         tuple(found.columns),
         tuple(tuple(row) for row in found.rows),
         MappingProxyType(found.facts),
+        tuple(found.numbers),
     )
 
 

@@ -172,6 +172,7 @@ class Comparison:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     facts: Mapping[str, Any] = field(repr=False)
+    numbers: tuple[Mapping[str, Any], ...] = field(repr=False)
 
     @overload
     def table(self, as_: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
@@ -180,10 +181,10 @@ class Comparison:
     @overload
     def table(self, as_: Literal["arrow"]) -> pa.Table: ...
     def table(self, as_: Frames = "pandas") -> Any:
-        """A row per score: both values, difference, 95% interval, p and p after Holm."""
+        """A row per score: both values, difference, 95% interval, p and p after Holm, as numbers."""
         import pandas as pd
 
-        return as_frame(pd.DataFrame(list(self.rows), columns=list(self.columns)), as_)
+        return as_frame(pd.DataFrame([dict(row) for row in self.numbers]), as_)
 
     def __str__(self) -> str:
         return " ".join(self.said)

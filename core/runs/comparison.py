@@ -36,6 +36,12 @@ class Compared:
     said: Sequence[str]
     facts: dict[str, Any]
 
+    @property
+    def numbers(self) -> Sequence[Mapping[str, Any]]:
+        """A row per score or ordering, of plain numbers."""
+        lists = (value for value in self.facts.values() if isinstance(value, list) and value)
+        return next((rows for rows in lists if isinstance(rows[0], dict)), ())
+
 
 class Compare(Protocol):
     """Signature of ``DiagnosticEntry.compare``."""

@@ -237,7 +237,9 @@ def test_a_comparison_is_that_of_the_command_line(store: Path, blindspot: Comman
     found = bs.compare(a, b)
     facts = blindspot.json("runs", "compare", a.id, b.id)
     assert {key: facts[key] for key in found.facts} == found.facts
-    assert len(found.table()) == len(found.rows)
+    table = found.table()
+    assert len(table) == len(found.rows)
+    assert all(table[name].dtype.kind == "f" for name in ("first", "second", "difference", "low", "p_value"))
     other = bs.evalrank("lsa", "demo-pairs", store=store)
     with pytest.raises(bs.InputError):
         bs.compare(a, other)

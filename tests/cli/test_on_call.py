@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 from pathlib import Path
 
 import pytest
 import typer
 
 from blindspot import cli
+from blindspot.cli import main
 from tests.support.commands import Command, python
 from tests.support.tables import each
 
@@ -39,3 +42,11 @@ def test_a_mistyped_command_is_told_of_the_right_one(blindspot: Command) -> None
 def test_every_command_is_found(blindspot: Command) -> None:
     for name in cli.COMMANDS:
         assert blindspot(name, "--help").code == 0, name
+
+
+def test_without_arguments_those_of_the_process_count(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["blindspot", "--version"])
+    assert main() == 0
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", capsys.readouterr().out)

@@ -102,7 +102,6 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
                     family=ACCURACY if name == ACCURACY else MAIN,
                 )
                 for name in names
-                if name in run.metrics
             }
         )
     return out

@@ -86,6 +86,10 @@ class Lead:
     leads: int
     cases: int
 
+    def __lt__(self, other: Lead) -> bool:
+        """The larger share of its cases first, then the more frequent."""
+        return (-self.leads / self.cases, -self.leads) < (-other.leads / other.cases, -other.leads)
+
 
 @dataclass(frozen=True)
 class Flip:
@@ -159,8 +163,7 @@ def _flips(settings: Sequence[Setting], signs: Float64) -> Iterator[Flip]:
                 for i in group:
                     leads[knob.choice(settings[i])].append(bool(signs[i] < 0))
             where = [Lead(value, sum(cases), len(cases)) for value, cases in leads.items() if any(cases)]
-            where.sort(key=lambda lead: (-lead.leads / lead.cases, -lead.leads))
-            yield Flip(knob, len(turning), len(groups), tuple(where))
+            yield Flip(knob, len(turning), len(groups), tuple(sorted(where)))
 
 
 def in_words(verdict: Order, most: int = 4) -> str:

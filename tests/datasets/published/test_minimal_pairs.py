@@ -130,6 +130,7 @@ def test_one_row_and_none_and_an_empty_file(tmp_path: Path) -> None:
     for n in (0, 1):
         said = refused(write(tmp_path / "a.tsv", header, MAIN_FIRST, ROWS[:n]))
         assert f"{n} row(s) below its header; expected at least two originals" in said
+    assert len(load_table("x", write(tmp_path / "a.tsv", header, MAIN_FIRST, ROWS[:2])).originals) == 2
     (tmp_path / "a.tsv").write_text("\n")
     assert "is empty" in refused(tmp_path / "a.tsv")
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.encoders.served.reference import ServedReference, Style
+from blindspot.encoders.served.refusals import TooLarge, TryAgain, refusal
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import name_of_model, version_of
 from blindspot.settings import Settings
@@ -164,3 +165,13 @@ def test_a_demo_refuses_served_models(settings: Settings) -> None:
 )
 def test_the_name_is_that_of_the_model(reference: str, name: str) -> None:
     assert name_of_model(reference) == name
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [(429, TryAgain), (500, TryAgain), (503, TryAgain), (400, TooLarge), (413, TooLarge), (422, TooLarge),
+     (401, BlindspotError), (404, BlindspotError), (418, BlindspotError)],
+)  # fmt: skip
+def test_what_a_status_means(status: int, kind: type[BaseException]) -> None:
+    reference = ServedReference.parse("api:http://h:1/v1#m")
+    assert type(refusal(status, {}, b"{}", 3, reference)).__mro__[0] in {kind, *kind.__subclasses__()}

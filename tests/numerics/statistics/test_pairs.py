@@ -401,3 +401,14 @@ def test_few_groups_that_differ_cannot_promise_what_no_test_finds() -> None:
     found = smallest_detectable(values, known, 1, 0.05)[0]
     assert binom.sf(5, 200, found) == pytest.approx(0.8, abs=0.01)
     assert np.isnan(smallest_detectable(np.zeros((200, 1)), known, 1, 0.05)[0])
+
+
+def test_by_texts_the_smallest_detectable_is_students_t_at_both_ends() -> None:
+    left, right = np.random.default_rng(4).integers(0, 60, (2, 200))
+    known = Dependence.of(left, right)
+    assert known.unit is Unit.TEXTS
+    values = np.random.default_rng(8).normal(size=(200, 1))
+    error, quantile = sqrt(known.variances(values)[0]), student(known.freedom).ppf
+    for tests in (1, 5):
+        expected = (quantile(1 - 0.05 / tests / 2) + quantile(0.8)) * error
+        assert smallest_detectable(values, known, tests, 0.05)[0] == pytest.approx(expected)

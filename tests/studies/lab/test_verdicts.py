@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blindspot.studies.lab.grid import Reading, Scores, Setting, Task
-from blindspot.studies.lab.verdicts import Knob, contexts, effects, in_words, verdicts
+from blindspot.studies.lab.verdicts import Knob, Lead, contexts, effects, in_words, verdicts
 
 NAN = float("nan")
 MRR, HITS = (Reading(Task("evalrank", "demo-pairs"), score) for score in ("mrr", "hits@1"))
@@ -76,6 +76,11 @@ def test_the_size_is_a_choice_of_its_own() -> None:
     (verdict,) = verdicts(table(settings_, a=[2, 1, 2, 1], b=[1, 2, 1, 2]))
     assert [flip.knob for flip in verdict.flips] == [Knob.SIZE]
     assert [w.value for w in verdict.flips[0].where] == ["truncate:64"]
+
+
+def test_choices_that_always_turn_the_order_come_before_those_that_often_do() -> None:
+    leads = [Lead("often", 3, 4), Lead("always", 1, 1), Lead("always, twice", 2, 2), Lead("seldom", 1, 9)]
+    assert [lead.value for lead in sorted(leads)] == ["always, twice", "always", "often", "seldom"]
 
 
 def test_the_score_is_one_too_and_less_may_be_better() -> None:

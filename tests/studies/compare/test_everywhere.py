@@ -1,0 +1,102 @@
+"""One verdict: wherever two models are compared, the same test, p-value, number of independent things and verdict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from blindspot.diagnostic import all_diagnostics
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
+from blindspot.runs.comparison import headline_tests
+from blindspot.studies.compare.rows import compare
+from blindspot.studies.findings import among
+from blindspot.studies.report.content import comparison_table
+from blindspot.workspace.overview.best import best_of
+from tests.studies.compare.conftest import COMPUTED, A, B
+from tests.support.commands import Command
+from tests.support.pages import OpenApp, written
+from tests.support.world import World
+
+
+@pytest.fixture(scope="module")
+def tests_of(filled: World) -> dict[tuple[str, str], tuple[PairedTest, Any, Any]]:
+    out = {}
+    for diagnostic, dataset in COMPUTED:
+        a, b = (filled.run(diagnostic, str(variant), dataset) for variant in (A, B))
+        (test,) = headline_tests(all_diagnostics()[diagnostic], [(a, b)], filled.repository)
+        out[diagnostic, dataset] = (test, a, b)
+    return out
+
+
+Tests = dict[tuple[str, str], tuple[PairedTest, Any, Any]]
+
+
+def test_compare_its_command_and_the_report(filled: World, tests_of: Tests, blindspot: Command) -> None:
+    found = compare(A, B, filled.repository, {})
+    printed = {(row["diagnostic"], row["dataset"]): row for row in blindspot.json("compare", str(A), str(B))["rows"]}
+    table = comparison_table(found)
+    in_report = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    for row in found.rows:
+        test, a, b = tests_of[row.entry.id, row.dataset]
+        assert row.difference == test
+        assert (row.a.run_id, row.b.run_id) == (a.run_id, b.run_id)
+        said = printed[row.entry.id, row.dataset]
+        assert (said["p"], said["p_corrected"], said["n"]) == (test.p, test.p_corrected, test.n)
+        assert said["runs"] == [a.run_id, b.run_id]
+        shown = in_report[row.entry.title]
+        assert shown["n"] == f"{test.n:,}"
+        if row.decides:
+            assert said["verdict"] == shown["A is"] == test.verdict
+    assert len(found.rows) == len(tests_of) == len(printed) == len(in_report)
+
+
+def test_two_runs_by_their_ids(filled: World, tests_of: Tests, blindspot: Command) -> None:
+    for (diagnostic, _), (test, a, b) in tests_of.items():
+        if not all_diagnostics()[diagnostic].compare:
+            continue
+        found = blindspot.json("runs", "compare", a.run_id, b.run_id)
+        (row,) = (
+            row
+            for rows in found.values()
+            if isinstance(rows, list)
+            for row in rows
+            if isinstance(row, dict) and test.score in {row.get("metric"), row.get("ordering")}
+        )
+        assert (row["p_value"], row["p_corrected"]) == (test.p, test.p_corrected)
+        assert row["difference"] == pytest.approx(test.value)
+
+
+def test_overview_and_findings(filled: World, tests_of: Tests) -> None:
+    for (diagnostic, _), (test, a, b) in tests_of.items():
+        entry = all_diagnostics()[diagnostic]
+        best_first = sorted((a, b), key=lambda run: -run.metrics[test.score] * test.sign)
+        found = best_of(entry, best_first, filled.repository, None)
+        assert (found.alike == (best_first[1],)) == (test.verdict is Verdict.ALIKE)
+        kinds = {one.kind for one in among.findings(entry, [a, b], filled.repository)}
+        decides = entry.id != "geometry"
+        assert ("not-told-apart" in kinds) == (decides and test.verdict is Verdict.ALIKE)
+
+
+@pytest.mark.matrix
+def test_the_pages(filled: World, tests_of: Tests, open_app: OpenApp) -> None:
+    address = {"enc": [str(A), str(B)]}
+    frames = open_app(filled.cache, "compare", compare_view="numbers", **address).dataframe
+    (table,) = (frame.value for frame in frames if "A is" in frame.value)
+    shown = {row["diagnostic"]: row for row in table.to_dict("records")}
+    for (diagnostic, _), (test, _, _) in tests_of.items():
+        row = shown[all_diagnostics()[diagnostic].title]
+        assert row["independent observations"] == f"{test.n:,} {test.unit}"
+    said = written(open_app(filled.cache, "evalrank", data="demo-pairs", base=str(B), **address))
+    _, hits = _both(filled, tests_of)
+    words = {Verdict.ALIKE: "no significant difference", Verdict.BETTER: "significantly more"}
+    headline = said.partition("ranks the right match first")[2].partition("\n")[0]
+    assert words.get(hits.verdict, "significantly fewer") in headline
+
+
+def _both(filled: World, tests_of: Tests) -> tuple[PairedTest, ...]:
+    from blindspot.runs.comparison import paired_tests
+
+    _, a, b = tests_of["evalrank", "demo-pairs"]
+    (found,) = paired_tests(all_diagnostics()["evalrank"], [(a, b)], filled.repository)
+    return found
