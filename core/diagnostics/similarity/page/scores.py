@@ -86,9 +86,7 @@ def show_headline(shown: SimilarityView) -> None:
         f"{len(shown.table.frame):,} pairs ({number(gold.min(), 'g')} to {number(gold.max(), 'g')}) with Spearman's "
         f"ρ = **{number(estimate.value, '.3f')}**{interval}"
     )
-    said = headline.in_words(
-        said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely"
-    )
+    said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "more closely", "less closely")
     headline.show(f"{said} {SCALE}")
     if against := _against_words(shown.table, runs[0].run_id):
         name = f"**{as_text(runs[0].plan.variant.label)}**"
