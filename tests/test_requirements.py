@@ -50,7 +50,8 @@ def test_every_pin_is_within_the_range_of_an_extra_and_every_range_is_pinned() -
     for name, version in PINS.items():
         _, wanted = RANGES[name]
         assert wanted.specifier.contains(version), name
-        assert [one.operator for one in wanted.specifier] == [">="], f"{name} has a lower bound, and no other"
+        bounds = {">=", "<"} if name == "streamlit" else {">="}  # whose protocol the demo's gate knows
+        assert {one.operator for one in wanted.specifier} == bounds, f"{name} has a lower bound, and no other"
 
 
 def test_all_is_every_extra() -> None:
