@@ -30,6 +30,7 @@ log = logging.getLogger(__name__)
 LOOK_SECONDS = 0.05
 IDLE_SECONDS = 20.0  # of a child that is kept
 _NICE = 10
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # each takes room that the limit counts
 _MARGIN_SECONDS = 5  # after which a child ends by itself, should its parent not
 _TOO_MUCH = "shorten the text, or take fewer of them"
 
@@ -84,6 +85,7 @@ class _Child:
         self._process = subprocess.Popen(  # noqa: S603 - our own module, no shell
             [sys.executable, "-m", "blindspot.jobs.in_child", str(limits.bytes)],
             cwd=ROOT,
+            env=os.environ | dict.fromkeys(_THREADS, "1"),
             stdin=subprocess.PIPE,  # when it closes, the child ends
             stdout=subprocess.PIPE,
             start_new_session=True,
