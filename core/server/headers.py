@@ -220,7 +220,7 @@ def _secure(cookie: bytes) -> bytes:
 class Demo:
     """Rejects requests that a public server must not serve: closed paths, large or unsized bodies, other sites.
 
-    It also limits open pages, files in their forms and message sizes. Left to the proxy: who is behind an address, and
+    It also limits open pages and files in their forms. Left to the proxy: who is behind an address, and
     requests that never end (docs/hosting.md).
     """
 

@@ -14,6 +14,7 @@ from blindspot.settings import Mode, Settings
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from blindspot.types import CancelToken
 from blindspot.ui import turns
+from tests.support.demo_host import until
 
 
 def gone() -> None:
@@ -55,6 +56,38 @@ def test_so_many_at_once_and_the_next_waits() -> None:
     for thread in threads:
         thread.join(60)
     assert len(order) == len(threads)
+
+
+def test_turns_are_first_come_first_served_and_who_leaves_keeps_none() -> None:
+    class Leaves(CancelToken):
+        def check(self) -> None:
+            if leave.is_set():
+                raise Cancelled
+
+    found, leave, order = turns._Turns(1), threading.Event(), []
+    found.take(CancelToken())
+
+    def waits(name: str, reader: CancelToken) -> None:
+        try:
+            found.take(reader)
+        except Cancelled:
+            return
+        order.append(name)
+        found.give_back()
+
+    threads = []
+    for name in ("first", "gone", "second", "third"):
+        reader = Leaves() if name == "gone" else CancelToken()
+        threads.append(threading.Thread(target=waits, args=(name, reader)))
+        threads[-1].start()
+        until(lambda: len(found._waiting) == len(threads))
+    leave.set()
+    threads[1].join(60)
+    found.give_back()
+    for thread in threads:
+        thread.join(60)
+    assert order == ["first", "second", "third"]
+    assert found._free == 1
 
 
 def test_a_chain_looks_before_every_step() -> None:
