@@ -88,7 +88,7 @@ def _row(row: Row) -> list[str]:
         f"{d.n:,}",
         p_in_cell(d.p),
         p_in_cell(row.difference.p_corrected, d.p),
-        row.verdict.value if row.decides or row.verdict is Verdict.UNTESTED else "described",
+        row.in_words,
     ]
 
 
@@ -144,6 +144,8 @@ def _row_fields(row: Row) -> dict[str, Any]:
         "losses": d.losses,
         "decides": row.decides,
         "verdict": row.verdict.value,
+        "p_of_all": row.p_of_all,
+        "holds_among_all": row.holds,
     }
 
 

@@ -60,6 +60,13 @@ class Row:
         return self.difference.verdict
 
     @property
+    def in_words(self) -> str:
+        """The verdict, and whether it is one of the row alone."""
+        if not self.decides:
+            return "described"
+        return f"{self.verdict} (alone)" if self.is_significant and not self.holds else str(self.verdict)
+
+    @property
     def is_significant(self) -> bool:
         return self.decides and self.verdict in {Verdict.BETTER, Verdict.WORSE}
 
@@ -278,10 +285,13 @@ def holding_in_words(significant: Sequence[Row]) -> str:
     if not significant:
         return ""
     hold = sum(row.holds for row in significant)
+    if hold == len(significant):
+        which = "The significant difference also holds" if hold == 1 else "All significant differences also hold"
+        return f"{which} after correction (Holm) for everything that is shown here."
     verb = "holds" if hold == 1 else "hold"
     return (
         f"{hold} of {counted(len(significant), 'significant difference')} also {verb} after correction (Holm) for "
-        "everything that is shown here."
+        "everything that is shown here; the others are marked as significant alone."
     )
 
 
@@ -326,7 +336,7 @@ def method_in_words(found: Comparison) -> str:
     """Method of the verdicts."""
     return (
         f"Differences are percentages of the score's range: {RANGES} To the right, A is better. Intervals are 95%, for "
-        "each difference alone; tests are paired over the same items, with p-values Holm-corrected for "
-        f"{counted(found.tests, 'test')}. Scores that only describe the space are shown but not counted as better or "
-        "worse."
-    )
+        "each difference alone; tests are paired over the same items, with p-values Holm-corrected for a diagnostic's main "
+        "scores. Scores that only describe the space are shown but not counted as better or worse. "
+        f"{holding_in_words([row for row in found.rows if row.is_significant])}"
+    ).rstrip()

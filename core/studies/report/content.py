@@ -179,7 +179,7 @@ def comparison_table(found: Comparison) -> Table:
                 f"{one.interval.low:+.4f} to {one.interval.high:+.4f}" if one.interval else "–",
                 f"{one.n:,}",
                 p_in_cell(row.difference.p_corrected, one.p),
-                row.verdict if row.decides else "described",
+                row.in_words,
             )
         )
     params = found.rows[0].a.plan.params

@@ -12,7 +12,6 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
-from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
@@ -154,7 +153,6 @@ def _numbers(shown: CompareView) -> None:
 
 def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
     one = row.difference
-    verdict = row.verdict.value if row.decides or row.verdict is Verdict.UNTESTED else "describes the space"
     return {
         "diagnostic": row.entry.title,
         "dataset": title_of(row.dataset),
@@ -165,7 +163,7 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "95% interval": "–" if one.interval is None else with_minus(f"{one.interval:+.4f}"),
         "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": p_in_cell(row.difference.p_corrected, one.p),
-        "A is": verdict,
+        "A is": row.in_words,
         "test": one.test if row.difference.p_corrected is not None else f"none: {one.refusal}",
     }
 
