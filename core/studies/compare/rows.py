@@ -336,7 +336,7 @@ def method_in_words(found: Comparison) -> str:
     """Method of the verdicts."""
     return (
         f"Differences are percentages of the score's range: {RANGES} To the right, A is better. Intervals are 95%, for "
-        "each difference alone; tests are paired over the same items, with p-values Holm-corrected for a diagnostic's main "
-        "scores. Scores that only describe the space are shown but not counted as better or worse. "
+        "each difference alone; tests are paired over the same items, with p-values Holm-corrected for a diagnostic's "
+        "main scores. Scores that only describe the space are shown but not counted as better or worse. "
         f"{holding_in_words([row for row in found.rows if row.is_significant])}"
     ).rstrip()
