@@ -30,10 +30,10 @@ _WIDGET = b"$$ID-"  # begins the id of every widget: a message without one draws
 _AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, and numbers of each
 _SLIDER_OF_OPTIONS = "slider of options"
 _PROTOCOL_ERROR = 1002  # websocket close code
-# Tokens a second, after so many at once. The whole page takes three, a part of it one, as any other message: a page
+# Tokens a second, after so many at once. The whole page takes four, a part of it one, as any other message: a page
 # that follows a run sends nearly three of those a second.
-_WHOLE_PAGE, _PART = 3, 1
-_A_PAGE, _ALL_PAGES = (4.0, 24), (30.0, 60)
+_WHOLE_PAGE, _PART = 4, 1
+_A_PAGE, _ALL_PAGES = (4.0, 24), (40.0, 80)
 
 Fits = Callable[[Any], bool]
 
