@@ -16,8 +16,9 @@ from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, family_of, title_of
 from blindspot.datasets.own.files import is_own
 from blindspot.diagnostic import Picker
-from blindspot.names import in_address, step_of
+from blindspot.names import in_address
 from blindspot.numerics.similarity import Similarity
+from blindspot.runs.default_models import default_models
 from blindspot.types import Variant
 from blindspot.ui.boundary import redraw_page
 from blindspot.ui.markdown import from_address
@@ -105,19 +106,11 @@ class Picks:
         return not self.variants or variant in self.variants
 
     def asked_for(self, variants: Iterable[Variant]) -> list[Variant]:
-        """Those of a page's variants that the reader asked for, in their order.
-
-        Where none are picked these are the ones without post-processing, and the baseline, as long as there are two to
-        compare; of a training's steps the last one.
-        """
+        """Those of a page's variants that the reader asked for, in their order; see ``default_models``."""
         kept = list(dict.fromkeys(variant for variant in variants if self.keeps(variant)))
         if self.variants:
             return kept
-        last = {training: one.encoder for one in self.known if (training := step_of(one.encoder)[0])}
-        final = [v for v in kept if last.get(step_of(v.encoder)[0]) in {None, v.encoder} or v == self.baseline]
-        kept = final if len(final) > 1 else kept
-        plain = [variant for variant in kept if variant.transform == "none" or variant == self.baseline]
-        return kept if self.postprocessed or len(plain) < 2 else plain
+        return default_models(kept, self.known, self.baseline, postprocessed=self.postprocessed)
 
     @staticmethod
     def current() -> Picks:

@@ -26,11 +26,15 @@ SHOWN = 7
 def findings(
     runs: Annotated[list[str] | None, typer.Argument(help="run ids, or their beginnings; default: all runs")] = None,
     show_all: Annotated[bool, typer.Option("--all", help=f"show all, not only the worst {SHOWN}")] = False,
+    postprocessed: Annotated[
+        bool, typer.Option("--with-post-processing", help="also of post-processed models, which are left out otherwise")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List blind spots, cautions and strengths of the stored runs, with the false discovery rate controlled at 5%.
 
-    Uses the newest finished run with default parameters of each diagnostic, model and dataset, or the runs you name.
+    Uses the newest finished run with default parameters of each diagnostic, model and dataset, as the page Findings, or
+    the runs you name.
     """
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
@@ -38,7 +42,8 @@ def findings(
     for run in named:
         if run.state is not RunState.DONE:
             raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
-    collected = collection.collect(repository, settings, Selection(runs=tuple(run.run_id for run in named)))
+    selection = Selection(runs=tuple(run.run_id for run in named), postprocessed=postprocessed)
+    collected = collection.collect(repository, settings, selection)
     output.warn(collected.failures)
     if as_json:
         output.print_json(

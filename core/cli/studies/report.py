@@ -25,10 +25,11 @@ from blindspot.types import Variant
 
 
 def report(
-    variant: Annotated[
-        list[str] | None, typer.Option(help="model, as ENCODER~TRANSFORM; repeat for several; default: all")
-    ] = None,
+    variant: Annotated[list[str] | None, typer.Option(help="model, as ENCODER~TRANSFORM; repeat for several")] = None,
     dataset: Annotated[list[str] | None, typer.Option(help="dataset; repeat for several; default: all")] = None,
+    postprocessed: Annotated[
+        bool, typer.Option("--with-post-processing", help="where no model is named, also of post-processed ones")
+    ] = False,
     metric: Annotated[Similarity, typer.Option(help="similarity")] = Similarity.COS,
     out: Annotated[
         Path | None, typer.Option(help="file to write: .html for the report, .md or .tex for its tables")
@@ -48,7 +49,8 @@ def report(
     settings = Settings.from_environment()
     variants = tuple(dict.fromkeys(_variant(text) for text in variant or []))
     datasets = tuple(dict.fromkeys(find_dataset(name).id for name in dataset or []))
-    found = gather(Repository.at(settings.store), settings, Selection(variants, metric.value, datasets))
+    selection = Selection(variants, metric.value, datasets, postprocessed=postprocessed)
+    found = gather(Repository.at(settings.store), settings, selection)
     content = FORMATS[out.suffix](found).encode("utf-8", "replace")
     write_atomically(out, lambda file: file.write(content))
     output.warn(found.findings.failures)

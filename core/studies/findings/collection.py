@@ -14,6 +14,7 @@ from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
 from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
+from blindspot.runs.default_models import default_models
 from blindspot.runs.findings import Finding, FindingsOf, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.settings import Settings
@@ -30,7 +31,8 @@ LEVELS = tuple(Level)  # worst first
 class Selection:
     """Scope of the findings: variants on datasets (none means all), or runs by their ids.
 
-    Without named variants, baselines are left out unless there is nothing else: others are compared with them.
+    Without named variants, those of ``default_models`` that know meaning; baselines are what others are compared with.
+    ``postprocessed`` adds post-processed ones.
     ``metric`` is the similarity, where a diagnostic has a choice; "" for its default.
     """
 
@@ -38,6 +40,15 @@ class Selection:
     metric: str = ""
     datasets: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
+    postprocessed: bool = False
+
+    def named(self, repository: Repository) -> Selection:
+        """The same, with its variants named."""
+        if self.variants or self.runs:
+            return self
+        known = repository.variants()
+        meant = [variant for variant in known if not knows_no_meaning(variant)]
+        return replace(self, variants=tuple(default_models(meant, known, postprocessed=self.postprocessed)))
 
     def keeps(self, run: RunRecord) -> bool:
         """Whether a run's variant or id is selected."""
@@ -202,9 +213,7 @@ def select(repository: Repository, selection: Selection) -> tuple[list[RunsOf], 
     fitting: dict[tuple[str, str], list[RunRecord]] = {}
     old: dict[tuple[str, str, Variant], RunRecord] = {}
     every = repository.runs(state=RunState.DONE, current=not selection.runs, metrics=[])
-    if not selection.variants and not selection.runs:
-        variants = dict.fromkeys(run.plan.variant for run in every)
-        selection = replace(selection, variants=tuple(v for v in variants if not knows_no_meaning(v)))
+    selection = selection.named(repository)
     wanted = {_group(run) for run in every if run.run_id in selection.runs}
     for run in every:
         plan = run.plan
@@ -244,8 +253,8 @@ def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
         for run in repository.finished(EVALRANK, metrics=["hits@1"])
         if (run.plan.params.get(CANDIDATES.name) == MATES if selection.runs else run.plan.params == params)
     ]
-    is_named = bool(selection.variants or selection.runs)
-    wanted = [run for run in runs if selection.keeps(run) and (is_named or not knows_no_meaning(run.plan.variant))]
+    selection = selection.named(repository)
+    wanted = [run for run in runs if selection.keeps(run)]
     return [
         RunsOf(EVALRANK, pool, pooled=True)
         for pool in languages.pools_of(wanted)

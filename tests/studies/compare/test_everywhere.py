@@ -11,7 +11,9 @@ from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.runs.comparison import headline_tests
 from blindspot.studies.compare.rows import compare
 from blindspot.studies.findings import among
-from blindspot.studies.report.content import comparison_table
+from blindspot.studies.findings.collection import Selection, collect, knows_no_meaning
+from blindspot.studies.report.content import comparison_table, gather
+from blindspot.ui.pickers import Picks
 from blindspot.workspace.overview.best import best_of
 from tests.studies.compare.conftest import COMPUTED, A, B
 from tests.support.commands import Command
@@ -101,3 +103,23 @@ def _both(filled: World, tests_of: Tests) -> tuple[PairedTest, ...]:
     _, a, b = tests_of["evalrank", "demo-pairs"]
     (found,) = paired_tests(all_diagnostics()["evalrank"], [(a, b)], filled.repository)
     return found
+
+
+def test_what_is_meant_where_no_model_is_named(filled: World, blindspot: Command) -> None:
+    """No post-processed model, and none that knows no meaning: on the page, in the report and on the command line."""
+    extra = [filled.run("evalrank", model, "demo-pairs") for model in ("trigrams~center", "random-projection")]
+    known = filled.repository.variants()
+    assert {run.plan.variant for run in extra} <= set(known)
+    try:
+        printed = set(blindspot.json("findings")["runs"])
+        reported = {run.run_id for run in gather(filled.repository, filled.settings, Selection()).every_run}
+        picks = Picks("demo-pairs", "cos", "definition", (), known=tuple(known))
+        on_page = picks.asked_for([variant for variant in known if not knows_no_meaning(variant)])
+        of_page = set(collect(filled.repository, filled.settings, Selection(tuple(on_page))).runs)
+        assert printed == reported == of_page
+        assert not printed & {run.run_id for run in extra}
+        more = set(blindspot.json("findings", "--with-post-processing")["runs"])
+        assert more - printed == {extra[0].run_id}
+    finally:
+        for run in extra:
+            filled.repository.delete(filled.repository.run(run.run_id))

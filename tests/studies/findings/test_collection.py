@@ -120,7 +120,7 @@ def test_a_caution_is_not_shown_beside_the_blind_spot_that_says_the_same(run: Ru
 
 
 def test_one_run_per_variant_at_default_parameters(filled: World) -> None:
-    every, old = select(filled.repository, Selection())
+    every, old = select(filled.repository, Selection(postprocessed=True))
     assert old == []
     assert {runs.entry.id: [str(run.plan.variant) for run in runs.chosen] for runs in every} == {
         "evalrank": ["trigrams~center", "bigrams~none", "trigrams~none"],
@@ -159,7 +159,7 @@ def test_rows_that_are_gone_cost_one_line(filled: World) -> None:
             raise BlindspotError("the rows are gone", remedy="run it again")
         return [finding(runs.chosen[0], 1e-6)]
 
-    found = collect(filled.repository, filled.settings, making=making)
+    found = collect(filled.repository, filled.settings, Selection(postprocessed=True), making)
     assert found.failures == (f"{all_diagnostics()['evalrank'].title}: the rows are gone; run it again",)
     assert found.hypotheses == 1
     assert len(found.runs) == 4
@@ -167,7 +167,7 @@ def test_rows_that_are_gone_cost_one_line(filled: World) -> None:
 
 
 def test_a_transform_that_is_fitted_on_what_it_is_tested_on(filled: World, run: RunRecord) -> None:
-    found = collect(filled.repository, filled.settings, making=lambda *_: [])
+    found = collect(filled.repository, filled.settings, Selection(postprocessed=True), lambda *_: [])
     (one,) = found.discoveries
     assert one.finding.kind == "fitted-on-what-is-tested"
     assert one.finding.variants == (Variant("trigrams", "center"),)
