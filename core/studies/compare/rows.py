@@ -112,11 +112,6 @@ class Comparison:
         """How many of the rows that decide have this verdict of A."""
         return sum(row.decides and row.verdict is verdict for row in self.rows)
 
-    @property
-    def tests(self) -> int:
-        """How many rows are tested."""
-        return sum(row.p_of_all is not None for row in self.rows)
-
 
 def check_two(a: Variant, b: Variant, known: Iterable[Variant]) -> None:
     """Refuse what cannot be compared.

@@ -186,8 +186,8 @@ def comparison_table(found: Comparison) -> Table:
     protocol = "".join(f", {name} {params[name]}" for name in ("metric", "protocol") if name in params)
     signs = ", ".join(f"{sign} below {bound}" for bound, sign in reversed(STARS))
     caption = (
-        f"A is {found.a.label}, B is {found.b.label}{protocol}. Paired tests on the same items; stars: Holm-corrected "
-        f"p ({counted(found.tests, 'test')}), {signs}. "
+        f"A is {found.a.label}, B is {found.b.label}{protocol}. Paired tests on the same items; stars: p "
+        f"corrected (Holm) for the diagnostic's main scores, {signs}. "
         "Intervals are 95%, for each difference alone."
     )
     heads = ("Diagnostic", "Dataset", "Score", "A", "B", "A - B", "95% interval", "n", "p (Holm)", "A is")
