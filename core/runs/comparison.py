@@ -144,10 +144,13 @@ def item_scores(
     units: str = "",
     family: str = MAIN,
 ) -> ItemScores:
-    """``ItemScores`` with what a diagnostic declares of a score; ``value`` is the mean of the parts if left out."""
-    of = declared(entry, score)
+    """``ItemScores`` with what a diagnostic declares of a score, else a share of which neither more nor less is better.
+
+    ``value`` is the mean of the parts if left out.
+    """
+    of = entry.declared(score)
     mean = float(parts.mean()) if value is None else value
-    better, ends = of.higher_is_better, of.range
+    better, ends = (of.higher_is_better, of.range) if of else (None, (0.0, 1.0))
     return ItemScores(score, label, mean, parts, numbers, known, better, ends, statistic, texts, units, family)
 
 

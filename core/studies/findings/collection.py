@@ -253,8 +253,8 @@ def pools(repository: Repository, selection: Selection) -> list[RunsOf]:
         for run in repository.finished(EVALRANK, metrics=["hits@1"])
         if (run.plan.params.get(CANDIDATES.name) == MATES if selection.runs else run.plan.params == params)
     ]
-    selection = selection.named(repository)
-    wanted = [run for run in runs if selection.keeps(run)]
+    is_named, selection = bool(selection.variants or selection.runs), selection.named(repository)
+    wanted = [run for run in runs if selection.keeps(run) and (is_named or not knows_no_meaning(run.plan.variant))]
     return [
         RunsOf(EVALRANK, pool, pooled=True)
         for pool in languages.pools_of(wanted)

@@ -21,7 +21,7 @@ from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited, write_atomically
 from blindspot.numerics.statistics.compare import ItemScores
-from blindspot.runs.comparison import declared, items_of
+from blindspot.runs.comparison import items_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -103,7 +103,7 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
     if not entry.is_gate:
         raise InputError(f"the scores of {entry.id} are not made of items", expected="a run of another diagnostic")
     (found,) = items_of(entry, [run], repository)
-    usable = {name: one for name, one in found.items() if declared(entry, name).higher_is_better}
+    usable = {name: one for name, one in found.items() if one.higher_is_better}
     if not usable:
         raise InputError(
             f"{entry.title} has no score to gate on for this golden set: none is higher for better models",

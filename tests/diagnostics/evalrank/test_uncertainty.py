@@ -122,6 +122,7 @@ def test_estimates_are_those_of_the_pairs_and_medians_a_loop_over_drawn_groups(w
     assert difference.wins + difference.ties + difference.losses == len(rank[first])
 
 
+@pytest.mark.heavy
 def test_the_scores_of_two_runs_are_corrected_together_and_as_everywhere(world: World) -> None:
     runs, sample = sample_of(world, 0.0)
     differences = numbers.against(sample, runs[0].run_id, COMPARED)

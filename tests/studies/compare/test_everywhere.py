@@ -105,6 +105,7 @@ def _both(filled: World, tests_of: Tests) -> tuple[PairedTest, ...]:
     return found
 
 
+@pytest.mark.heavy
 def test_what_is_meant_where_no_model_is_named(filled: World, blindspot: Command) -> None:
     """No post-processed model, and none that knows no meaning: on the page, in the report and on the command line."""
     extra = [filled.run("evalrank", model, "demo-pairs") for model in ("trigrams~center", "random-projection")]
