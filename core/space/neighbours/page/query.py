@@ -53,7 +53,7 @@ def pick(opened: Opened) -> Query | None:
             "Or type your own text",
             key="q",
             bind="query-params",
-            max_chars=allowed().text,
+            max_chars=allowed().text + 1,  # a longer one of a link is cut to this, and refused
             placeholder="Any word or sentence",
             help="Every shown model encodes it, with the same post-processing as the dataset's texts.",
         )
