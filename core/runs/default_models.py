@@ -1,4 +1,4 @@
-"""Which models are meant where nobody names any: one rule for pages, commands, reports and programs."""
+"""Models that are meant where nobody names any: one rule for pages, commands, reports and programs."""
 
 from __future__ import annotations
 

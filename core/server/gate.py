@@ -162,7 +162,7 @@ def _is_choice_of_rows(text: str) -> bool:
 
 
 def _is_choice_of_dots(text: str) -> bool:
-    """Points, boxes and lassos, all present. A person draws few areas, and a page looks into each for every dot."""
+    """Points, boxes and lassos, all present. A person draws few areas, and a page tests each for every dot."""
     selection = _selection(text)
     points, boxes, lassos = (selection.get(name) for name in ("points", "box", "lasso"))
     return _are(points, _is_dot) and _are(boxes, _is_area, _AREAS) and _are(lassos, _is_area, _AREAS)

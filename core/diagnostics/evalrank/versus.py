@@ -1,4 +1,4 @@
-"""What each pair has in the scores of EvalRank, and the pairs whose match one of two runs ranks higher."""
+"""Shares of each pair in the scores of EvalRank, and the pairs whose match one of two runs ranks higher."""
 
 from __future__ import annotations
 

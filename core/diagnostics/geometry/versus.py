@@ -1,4 +1,4 @@
-"""What each pair has in the alignment."""
+"""Shares of each pair in the alignment."""
 
 from __future__ import annotations
 

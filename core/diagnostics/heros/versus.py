@@ -1,4 +1,4 @@
-"""What each original has in the scores of HEROS, and the orderings that one of two runs gets right."""
+"""Shares of each original in the scores of HEROS, and the orderings that one of two runs gets right."""
 
 from __future__ import annotations
 

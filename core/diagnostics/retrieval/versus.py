@@ -1,4 +1,4 @@
-"""What each query has in the scores of retrieval, and the queries that one of two runs answers better."""
+"""Shares of each query in the scores of retrieval, and the queries that one of two runs answers better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each pair has in Spearman's rho, and the pairs that only one of two runs misjudges."""
+"""Shares of each pair in Spearman's rho, and the pairs that only one of two runs misjudges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each example has in the accuracy, and the examples that only one of two runs classifies right.
+"""Shares of each example in the accuracy, and the examples that only one of two runs classifies right.
 
 The runs are of Transfer or of Probing.
 """

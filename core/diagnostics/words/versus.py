@@ -1,4 +1,4 @@
-"""What each question, word and case has in the scores of words, and those that only one of two runs gets right."""
+"""Shares of each question, word and case in the scores of words, and those that only one of two runs gets right."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Verdict(StrEnum):
 
 
 class Statistic(Protocol):
-    """What a score is of its items, and how two are told apart."""
+    """What a score is of its items, and how two of them are compared."""
 
     def estimate(self, scores: ItemScores) -> Estimate:
         """The score with its interval."""

@@ -1,4 +1,4 @@
-"""What each sentence has in F1, and the sentences that one of two runs tags better."""
+"""Shares of each sentence in F1, and the sentences that one of two runs tags better."""
 
 from __future__ import annotations
 

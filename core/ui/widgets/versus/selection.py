@@ -22,7 +22,7 @@ from blindspot.ui.resources import explained
 
 _END = r"\s*(\d+(?:\.\d+)?)\s*"
 _AREA = re.compile(f"{_END}-{_END},{_END}-{_END}")
-MOST_AREAS = 20  # that a person draws; a page looks into each for every row
+MOST_AREAS = 20  # that a person draws; a page tests each for every row
 
 
 @dataclass(frozen=True)
