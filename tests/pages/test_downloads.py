@@ -367,7 +367,6 @@ def replaced(folder: Path) -> Judgements:
     return store
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("mode", Mode)
 def test_a_facilitators_old_files_have_nothing_of_anothers_session(
     mode: Mode, team: Callable[[Mode, str], AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -381,7 +380,6 @@ def test_a_facilitators_old_files_have_nothing_of_anothers_session(
     assert not any(word in unpacked(drawn.press()) for drawn in files for word in ("Cleo", "team"))
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("mode", Mode)
 def test_a_facilitators_old_key_reveals_nothing_of_anothers_session(
     mode: Mode, team: Callable[[Mode, str], AppTest], tmp_path: Path
@@ -414,7 +412,6 @@ def test_what_a_reader_may_see_is_asked_anew(settings: Settings, monkeypatch: py
 # --- what a press changes
 
 
-@pytest.mark.matrix
 def test_a_press_that_changes_things_is_decided_on_when_it_comes(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

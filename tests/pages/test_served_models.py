@@ -161,7 +161,6 @@ def test_estimates_count_texts_and_tokens_once(site: EmbeddingSite, tmp_path: Pa
     assert sending.texts == 1_400
 
 
-@pytest.mark.matrix
 def test_run_asks_before_texts_go_to_a_public_host(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "run")
     app.multiselect(key="run_encoders").set_value(["api:https://api.example.org/v1#m"]).run()
@@ -193,7 +192,6 @@ def test_a_served_model_is_connected_added_and_run(site: EmbeddingSite, open_app
     assert len(read_library(settings, Repository.at(settings.store)).find(reference).runs) >= 2  # type: ignore[union-attr]
 
 
-@pytest.mark.matrix
 def test_a_wrong_address_is_one_line(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
     for url in ("", "localhost", "http://user:pw@h/v1", "http://127.0.0.1:1/v1"):

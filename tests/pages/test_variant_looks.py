@@ -53,7 +53,6 @@ def test_two_that_would_share_a_colour_do_not_and_keep_theirs_on_every_page(
         assert one == found[0]
 
 
-@pytest.mark.matrix
 def test_many_are_told_apart_by_their_marks(open_app: OpenApp, settings: Settings) -> None:
     points = chart(open_app(settings.cache, "evalrank", data=SMALL_PAIRS.id), 0)["data"][0]  # one trace, a mark each
     marks = list(zip(points["marker"]["color"], points["marker"]["symbol"], strict=True))

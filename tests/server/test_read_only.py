@@ -120,7 +120,6 @@ def test_a_store_that_is_replaced_is_read_anew(only_read: Settings, tmp_path: Pa
     assert repository.runs() == []
 
 
-@pytest.mark.matrix
 def test_pages_say_that_nothing_can_be_run(only_read: Settings) -> None:
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     at.switch_page("pages/run.py").run()

@@ -23,7 +23,7 @@ MARKS = {
     "server": "starts a server: the app's, or one of embeddings or files",
     "process": "starts another process",
     "trains": "trains a network",
-    "matrix": "opens the app again on a page and view that a test of the first tier opens, or several times",
+    "matrix": "opens the app again where a test of the first tier does, at over half a second, or several times",
     "hostile": "one of a corpus of hostile inputs",
     "heavy": "takes over a second of processor time for another reason",
     "slow": "takes minutes: kills, crowds, simulations; make trust runs them",

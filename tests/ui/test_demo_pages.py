@@ -63,7 +63,6 @@ def test_no_address_of_any_page_is_a_way_out(demo: OpenApp, demo_copy: Path, tmp
     assert not (demo_copy / "sessions").exists()
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("reference", ["dir:/", "hf:a/b", "table:/etc/passwd", "vectors:../x"])
 def test_a_reference_typed_on_the_page_run_is_refused(demo: OpenApp, tmp_path: Path, reference: str) -> None:
     app = demo(tmp_path, "run")
@@ -107,7 +106,6 @@ def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, demo_copy: P
     assert name in listed(mine), "it is not offered any more"
 
 
-@pytest.mark.matrix
 def test_an_upload_that_is_too_large_says_so(demo: OpenApp, tmp_path: Path) -> None:
     app = demo(tmp_path, "data")
     upload(app, b"query,mate\n" + b"".join(b"a%d,b%d\n" % (i, i) for i in range(2_001)))

@@ -50,7 +50,6 @@ def shown(app: AppTest) -> str:
     return "\n".join(parts)
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_says_where_on_the_server_a_model_or_dataset_is(
     open_app: OpenApp, stored: tuple[World, str, str], page: str
@@ -88,7 +87,6 @@ def test_a_rename_is_on_every_page_and_links_survive_it(open_app: OpenApp, store
     assert "house-vectors" in shown(open_app(world.cache, "evalrank", **link))
 
 
-@pytest.mark.matrix
 def test_visitors_of_a_demo_cannot_rename(
     open_app: OpenApp, stored: tuple[World, str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,6 @@ def three(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_has_the_pickers_that_change_something_and_no_others(open_app: OpenApp, three: Path, page: str) -> None:
     app = open_app(three, page)

@@ -87,7 +87,6 @@ def test_other_steps_are_none(open_app: OpenApp, demo_copy: Path, value: str) ->
     assert ("tour_end" in keys(app)) == (value == "03")
 
 
-@pytest.mark.matrix
 def test_without_the_demo_nobody_is_invited_and_a_step_offers_it(open_app: OpenApp, tmp_path: Path) -> None:
     assert "tour_end" not in keys(open_app(tmp_path, "findings"))
     assert "tour_demo" in keys(open_app(tmp_path, "data", tour="5"))

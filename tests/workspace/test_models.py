@@ -70,7 +70,6 @@ def test_an_empty_store_has_no_speeds_and_says_why(open_app: OpenApp, tmp_path: 
     assert "forward pass" not in written(app)
 
 
-@pytest.mark.matrix
 def test_a_linked_encoder_shows_all_that_is_known(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="minilm-static")
     assert app.selectbox(key="model").value == "minilm-static"
@@ -99,7 +98,6 @@ def test_the_details_lead_to_the_runs(open_app: OpenApp, demo_cache: Path) -> No
     }
 
 
-@pytest.mark.matrix
 def test_a_link_to_an_encoder_that_is_not_here_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "models", model="dir:/*gone*")
     assert len(app.warning) == 1
@@ -164,7 +162,6 @@ def test_prompts_that_are_not_applied_are_said_by_the_check_and_before_the_run(
     assert ["passage: " in w.value for w in app.warning] == [True]
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
@@ -185,14 +182,12 @@ def test_what_is_wrong_with_a_reference_is_said(open_app: OpenApp, tmp_path: Pat
     assert app.button(key="run_reference")
 
 
-@pytest.mark.matrix
 def test_every_form_of_reference_is_explained(open_app: OpenApp, tmp_path: Path) -> None:
     shown = written(open_app(tmp_path, "models"))
     for entry in SCHEMES.values():
         assert f"- `{entry.form}`: {entry.description}" in shown
 
 
-@pytest.mark.matrix
 def test_rendering_asks_no_hub_model_for_its_files(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,7 +207,6 @@ def test_rendering_asks_no_hub_model_for_its_files(
     assert asked == []
 
 
-@pytest.mark.matrix
 def test_a_checked_encoder_is_run_with_and_without_centering(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,7 +221,6 @@ def test_a_checked_encoder_is_run_with_and_without_centering(
 # --- upload
 
 
-@pytest.mark.matrix
 def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "models")
     assert "above 200 MB" in written(app)
@@ -249,7 +242,6 @@ def test_word_vectors_are_uploaded_checked_and_removed(open_app: OpenApp, tmp_pa
     assert "my-words" not in app.selectbox(key="model").options
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("files", "said"),
     [
@@ -300,7 +292,6 @@ def test_a_removed_reference_leaves_table_and_pickers(open_app: OpenApp, tmp_pat
     assert (Path(MODEL_DIR) / "config.json").exists()
 
 
-@pytest.mark.matrix
 def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = Gate()
     register_encoder(monkeypatch, GramEncoder(before=gate))
@@ -328,7 +319,6 @@ def test_a_running_job_blocks_the_removal(open_app: OpenApp, tmp_path: Path, mon
 # --- a demo
 
 
-@pytest.mark.matrix
 def test_a_demo_shows_the_table_and_changes_nothing(
     open_app: OpenApp, demo_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

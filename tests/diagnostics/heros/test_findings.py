@@ -271,7 +271,6 @@ def _material(made: HerosWorld, runs: Sequence[RunRecord]) -> Material:
     return Material(runs, (), made.repository, settings)
 
 
-@pytest.mark.matrix
 def test_the_address_of_a_finding_opens_its_sentences(made: HerosWorld, open_app: OpenApp) -> None:
     run = made.runs["six", "trigrams"]
     shown = next(finding for finding in heros.findings(_material(made, [run])) if finding.examples)

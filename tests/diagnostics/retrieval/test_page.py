@@ -46,7 +46,6 @@ def test_an_empty_store_offers_a_run(open_app: OpenApp, tmp_path: Path) -> None:
     assert other.button(key="pick_demo-retrieval")
 
 
-@pytest.mark.matrix
 def test_scores_are_those_of_the_runs_and_of_keyword_search(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO)
     run = made.run(ENTRY.id, "trigrams", toy.NAME)
@@ -109,7 +108,6 @@ def test_a_query_shows_both_top_tens(open_app: OpenApp, made: World, way: str) -
         assert html.count("●") == sum(one in relevant for one, _ in found.top(side, row)[:10])
 
 
-@pytest.mark.matrix
 def test_a_query_without_judgments_is_said_to_be_left_out(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", query="9")
     assert any("Query 9" in warning.value for warning in app.warning)

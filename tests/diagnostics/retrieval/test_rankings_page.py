@@ -37,7 +37,6 @@ def models(made: World) -> list[str]:
     return [str(variant) for variant in made.repository.variants()]
 
 
-@pytest.mark.matrix
 def test_scores_have_them_beside_the_models(open_app: OpenApp, made: World) -> None:
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc=models(made))
     assert not app.exception
@@ -76,7 +75,6 @@ def test_views_compare_them(open_app: OpenApp, made: World, view: str, way: str)
         assert chart_named(app, "retrieval_kinds")
 
 
-@pytest.mark.matrix
 def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> None:
     address = {
         "retrieval_view": "queries",
@@ -90,7 +88,6 @@ def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> N
     assert [box.value for box in app.info if "no vectors" in box.value]
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("page", ["neighbours", "map", "evalrank", "compare", "findings", "overview", "models", "run"])
 def test_no_page_breaks(open_app: OpenApp, made: World, page: str) -> None:
     picked = ["bm25~none", f"{FUSION}~none"]

@@ -38,7 +38,6 @@ def asked(module_world: World, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return module_world, f"file:{path}"
 
 
-@pytest.mark.matrix
 def test_scores_per_value_are_those_of_a_loop(asked: tuple[World, str], open_app: OpenApp) -> None:
     world, dataset = asked
     app = open_app(world.cache, "similarity", data=dataset, sim_by="product")

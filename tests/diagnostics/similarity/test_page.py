@@ -59,7 +59,6 @@ def cache(module_world: World) -> Path:
 TWO = ["trigrams~none", "bigrams~none"]
 
 
-@pytest.mark.matrix
 def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO)
     every = table(app, "over")
@@ -86,7 +85,6 @@ def test_scores_of_all_pairs_the_mean_and_every_set(open_app: OpenApp, cache: Pa
     assert "Coverage" not in written(app)
 
 
-@pytest.mark.matrix
 def test_coverage_is_said_and_scores_are_of_what_all_have(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "similarity", data="toy-scores")
     assert "5 of 6 pairs that all models cover" in written(app)
@@ -113,7 +111,6 @@ def test_a_pair_of_the_address_is_shown_as_text(open_app: OpenApp, cache: Path) 
     assert any("99" in warning.value for warning in app.warning)
 
 
-@pytest.mark.matrix
 def test_a_link_restores_the_view(open_app: OpenApp, cache: Path) -> None:
     query = {"similarity_view": "pairs", "sim_set": "one", "sim_fit": "line", "sim_rows": "too alike for A"}
     app = open_app(cache, "similarity", data="toy-scores", enc=TWO, sim_a=TWO[1], sim_b=TWO[0], **query)

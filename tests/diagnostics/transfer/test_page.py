@@ -34,7 +34,6 @@ def test_an_empty_store_offers_the_demo_and_the_ten(open_app: OpenApp, tmp_path:
     assert {"Run the demo", "Run two tasks", "Run all ten"} <= labels
 
 
-@pytest.mark.matrix
 def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, toys: World) -> None:
     app = open_app(toys.cache, "transfer", data="demo-pairs", enc=TWO)
     rows = table(app, "model", toy.SPLIT, toy.FOLDS)
@@ -53,7 +52,6 @@ def test_tasks_shows_every_task_whatever_dataset_is_picked(open_app: OpenApp, to
     assert f"{toy.PAIRS} by bigrams" in written(app)
 
 
-@pytest.mark.matrix
 def test_without_overlap_other_numbers_are_shown(open_app: OpenApp, toys: World) -> None:
     app = open_app(toys.cache, "transfer", enc=TWO, overlap="without", transfer_score="macro_f1")
     run = toys.run("transfer", "trigrams", toy.SPLIT)
@@ -73,7 +71,6 @@ def test_scores_on_other_examples_are_not_shown_beside(open_app: OpenApp, cache:
     assert "of 158" in part
 
 
-@pytest.mark.matrix
 def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     estimate = estimates.estimate
@@ -89,7 +86,6 @@ def test_more_can_be_run_for_a_price(open_app: OpenApp, cache: Path, monkeypatch
     assert "Run 5" in {button.label for button in app.button}
 
 
-@pytest.mark.matrix
 def test_classifiers_are_laid_beside_each_other(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="classifiers")
     agreement = table(app, "least Kendall")
@@ -119,7 +115,6 @@ def test_confusion_counts_and_classes(open_app: OpenApp, toys: World) -> None:
     assert table(app, "class", "precision")["examples"].sum() == 43
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("view", ["confusion", "items"])
 def test_a_view_of_one_task_asks_for_one(open_app: OpenApp, cache: Path, view: str) -> None:
     app = open_app(cache, "transfer", data="demo-pairs", transfer_view=view)
@@ -139,7 +134,6 @@ def items(open_app: OpenApp, cache: Path, task: str = toy.SPLIT, **query: str) -
     return open_app(cache, "transfer", data=task, enc=TWO, transfer_view="items", **SIDES, **query)
 
 
-@pytest.mark.matrix
 def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenApp, cache: Path) -> None:
     counts = {}
     app = items(open_app, cache)
@@ -166,7 +160,6 @@ def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
     assert "No examples match" in written(app)
 
 
-@pytest.mark.matrix
 def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) -> None:
     dataset = toy.folds()
     number = dataset.items.index(toy.MARKED) + 1  # one text stands twice, so examples are one ahead of texts
@@ -188,7 +181,6 @@ def test_an_example_that_is_not_tested_is_said_to_be_so(open_app: OpenApp, cache
     assert "A wrong" in str(app.segmented_control(key="transfer_rows").options)
 
 
-@pytest.mark.matrix
 def test_own_labelled_texts_can_be_run_before_anything_was(open_app: OpenApp, tmp_path: Path) -> None:
     """As the page Data leads here: *Test encoders on it: Transfer*."""
     settings = make_settings(tmp_path / "empty")

@@ -49,7 +49,6 @@ def open_map(open_app: OpenApp, world: World) -> OpenApp:
     return opened
 
 
-@pytest.mark.matrix
 def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     app = open_map()
     assert len(charts(app)) == 2
@@ -60,7 +59,6 @@ def test_a_map_per_variant_with_what_to_believe(open_map: OpenApp) -> None:
     assert "Click a dot" in text
 
 
-@pytest.mark.matrix
 def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(open_map: OpenApp) -> None:
     app = open_map(picture="umap")
     assert "UMAP of 2 models is not computed yet: about" in written(app)
@@ -69,7 +67,6 @@ def test_umap_that_is_not_computed_is_offered_with_its_time_and_pca_stands_in(op
     assert len(charts(app)) == 2
 
 
-@pytest.mark.matrix
 def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     """One that was made before; here its coordinates are drawn by lot."""
     request = MapRequest(Variant("trigrams", "none"), MANY.id)
@@ -91,7 +88,6 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     assert "UMAP of one model is not computed yet" in both
 
 
-@pytest.mark.matrix
 def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
     item = MANY.items.index("<b>red</b>")
     app = open_map(item=str(item), map_k="5")
@@ -107,7 +103,6 @@ def test_an_item_that_is_not_there_is_said(open_map: OpenApp) -> None:
     assert "No text 999" in written(open_map(item="999"))
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("wanted", "answer"),
     [("   ", ""), ("#######", "spelled like it")],
@@ -120,7 +115,6 @@ def test_a_search_that_finds_nothing(open_map: OpenApp, wanted: str, answer: str
     assert not any(str(box.key).startswith("found") for box in app.selectbox)
 
 
-@pytest.mark.matrix
 def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
     app = open_map()
     app.text_input(key="map_find").set_value("RED DOG").run()
@@ -130,7 +124,6 @@ def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
     assert app.query_params["item"] == str(MANY.items.index("red dog c"))
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("colour", ["none", "frequency", "rank of the mate", "cluster", "source"])
 def test_every_colour(open_map: OpenApp, colour: str) -> None:
     app = open_map(colour=colour)
@@ -154,14 +147,12 @@ def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
     assert other.selectbox(key="colour").value == "none"
 
 
-@pytest.mark.matrix
 def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:
     app = open_map(colour="rank of the mate", metric="l2")
     assert "similarity l2" in written(app)
     assert len(charts(app)) == 2
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("picture", ["pca", "umap"])
 def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, picture: str) -> None:
     app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", colour="cluster")
@@ -169,7 +160,6 @@ def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, p
     assert len(charts(app)) == 1
 
 
-@pytest.mark.matrix
 def test_three_items(open_map: OpenApp) -> None:
     app = open_map(data="three", picture="umap", enc="trigrams~none", colour="cluster", item="0")
     assert "needs 17 texts, and there are 3" in written(app)
@@ -178,14 +168,12 @@ def test_three_items(open_map: OpenApp) -> None:
     assert "Compute UMAP" not in [button.label for button in app.button]
 
 
-@pytest.mark.matrix
 def test_a_dataset_whose_files_are_not_here_is_offered(open_map: OpenApp) -> None:
     app = open_map(data="evalrank-word")
     assert "not on this machine" in written(app)
     assert "Download" in [button.label for button in app.button]
 
 
-@pytest.mark.matrix
 def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
     app = open_map(colour="frequency")
     app.session_state[map_view.SELECTED] = (MANY.texts_digest, (2, 5))
@@ -212,14 +200,12 @@ def test_the_verdict(kept: float, trust: float, begins: str) -> None:
     assert "UMAP" not in map_view.verdict(quality, (0.1, 0.1))
 
 
-@pytest.mark.matrix
 def test_pca_is_kept_between_visits(open_map: OpenApp, world: World) -> None:
     open_map()
     request = MapRequest(Variant("trigrams", "none"), MANY.id, method=Method.PCA)
     assert maps.find(request, maps.space_of(request, MANY, world.settings), world.settings) is not None
 
 
-@pytest.mark.matrix
 def test_one_colour_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
     app = open_map(colour="rank of the mate")
     scales = []

@@ -44,7 +44,6 @@ def lists(app: AppTest) -> list[Any]:
     return [frame.value for frame in app.dataframe if "rank" in frame.value and "similarity" in frame.value]
 
 
-@pytest.mark.matrix
 def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> None:
     number = SMALL_PAIRS.items.index(DOG)
     app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], item=str(number), k="6")
@@ -70,7 +69,6 @@ def test_the_lists_are_those_of_the_spaces(open_app: OpenApp, world: Path) -> No
     assert "all 18 texts" in written(app)
 
 
-@pytest.mark.matrix
 def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], k="5")
     rows = table(app, "nearest in A")
@@ -82,7 +80,6 @@ def test_the_table_of_disagreements_begins_with_the_least_overlap(open_app: Open
     assert not app.exception
 
 
-@pytest.mark.matrix
 def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
     assert "**Text 0**" in written(app)
@@ -102,7 +99,6 @@ def test_a_walk_and_the_way_back(open_app: OpenApp, world: Path) -> None:
     assert not app.exception
 
 
-@pytest.mark.matrix
 def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
     app.text_input(key="find").set_value("cat sleeps").run()
@@ -120,7 +116,6 @@ def test_a_search_finds_items_also_misspelt(open_app: OpenApp, world: Path) -> N
     assert NOTHING in written(app)
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("length", [1, 10_000])
 def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> None:
     text = ("A dog rests. " * 800)[:length] if length > 1 else "x"
@@ -129,7 +124,6 @@ def test_an_own_text_is_encoded(open_app: OpenApp, world: Path, length: int) -> 
     assert [len(frame) for frame in lists(app)] == [10, 10]
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(("text", "said"), [("   ", "The text is empty"), ("x" * 20_001, "has 20,001 characters")])
 def test_a_text_that_cannot_be_asked_about(open_app: OpenApp, world: Path, text: str, said: str) -> None:
     app = open_app(world, "neighbours", **SMALL, enc=["trigrams~none", "bigrams~none"], q=text)
@@ -155,7 +149,6 @@ def test_what_has_no_vector_is_said_and_by_whom(open_app: OpenApp, world: Path) 
     assert not app.exception
 
 
-@pytest.mark.matrix
 def test_a_dataset_of_three_items(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", data="three", enc=["trigrams~none", "bigrams~none"])
     assert not app.exception
@@ -164,7 +157,6 @@ def test_a_dataset_of_three_items(open_app: OpenApp, world: Path) -> None:
     assert "CKA is not defined for fewer than four" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc="trigrams~none")
     assert not app.exception
@@ -173,7 +165,6 @@ def test_a_single_encoder(open_app: OpenApp, world: Path) -> None:
     assert "Only one model is shown" in written(app)
 
 
-@pytest.mark.matrix
 def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc=["constant~none", "trigrams~none"])
     assert not app.exception
@@ -182,7 +173,6 @@ def test_constant_vectors(open_app: OpenApp, world: Path) -> None:
     assert chart_named(app, "cka_matrix")["data"][0]["text"][0] == ["–", "–"]
 
 
-@pytest.mark.matrix
 def test_without_picks_the_first_four_that_are_encoded(
     open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +191,6 @@ def test_what_is_picked_and_not_encoded_is_offered(open_app: OpenApp, world: Pat
     assert len(lists(app)) == 1
 
 
-@pytest.mark.matrix
 def test_an_empty_store_is_offered_an_encoder_and_the_offer_works(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "neighbours", data="demo-minimal")
     assert not app.exception
@@ -210,7 +199,6 @@ def test_an_empty_store_is_offered_an_encoder_and_the_offer_works(open_app: Open
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
 
-@pytest.mark.matrix
 def test_the_approximate_index_says_what_it_misses(
     open_app: OpenApp, world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,7 +211,6 @@ def test_the_approximate_index_says_what_it_misses(
     assert "over 18 random" in written(app)
 
 
-@pytest.mark.matrix
 def test_texts_are_shown_as_text(open_app: OpenApp, world: Path) -> None:
     app = open_app(world, "neighbours", **SMALL, enc="trigrams~none", q="**bold** <b>tag</b> $x$")
     assert not app.exception

@@ -40,7 +40,6 @@ def scores(cache: Path) -> ScoreTable:
     return score_table(Repository.at(cache / "results.duckdb")).at(Level.SENTENCE)
 
 
-@pytest.mark.matrix
 def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
     app = open_app(cache, "evidence")
     assert "36 models of 12 families; 6 benchmark scores, 3 tasks" in written(app)
@@ -54,7 +53,6 @@ def test_the_map_and_its_numbers(open_app: OpenApp, cache: Path, scores: ScoreTa
     assert len(set(table(app, "benchmark score")["benchmark score"])) == 1
 
 
-@pytest.mark.matrix
 def test_the_headline_is_the_highest_of_the_task_with_its_interval(
     open_app: OpenApp, cache: Path, scores: ScoreTable
 ) -> None:
@@ -92,7 +90,6 @@ def test_few_families_are_no_reason_to_choose_a_model(scores: ScoreTable) -> Non
     assert headline_in_words(correlations(scores.rows(v == scores.variants[0] for v in scores.variants))) == ""
 
 
-@pytest.mark.matrix
 def test_leaving_variants_out_moves_it(open_app: OpenApp, cache: Path, scores: ScoreTable) -> None:
     app = open_app(cache, "evidence", ev_keep="untransformed", ev_family_out="made/model-3")
     assert "11 of 36 models of 11 families" in written(app)
@@ -127,7 +124,6 @@ def test_two_evaluators(open_app: OpenApp, cache: Path, scores: ScoreTable) -> N
     assert table(app, "difference")["models"].tolist() == [36, 36, 36]
 
 
-@pytest.mark.matrix
 def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "evidence", ev_level="word")
     numbers = table(app, "benchmark score")
@@ -137,14 +133,12 @@ def test_words_have_evaluators_of_their_own_and_all_tasks(open_app: OpenApp, cac
     assert not charts(app)
 
 
-@pytest.mark.matrix
 def test_with_too_little_the_sweep_is_offered(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(make_settings(tmp_path).cache, "evidence")
     assert "blindspot sweep evidence" in [code.value for code in app.code]
     assert "0 models with both kinds of score" in written(app)
 
 
-@pytest.mark.matrix
 def test_what_the_sweep_takes_is_said_before_it_runs(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +195,6 @@ def bright(app: AppTest) -> set[str]:
     return {name for name, trace in lines_of(charts(app)[0]).items() if trace["opacity"] > 0.5}
 
 
-@pytest.mark.matrix
 def test_ranks_are_figure_4s_as_far_as_it_is_there_and_a_family_stands_out(open_app: OpenApp, ranked: Path) -> None:
     app = open_app(ranked, "evidence", evidence_view="ranks")
     (chart,) = charts(app)
@@ -231,7 +224,6 @@ def test_pivot_columns_and_highlight_stand_in_the_address(open_app: OpenApp, ran
     assert found["minilm + center"]["y"][3] == 1.0  # uniformity is better where it is less: -3.01
 
 
-@pytest.mark.matrix
 def test_published_tables_have_ours_below_and_say_what_they_are_evidence_of(open_app: OpenApp, ranked: Path) -> None:
     app = open_app(ranked, "evidence", evidence_view="published")
     (chart,) = charts(app)

@@ -116,7 +116,6 @@ def read_by(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Variant, ...]]:
     return asked
 
 
-@pytest.mark.matrix
 @pytest.mark.usefixtures("planted")
 def test_texts_of_users_are_texts(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "findings")

@@ -51,7 +51,6 @@ def table(cache: Path, *scores: str) -> Scores:
     return score_cells(asked, found, wanted)
 
 
-@pytest.mark.matrix
 def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
     expected = table(cache, "mrr", "align")
@@ -66,7 +65,6 @@ def test_the_grid_shows_every_stored_cell(open_app: OpenApp, cache: Path) -> Non
     assert "3 of 36 runs" in written(app)
 
 
-@pytest.mark.matrix
 def test_the_headline_is_the_largest_change_with_its_interval(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
     mrr = table(cache, "mrr")
@@ -96,7 +94,6 @@ def test_every_score_has_its_largest_change(cache: Path) -> None:
     assert {one.reading for one in changes(asked, found, [described, both[0]])} == {both[0]}
 
 
-@pytest.mark.matrix
 def test_two_models_with_one_setting_in_common_have_no_order_to_keep(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none"], "lab_metric": ["cos"]})
     (one,) = {v.choices for v in verdicts(table(cache, "mrr").only([0]))}
@@ -112,14 +109,12 @@ def test_the_largest_of_many_changes_is_corrected_for_their_number(p: float, tri
     assert verdict in said
 
 
-@pytest.mark.matrix
 def test_a_grid_with_nothing_stored_says_what_to_do(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]})
     assert any(b.key == "lab_run_grid" for b in app.button)
     assert not any("95% CI" in block.value for block in app.markdown)
 
 
-@pytest.mark.matrix
 def test_ranking(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="ranking", lab_score="evalrank@small-pairs:mrr")
     (figure,) = charts(app)
@@ -162,7 +157,6 @@ def test_size_offers_what_lacks_and_draws_what_is_there(open_app: OpenApp, cache
     assert "At equal size" in written(app)
 
 
-@pytest.mark.matrix
 def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS)
     assert "center, pca:4 are fitted on the test texts" in written(app)
@@ -175,7 +169,6 @@ def test_the_fit_corpus_is_stated_and_the_held_out_grid_is_one_click_away(open_a
     assert any(b.key == "lab_fit_other" for b in app.button)
 
 
-@pytest.mark.matrix
 def test_what_learns_nothing_has_not_seen_the_test(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **{**ADDRESS, "lab_chain": ["none", "truncate:8"]})
     assert "None of" not in written(app)
@@ -202,14 +195,12 @@ def test_one_encoder_has_nobody_to_be_ranked_against(open_app: OpenApp, cache: P
     assert "choose a second one" in written(app)
 
 
-@pytest.mark.matrix
 def test_nobody_is_ranked_by_the_space_unasked(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "lab", **ADDRESS, lab_view="verdicts")
     for verdict in verdicts(table(cache, "mrr").ranked):
         assert as_text(in_words(verdict)) in written(app)
 
 
-@pytest.mark.matrix
 def test_a_corpus_that_holds_the_tested_texts_is_not_called_held_out(open_app: OpenApp, cache: Path) -> None:
     """The demo's pairs and minimal pairs are of the same sentences."""
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": ["evalrank@demo-pairs"]}, lab_fit="demo-minimal")
@@ -228,7 +219,6 @@ def places(block: Block, path: tuple[int, ...] = ()) -> dict[str, tuple[int, ...
     return found
 
 
-@pytest.mark.matrix
 def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
     open_app: OpenApp, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,7 +248,6 @@ def test_what_comes_and_goes_while_a_grid_runs_moves_no_control(
         queue.close()
 
 
-@pytest.mark.matrix
 def test_a_task_that_an_address_names_twice_is_shown_once(open_app: OpenApp, cache: Path) -> None:
     twice = ["evalrank@demo-pairs"] * 2
     app = open_app(cache, "lab", **{**ADDRESS, "lab_task": twice, "lab_metric": ["cos", "cos"]})

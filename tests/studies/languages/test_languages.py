@@ -309,7 +309,6 @@ def settings(made: tuple[World, list[Score]]) -> Settings:
     return made[0].settings
 
 
-@pytest.mark.matrix
 def test_the_page_shows_what_is_computed(open_app: OpenApp, made: tuple[World, list[Score]]) -> None:
     world, scores = made
     address = {"lang_set": "demo-languages", "lang_enc": ENCODER}

@@ -276,7 +276,6 @@ def test_a_report_of_nothing_is_one_line(
     assert not (tmp_path / "r.html").exists()
 
 
-@pytest.mark.matrix
 def test_the_page_offers_it(open_app: OpenApp, filled: World) -> None:
     app = open_app(filled.cache, "findings")
     keys = [element.proto.id for element in app.get("download_button")]

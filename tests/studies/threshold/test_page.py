@@ -104,7 +104,6 @@ def test_without_another_model_the_view_says_what_to_choose(open_app: OpenApp, c
     assert any("B above" in box.value for box in app.info)
 
 
-@pytest.mark.matrix
 def test_pairs_that_a_model_lacks_are_counted(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=SCORED, wish="0.6", threshold_a="lacks~none")
     lacking = sum("river" in text for text in written(app).splitlines())
@@ -120,14 +119,12 @@ def test_labeled_pairs_and_the_label_in_the_address(open_app: OpenApp, cache: Pa
     assert app.query_params["same"] == "other"
 
 
-@pytest.mark.matrix
 def test_pairs_are_sampled_from_labeled_texts(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.SPLIT, wish="0.6", threshold_by="kind of pair")
     assert "sampled" in written(app)
     assert table(app, "group")["group"].tolist() == ["random", "similar words"]
 
 
-@pytest.mark.matrix
 def test_a_model_that_tells_no_pairs_apart_is_one_line(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.PAIRS, enc="constant~none")
     (said,) = [box.value for box in app.info if "similarity" in box.value]
@@ -140,7 +137,6 @@ def test_texts_are_shown_as_texts(open_app: OpenApp, cache: Path) -> None:
     assert MARKED not in written(app)
 
 
-@pytest.mark.matrix
 def test_what_is_not_encoded_is_offered(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "threshold", data=transfer_world.FOLDS)
     assert app.button(key="encode_here")

@@ -87,7 +87,6 @@ def test_side_steps_and_the_chosen_pair_are_in_the_address(open_app: OpenApp, ma
     assert not [one for one in app.get("plotly_chart") if "training_lines" in one.proto.id]
 
 
-@pytest.mark.matrix
 def test_minimal_pairs_have_a_series_of_their_own(open_app: OpenApp, made: Made) -> None:
     of_minimal = series_of("made", made.evaluator._place.repository)[1]
     app = open_app(made.cache, "training", training_on=of_minimal.id)

@@ -104,7 +104,6 @@ def test_a_label_of_numbers_beside_two_texts_can_be_a_class(open_app: OpenApp, t
     assert rows(app, "class")[:2] == ["0", "1"]
 
 
-@pytest.mark.matrix
 def test_rows_marked_as_no_match_are_asked_about_with_every_reading_in_view(open_app: OpenApp, tmp_path: Path) -> None:
     content = lines(
         [{"question1": f"a {i}", "question2": f"b {i}", "is_duplicate": int(i % 4 == 0)} for i in range(12)]
@@ -120,7 +119,6 @@ def test_rows_marked_as_no_match_are_asked_about_with_every_reading_in_view(open
     assert rows(app, "mate") == ["b 0", "b 4", "b 8"]
 
 
-@pytest.mark.matrix
 def test_a_file_of_sentevals_needs_no_choice_of_columns(open_app: OpenApp, tmp_path: Path) -> None:
     content = "\n".join(length_lines()).encode()
     app = upload(open_app(tmp_path, "data"), content, "sentence_length.txt")

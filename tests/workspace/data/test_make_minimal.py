@@ -31,7 +31,6 @@ def boxes(app: AppTest) -> list[str]:
     return [box.key for box in app.checkbox if box.key and box.key.startswith("make_accept_")]
 
 
-@pytest.mark.matrix
 def test_texts_become_a_picked_dataset_without_what_was_rejected(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
     assert len(rows(app, "right")) == 19
@@ -68,7 +67,6 @@ def test_changed_words_are_marked_and_texts_are_no_html(open_app: OpenApp, tmp_p
     assert "<b>" not in shown
 
 
-@pytest.mark.matrix
 def test_reasons_are_shown_and_what_no_rule_can_change(open_app: OpenApp, tmp_path: Path) -> None:
     app = typed(open_app(tmp_path, "data"))
     app.selectbox(key="make_shown").set_value("date").run()
@@ -83,7 +81,6 @@ def test_reasons_are_shown_and_what_no_rule_can_change(open_app: OpenApp, tmp_pa
     assert not app.error
 
 
-@pytest.mark.matrix
 def test_another_seed_starts_anew(open_app: OpenApp, tmp_path: Path) -> None:
     app = typed(open_app(tmp_path, "data"))
     (first, *_) = boxes(app)
@@ -94,7 +91,6 @@ def test_another_seed_starts_anew(open_app: OpenApp, tmp_path: Path) -> None:
     assert not app.checkbox(key=first).value
 
 
-@pytest.mark.matrix
 def test_a_visitors_are_the_visitors_and_limited(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

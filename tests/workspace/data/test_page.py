@@ -109,14 +109,12 @@ def test_minimal_pairs_are_shown_with_what_was_done_to_them(open_app: OpenApp, t
     assert rows(app, "number") == [198] * 6 + [199] * 6
 
 
-@pytest.mark.matrix
 def test_a_dataset_without_a_declared_checksum_says_about_how_large_it_is(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data", data="heros")
     about = sum(file.download for file in DATASETS["heros"].files)
     assert f"{about / 1e6:.1f} MB" in written(app)
 
 
-@pytest.mark.matrix
 def test_pages_of_rows_and_other_background(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
     assert "**400** pairs · **1,400** distinct sentences · **400** queries" in written(app)
@@ -130,7 +128,6 @@ def test_pages_of_rows_and_other_background(open_app: OpenApp, tmp_path: Path) -
     assert rows(app, "pair") == list(range(390, 400))
 
 
-@pytest.mark.matrix
 def test_a_missing_dataset_is_downloaded_as_a_job(open_app: OpenApp, tmp_path: Path, distant: Path) -> None:
     app = open_app(tmp_path / "cache", "data", data="distant")
     assert listed(app)["distant"] == "○ not downloaded"
@@ -144,7 +141,6 @@ def test_a_missing_dataset_is_downloaded_as_a_job(open_app: OpenApp, tmp_path: P
     assert "**1** pairs of a sentence with itself" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_corrupt_dataset_is_said_and_repaired(open_app: OpenApp, tmp_path: Path, distant: Path) -> None:
     path = tmp_path / "cache" / "data" / "there" / "pairs.txt"
     path.parent.mkdir(parents=True)
@@ -160,7 +156,6 @@ def test_a_corrupt_dataset_is_said_and_repaired(open_app: OpenApp, tmp_path: Pat
     assert listed(app.run())["distant"] == "▲ damaged"
 
 
-@pytest.mark.matrix
 def test_a_download_that_fails_says_what_to_do(open_app: OpenApp, tmp_path: Path, distant: Path) -> None:
     distant.unlink()
     app = open_app(tmp_path / "cache", "data", data="distant")
@@ -214,7 +209,6 @@ def test_uploaded_pairs_become_the_picked_dataset_and_can_be_run(
     assert run.metrics["pairs"] == 3
 
 
-@pytest.mark.matrix
 def test_a_file_without_a_header(open_app: OpenApp, tmp_path: Path) -> None:
     app = upload(open_app(tmp_path, "data"), b"it rains,rain falls\nold,aged\nold,aged\n")
     assert "The first 2 of 2 pairs" in written(app)
@@ -225,7 +219,6 @@ def test_a_file_without_a_header(open_app: OpenApp, tmp_path: Path) -> None:
     assert rows(app, "query") == ["it rains", "old", "old"]
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("content", "query", "mate"),
     [
@@ -250,7 +243,6 @@ def reasons(app: AppTest) -> dict[str, str]:
     return dict(zip(frame["column"], frame["because"], strict=True))
 
 
-@pytest.mark.matrix
 def test_only_what_somebody_chose_is_called_chosen_and_the_doubt_ends_there(open_app: OpenApp, tmp_path: Path) -> None:
     lines = [f"T-{n},Desk,Which way is {n}?,Number {n} is straight on and then left.,Turn {n}" for n in range(30)]
     content = "\n".join(["nr,shop,left,right,third", *lines]).encode()
@@ -265,7 +257,6 @@ def test_only_what_somebody_chose_is_called_chosen_and_the_doubt_ends_there(open
     assert not app.info
 
 
-@pytest.mark.matrix
 def test_columns_that_are_not_clear_have_to_be_chosen(open_app: OpenApp, tmp_path: Path) -> None:
     lines = [f"Way {n} of all,What {n} is this,Turn {n} and on" for n in range(30)]
     app = upload(open_app(tmp_path, "data"), "\n".join(["left,right,third", *lines]).encode())
@@ -334,7 +325,6 @@ def test_uploaded_minimal_pairs_are_corrected_kept_and_run(
     assert run.metrics["originals"] == 2
 
 
-@pytest.mark.matrix
 def test_a_file_of_minimal_pairs_can_be_kept_as_pairs(open_app: OpenApp, tmp_path: Path) -> None:
     app = upload(open_app(tmp_path, "data"), MINIMAL, "mine.tsv")
     (kind,) = (g for g in app.get("button_group") if g.label == "Read as")
@@ -405,7 +395,6 @@ def test_a_bad_upload_is_said_in_one_line_and_leaves_nothing(
     assert rows(app, "query"), "the rest of the page stands"
 
 
-@pytest.mark.matrix
 def test_an_upload_that_cannot_be_written_is_said(open_app: OpenApp, tmp_path: Path) -> None:
     (tmp_path / "uploads").write_text("in the way")
     app = upload(open_app(tmp_path, "data"), OWN)
@@ -419,7 +408,6 @@ def uploaded(settings: Settings) -> uploads.Upload:
     return uploads.add(own.parse(Path("own_pairs.csv"), content), content, settings)
 
 
-@pytest.mark.matrix
 def test_an_upload_is_removed_after_a_second_question(open_app: OpenApp, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     stored = uploaded(settings)
@@ -431,7 +419,6 @@ def test_an_upload_is_removed_after_a_second_question(open_app: OpenApp, tmp_pat
     assert set(listed(app)) == set(DATASETS)
 
 
-@pytest.mark.matrix
 def test_a_removed_upload_that_was_run_stays_in_the_list(open_app: OpenApp, world: World) -> None:
     stored = uploaded(world.settings)
     world.add(GramEncoder("grams")).run("evalrank", "grams", stored.reference)
@@ -469,7 +456,6 @@ def test_what_was_computed_is_deleted_on_request_with_an_upload_or_without(
     assert set(listed(app)) == set(DATASETS)
 
 
-@pytest.mark.matrix
 def test_nothing_is_removed_while_it_is_computed_on(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -486,7 +472,6 @@ def test_nothing_is_removed_while_it_is_computed_on(
     assert any(b.key == "remove_for_good" for b in app.button)
 
 
-@pytest.mark.matrix
 def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -501,7 +486,6 @@ def test_a_demo_shows_no_upload_of_the_host_and_says_what_may_be_uploaded(
     assert app.selectbox(key="data").value == "demo-pairs"
 
 
-@pytest.mark.matrix
 def test_a_file_that_another_session_removed_gives_way(open_app: OpenApp, tmp_path: Path) -> None:
     settings = make_settings(tmp_path)
     stored = uploaded(settings)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
@@ -57,7 +55,6 @@ def sent(*files: Files) -> list[tuple[str, bytes, str]]:
     return [(f"mine/{name}", str(content).encode(), "text/plain") for name, content in every.items()]
 
 
-@pytest.mark.matrix
 def test_a_folder_is_uploaded_as_it_was_corrected(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
     dev = "q1\td2\t1\nq1\td9\t1\n"
@@ -81,7 +78,6 @@ def test_a_folder_is_uploaded_as_it_was_corrected(open_app: OpenApp, tmp_path: P
     assert not uploads.found(make_settings(tmp_path))
 
 
-@pytest.mark.matrix
 def test_a_folder_that_is_wrong_is_said_in_one_line_and_leaves_nothing(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
     app.file_uploader[1].set_value(sent(BEIR, {"qrels/test.tsv": "q1\td7\t1\nq2\td1\t1\n"})).run()
@@ -91,7 +87,6 @@ def test_a_folder_that_is_wrong_is_said_in_one_line_and_leaves_nothing(open_app:
     assert not uploads.found(make_settings(tmp_path))
 
 
-@pytest.mark.matrix
 def test_three_files_are_uploaded_with_their_columns(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "data")
     files = [("rated.csv", JUDGMENTS), ("one.csv", DOCUMENTS), ("two.csv", QUERIES)]

@@ -73,7 +73,6 @@ def test_only_what_was_run_is_offered(open_app: OpenApp, demo_cache: Path) -> No
     assert choice.value == "evalrank"
 
 
-@pytest.mark.matrix
 def test_the_first_sentence_has_the_best_score_and_its_interval(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "overview", post="true")
     repository = Repository.at(demo_cache / "results.duckdb")

@@ -89,7 +89,6 @@ def test_runs_are_sent_to_the_cluster_that_is_set(
     assert not on_cluster(app), "all is stored"
 
 
-@pytest.mark.matrix
 def test_without_ray_the_page_says_how_to_install_it(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -102,7 +101,6 @@ def test_without_ray_the_page_says_how_to_install_it(
     assert not app.button(key="run_all").disabled
 
 
-@pytest.mark.matrix
 def test_a_cluster_that_cannot_be_reached_is_one_line(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +115,6 @@ def test_a_cluster_that_cannot_be_reached_is_one_line(
     assert not on_cluster(app)[0].disabled, "it can be sent again"
 
 
-@pytest.mark.matrix
 def test_on_a_demo_no_cluster_is_offered(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLINDSPOT_RAY", "local")
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
@@ -127,7 +124,6 @@ def test_on_a_demo_no_cluster_is_offered(open_app: OpenApp, tmp_path: Path, monk
     assert not on_cluster(app)
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("dataset", "diagnostic"), [("demo-pairs", "evalrank"), ("demo-retrieval", "retrieval"), ("demo-words", "analogy")]
 )
@@ -158,7 +154,6 @@ def starts(app: AppTest) -> list[Button]:
     return [button for button in app.button if button.key == "run_all"]
 
 
-@pytest.mark.matrix
 def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
     open_app: OpenApp, demo_copy: Path
 ) -> None:
@@ -176,7 +171,6 @@ def test_the_form_takes_over_what_is_picked_elsewhere_and_leads_to_the_result(
     assert app.multiselect(key="run_transforms").value == ["none"], "the reader's own choice stays"
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("widget", "values", "part"),
     [
@@ -223,7 +217,6 @@ def test_one_chosen_run_shows_its_manifest_and_can_be_repeated(open_app: OpenApp
     assert f"All {len(run.metrics)} scores" in written(app)
 
 
-@pytest.mark.matrix
 def test_two_chosen_runs_are_compared(open_app: OpenApp, demo_copy: Path) -> None:
     runs = [
         r

@@ -72,7 +72,6 @@ def test_pairs_in_both_directions_are_as_before(open_app: OpenApp, demo_cache: P
     assert CLAIM in said
 
 
-@pytest.mark.matrix
 def test_without_runs_among_matches_they_are_offered(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", among="matches")
     assert "among matches only" in written(app)

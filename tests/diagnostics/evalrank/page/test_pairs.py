@@ -96,7 +96,6 @@ def test_what_the_view_cannot_do_stands_in_its_place(
     assert any("How is this computed?" in expander.label for expander in app.expander)
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("show", "keeps"),
     [
@@ -204,7 +203,6 @@ def test_the_two_best_are_compared_at_first_and_the_address_names_them(open_app:
     assert [app.selectbox(key=key).value for key in ("a", "b")] == best[::-1]
 
 
-@pytest.mark.matrix
 def test_a_stale_choice_of_a_falls_back_to_the_best(open_app: OpenApp, demo_cache: Path) -> None:
     app = view(open_app, demo_cache, a="gone~none")
     assert app.selectbox(key="a").value in {str(A), str(B)}
@@ -219,7 +217,6 @@ def test_one_variant_alone_has_no_figure_and_no_filters_that_need_two(open_app: 
     assert all("rank in B" not in axis.get("title", {}).get("text", "") for axis in axes)
 
 
-@pytest.mark.matrix
 def test_columns_can_be_added(open_app: OpenApp, demo_cache: Path) -> None:
     app = view(open_app, demo_cache, cols=["overlap", "ties in B", "words in match"])
     assert {"overlap", "ties in B", "words in match"} <= set(table(app)[0])
@@ -237,7 +234,6 @@ def test_the_drill_down_says_why_an_item_may_be_near(open_app: OpenApp, demo_cac
     app.toggle(key="hubs").set_value(False).run()
 
 
-@pytest.mark.matrix
 def test_encode_again_is_offered_in_this_view(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = view(open_app, demo_copy, pair="0", hubs="true")

@@ -65,7 +65,6 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
             assert f"★ {run.metrics['mrr']:.4f}" in shown
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("ranks", ["raw", "filtered"])
 def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     open_app: OpenApp, demo_cache: Path, stored, ranks: str
@@ -91,7 +90,6 @@ def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     assert "Compared with **minilm + center**" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view=VIEW, base="gone~none")
     assert "'gone'" in written(app)

@@ -33,7 +33,6 @@ def demo_run(demo_cache: Path, transform: str) -> RunRecord:
     return run
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(("ranks", "suffix"), [("raw", ""), ("filtered", "_filtered")])
 def test_on_the_demo_the_scores_are_those_of_the_stored_runs(
     open_app: OpenApp, demo_cache: Path, ranks: str, suffix: str
@@ -99,7 +98,6 @@ def test_what_is_stored_is_not_computed(open_app: OpenApp, demo_cache: Path) -> 
     assert all("95% CI" not in frame.value for frame in app.dataframe)
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("chain", "sentence"),
     [("centre", "unknown transform 'centre'"), ("truncate:999", "truncate:999")],
@@ -109,7 +107,6 @@ def test_a_chain_that_does_not_fit_is_said(open_app: OpenApp, demo_cache: Path, 
     assert any(sentence in error.value for error in app.error)
 
 
-@pytest.mark.matrix
 def test_deleted_embeddings_offer_to_encode_again(open_app: OpenApp, demo_copy: Path) -> None:
     shutil.rmtree(demo_copy / "embeddings")
     app = open_app(demo_copy, "evalrank", **WHAT_IF)

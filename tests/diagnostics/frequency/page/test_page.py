@@ -84,7 +84,6 @@ def own_counts(settings: Settings) -> str:
     return in_address(upload.reference)
 
 
-@pytest.mark.matrix
 def test_an_empty_store_offers_to_encode(open_app: OpenApp, tmp_path: Path) -> None:
     app = open_app(tmp_path, "frequency", data="vocab-wordfreq")
     assert "Not encoded yet: 20,000 words with their counts by minilm" in written(app)
@@ -159,7 +158,6 @@ def test_counts_that_know_nothing_are_said(open_app: OpenApp, cache: Path, world
     assert "none of the 3 items has a frequency by these counts" in written(app)
 
 
-@pytest.mark.matrix
 def test_counts_that_are_not_here_are_offered(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "frequency", data="toy-pairs", enc=["trigrams~none"], counts="vocab-wiki")
     assert "not on this machine yet" in written(app)
@@ -174,7 +172,6 @@ def test_pages_of_other_diagnostics_say_that_a_vocabulary_is_not_theirs(open_app
     assert "words, in a corpus of" in written(app)
 
 
-@pytest.mark.matrix
 def test_the_overview_shows_it_without_calling_one_the_best(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "overview", post="true")
     boards = [d.value for d in app.dataframe if "shuffled labels" in d.value]

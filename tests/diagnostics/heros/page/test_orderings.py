@@ -44,7 +44,6 @@ def shown_order(app: AppTest) -> list[str]:
     return [f"{name}~none" for name in chart(app, 0)["data"][0]["y"]]
 
 
-@pytest.mark.matrix
 def test_the_headline_is_above_the_profile(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="six")
     variants = shown_order(app)
@@ -65,7 +64,6 @@ def test_the_headline_is_above_the_profile(open_app: OpenApp, small: HerosWorld)
         assert f"{name}: {orderings.share_in_words(other, label)}" in written(app)
 
 
-@pytest.mark.matrix
 def test_rates_of_every_variant_are_those_stored(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="six")
     named = [o for o in ENTRY.metrics if ">" in o.name and not o.name.endswith(("_low", "_high"))]
@@ -94,7 +92,6 @@ def test_a_link_names_a_and_b_and_the_matrix(open_app: OpenApp, small: HerosWorl
         np.testing.assert_allclose(cells(app), expected, atol=1e-12)
 
 
-@pytest.mark.matrix
 def test_names_that_tell_no_meaning_have_no_headline(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="nameless")
     assert "No headline" in written(app)
@@ -103,7 +100,6 @@ def test_names_that_tell_no_meaning_have_no_headline(open_app: OpenApp, small: H
     assert heat["layout"]["yaxis"]["ticktext"][0] == "&lt;b&gt;of* my own"
 
 
-@pytest.mark.matrix
 def test_one_variant_has_its_matrix_alone(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="six", enc="bigrams~none")
     assert not [s for s in app.dataframe if "only A" in s.value]
@@ -111,13 +107,11 @@ def test_one_variant_has_its_matrix_alone(open_app: OpenApp, small: HerosWorld) 
     np.testing.assert_allclose(cells(app), orderings.win_rates(of_six(small, "bigrams~none")), atol=1e-12)
 
 
-@pytest.mark.matrix
 def test_one_subset_says_what_to_bring(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="alone")
     assert "only one kind of rewrite" in written(app)
 
 
-@pytest.mark.matrix
 def test_lost_rows_are_reported(open_app: OpenApp, small: HerosWorld, tmp_path: Path) -> None:
     shutil.copytree(small.cache, tmp_path / "cache")
     repository = Repository.at(tmp_path / "cache" / small.settings.store.name)

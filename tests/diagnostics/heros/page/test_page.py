@@ -49,7 +49,6 @@ def test_an_empty_store_offers_a_first_run(open_app: OpenApp, tmp_path: Path) ->
     assert not (tmp_path / "results.duckdb").exists(), "looking must not create a store"
 
 
-@pytest.mark.matrix
 def test_the_profile_is_what_is_stored(open_app: OpenApp, store: Store) -> None:
     cache, runs = store
     app = open_app(cache, "heros", data="demo-minimal")
@@ -61,7 +60,6 @@ def test_the_profile_is_what_is_stored(open_app: OpenApp, store: Store) -> None:
     assert len(app.get("plotly_chart")) == 3
 
 
-@pytest.mark.matrix
 def test_a_dataset_of_pairs_gives_way_to_the_built_in_one(open_app: OpenApp, store: Store) -> None:
     app = open_app(store[0], "heros")
     assert app.button(key="pick_minimal")
@@ -154,7 +152,6 @@ def test_a_users_file_with_some_of_the_subsets(
     app.switch_page("pages/overview.py").run()
 
 
-@pytest.mark.matrix
 def test_where_there_can_be_no_interval_it_is_said(
     open_app: OpenApp, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

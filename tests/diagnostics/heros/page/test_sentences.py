@@ -73,7 +73,6 @@ def html(app: AppTest, part: str) -> str:
     return next(element.proto.body for element in app.get("html") if part in element.proto.body)
 
 
-@pytest.mark.matrix
 def test_one_variant_shows_every_rewrite_of_every_original(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache)
     frame = table(app, "original")
@@ -86,7 +85,6 @@ def test_one_variant_shows_every_rewrite_of_every_original(open_app: OpenApp, wo
     assert app.number_input(key="sent_apart").disabled
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("where", "keeps"),
     [
@@ -110,7 +108,6 @@ def test_an_order_is_asked_of_either_variant(
     assert f"{share}mine & \\*co\\* above synonym in {variant}" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_preset_sets_the_filter_and_is_marked_only_while_it_holds(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache)
     app.pills(key="sent_preset").set_value("antonym above synonym").run()
@@ -127,7 +124,6 @@ def test_a_preset_sets_the_filter_and_is_marked_only_while_it_holds(open_app: Op
     assert f"All **{len(ORIGINALS)}** sentences." in written(app)
 
 
-@pytest.mark.matrix
 def test_the_largest_disagreement_comes_first(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, sent_b=B)
     app.pills(key="sent_preset").set_value("largest disagreement").run()
@@ -143,7 +139,6 @@ def test_the_largest_disagreement_comes_first(open_app: OpenApp, world: World) -
     assert [sizes[n] for n in table(app, "original")["no"]] == sorted(sizes.values(), reverse=True)[:PAGE]
 
 
-@pytest.mark.matrix
 def test_search_and_bounds_narrow_what_is_listed(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache)
     app.text_input(key="sent_search").set_value("ROME").run()
@@ -157,7 +152,6 @@ def test_search_and_bounds_narrow_what_is_listed(open_app: OpenApp, world: World
     assert "No sentences match" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
     app = view(
         open_app,
@@ -180,7 +174,6 @@ def test_a_link_restores_the_view(open_app: OpenApp, world: World) -> None:
     assert "This link asks" not in written(app)
 
 
-@pytest.mark.matrix
 def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, sent_b="gone~none", sent_above="typo above synonym", original_no="99")
     said = written(app)
@@ -189,7 +182,6 @@ def test_a_link_to_what_is_not_here_says_so(open_app: OpenApp, world: World) -> 
     assert any("99" in line and f"0 to {len(ORIGINALS) - 1}" in line for line in said.splitlines())
 
 
-@pytest.mark.matrix
 def test_a_rewrite_s_changes_are_marked_and_its_markup_is_text(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, sent_b=B, original_no=str(len(ORIGINALS) - 1))
     rewrites = html(app, "Rewrites of original")
@@ -228,7 +220,6 @@ def test_dots_and_ranks_are_those_of_the_store_and_the_embeddings(open_app: Open
     assert "●" in ranking
 
 
-@pytest.mark.matrix
 def test_embeddings_that_are_gone_leave_the_rest(open_app: OpenApp, world: World, tmp_path: Path) -> None:
     cache = shutil.copytree(world.settings.cache, tmp_path / "copy")
     shutil.rmtree(cache / "embeddings")
@@ -238,7 +229,6 @@ def test_embeddings_that_are_gone_leave_the_rest(open_app: OpenApp, world: World
     assert not [d for d in app.dataframe if "rewrite" in d.value]
 
 
-@pytest.mark.matrix
 def test_another_dataset_forgets_the_original_and_the_filter(open_app: OpenApp, world: World) -> None:
     app = view(open_app, world.settings.cache, original_no="1", sent_above="antonym above synonym")
     app.sidebar.selectbox(key="data").set_value("other").run()

@@ -58,7 +58,6 @@ def test_zooming_in_leaves_the_baseline_out(open_app: OpenApp, small: HerosWorld
     assert whole[0] < 0 < near[0]
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("scale", ["normalized", "raw cosine"])
 def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: HerosWorld, scale: str) -> None:
     app = open_app(small.cache, "heros", data="alike", heros_view="spread", heros_scale=scale)
@@ -66,7 +65,6 @@ def test_similarities_that_are_all_alike_are_drawn(open_app: OpenApp, small: Her
     assert dots["x"] == pytest.approx([1.0, 1.0])
 
 
-@pytest.mark.matrix
 def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, small: HerosWorld) -> None:
     """Also of variants that the sidebar leaves out."""
     app = open_app(small.cache, "heros", data="six", heros_view="spread", enc="bigrams~center")
@@ -82,7 +80,6 @@ def test_the_profile_per_transform_is_of_all_that_is_stored(open_app: OpenApp, s
     assert app.button(key="run_chains").label.endswith("bigrams: abtt:2, whiten")
 
 
-@pytest.mark.matrix
 def test_one_subset_has_no_rate_beside(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="alone", heros_view="spread")
     (line,) = chart(app, 2)["data"]

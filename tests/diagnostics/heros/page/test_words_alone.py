@@ -35,7 +35,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HerosWorld]:
         yield built
 
 
-@pytest.mark.matrix
 def test_every_kind_has_the_models_and_words_with_a_test(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="kinds", heros_view="words alone")
     assert not app.error
@@ -55,7 +54,6 @@ def test_every_kind_has_the_models_and_words_with_a_test(open_app: OpenApp, smal
     small.repository.database.close()
 
 
-@pytest.mark.matrix
 def test_another_column_gives_other_kinds(open_app: OpenApp, small: HerosWorld) -> None:
     app = open_app(small.cache, "heros", data="kinds", heros_view="words alone")
     app.segmented_control(key="heros_kinds").set_value("length").run()

@@ -33,7 +33,6 @@ def make(app: AppTest, task: Task) -> tuple[AppTest, str]:
     return app, f"{at_once}\n{written(app.run())}"
 
 
-@pytest.mark.matrix
 def test_an_empty_store_offers_items_that_one_press_makes(open_app: OpenApp, store: Judgements, tmp_path: Path) -> None:
     """The words of ours that are among the 300."""
     app = open_app(tmp_path, "intruder")
@@ -90,7 +89,6 @@ def test_sentences_are_offered_first_for_datasets_of_sentences(open_app: OpenApp
     assert not app.button(key="make_intruder_start").disabled
 
 
-@pytest.mark.matrix
 def test_a_set_is_removed_with_its_votes_after_asking(open_app: OpenApp, store: Judgements, tmp_path: Path) -> None:
     kept, gone = comparative_set(), intruder_set(title="<i>Six</i> *words*")
     store.add_set(kept)
@@ -113,7 +111,6 @@ def test_a_set_is_removed_with_its_votes_after_asking(open_app: OpenApp, store: 
     assert "was removed" in written(app)
 
 
-@pytest.mark.matrix
 def test_on_a_demo_nothing_is_removed(
     open_app: OpenApp, store: Judgements, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -102,7 +102,6 @@ def test_a_rater_goes_through_all_items_by_their_own_orders(answering: OpenApp, 
     assert len(store.votes(INTRUDER.set_id)) == len(order) - 1
 
 
-@pytest.mark.matrix
 def test_the_comparative_page_shows_the_query_and_the_distinct_candidates(
     answering: OpenApp, store: Judgements
 ) -> None:
@@ -135,7 +134,6 @@ def test_pausing_and_coming_back(answering: OpenApp, store: Judgements, visit: O
     assert progress(again) == "0 of 3 answered"
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize(("typed", "told"), [("", "no nickname"), ("a\u202eb", "cannot be seen")])
 def test_a_nickname_that_cannot_be_is_refused_in_words(answering: OpenApp, typed: str, told: str) -> None:
     app = answering(rater=typed)
@@ -146,7 +144,6 @@ def test_a_nickname_that_cannot_be_is_refused_in_words(answering: OpenApp, typed
     assert cards(app)
 
 
-@pytest.mark.matrix
 def test_markup_is_shown_as_text(visit: OpenApp, path: Path) -> None:
     store = Judgements.at(path)
     odd = "<b>b</b> **s** :smile: [x](http://y)"
@@ -161,7 +158,6 @@ def test_markup_is_shown_as_text(visit: OpenApp, path: Path) -> None:
     assert odd not in written(app)
 
 
-@pytest.mark.matrix
 def test_two_tabs_each_show_the_next_item_not_answered(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     first, second, third = item_order(INTRUDER, ballot())
@@ -189,7 +185,6 @@ def test_an_answer_right_after_the_item_came_up_is_not_taken(
     assert len(store.votes(INTRUDER.set_id)) == 1
 
 
-@pytest.mark.matrix
 def test_a_set_that_was_removed_meanwhile(answering: OpenApp, store: Judgements) -> None:
     app = answering()
     before = cards(app)
@@ -201,7 +196,6 @@ def test_a_set_that_was_removed_meanwhile(answering: OpenApp, store: Judgements)
     assert store.votes(INTRUDER.set_id) == []
 
 
-@pytest.mark.matrix
 def test_a_store_that_cannot_be_written(answering: OpenApp, store: Judgements, monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk that is full, as DuckDB says it."""
     app = answering()
@@ -222,7 +216,6 @@ def test_a_store_that_cannot_be_written(answering: OpenApp, store: Judgements, m
     assert len(store.votes(INTRUDER.set_id)) == 1
 
 
-@pytest.mark.matrix
 def test_the_answer_view_names_no_variant(visit: OpenApp, store: Judgements) -> None:
     store.add_set(replace(INTRUDER, title="Words of minilm-static", created_at=MADE_AT + timedelta(days=1)))
     app = enter(visit("intruder"), "Ada")
@@ -233,7 +226,6 @@ def test_the_answer_view_names_no_variant(visit: OpenApp, store: Judgements) -> 
         assert name not in shown
 
 
-@pytest.mark.matrix
 def test_the_pickers_do_not_stand_here_and_keep_their_picks(visit: OpenApp, path: Path) -> None:
     store_run(Repository.at(path), "run", pair_set(), transform="center")
     app = visit("overview", enc="minilm~center", metric="l2")
@@ -280,7 +272,6 @@ def test_a_link_to_an_unknown_set_says_so_and_offers_others(visit: OpenApp, stor
     assert any(f"set={COMPARATIVE.set_id}" in link.proto.query_string for link in other.get("page_link"))
 
 
-@pytest.mark.matrix
 def test_an_unknown_session_says_so_and_offers_others(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     app = visit("intruder", session="gone")
@@ -333,7 +324,6 @@ def test_a_session_from_opening_to_the_results(visit: OpenApp, store: Judgements
     assert not store.session("team").revealed  # type: ignore[union-attr]
 
 
-@pytest.mark.matrix
 def test_a_wrong_key_sees_what_raters_see(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     app = visit("intruder", session="team", facilitator="wrong", judge="sessions")
@@ -342,7 +332,6 @@ def test_a_wrong_key_sees_what_raters_see(visit: OpenApp, store: Judgements) -> 
     assert not app.dataframe
 
 
-@pytest.mark.matrix
 def test_the_navigation_does_not_lead_out_of_a_session(visit: OpenApp, store: Judgements) -> None:
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     app = enter(visit("intruder", session="team"), "Ada")

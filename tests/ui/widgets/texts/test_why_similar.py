@@ -76,7 +76,6 @@ def test_nothing_is_asked_before_the_reader_does(
     assert len(maps(app)) == 2
 
 
-@pytest.mark.matrix
 def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {
         "data": SMALL_PAIRS.id,
@@ -95,7 +94,6 @@ def test_a_pair_of_evalrank(open_app: OpenApp, runs: dict[str, RunRecord], modul
     assert "“through”, only in the match" in written(app)
 
 
-@pytest.mark.matrix
 @pytest.mark.usefixtures("runs")
 def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World) -> None:
     run = module_world.run("evalrank", SUM, SMALL_PAIRS.id, metric="l2")
@@ -105,7 +103,6 @@ def test_under_l2_the_cosine_is_explained(open_app: OpenApp, module_world: World
     assert "this explains the cosine" in written(app)
 
 
-@pytest.mark.matrix
 @pytest.mark.usefixtures("runs")
 def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_world: World) -> None:
     app = open_app(module_world.cache, "evalrank", data=SMALL_PAIRS.id, enc=TWO[:1], view="pairs", pair="1", why="true")
@@ -114,7 +111,6 @@ def test_the_toolkits_arithmetic_is_not_taken_apart(open_app: OpenApp, module_wo
     assert "Choose the protocol “definition”" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {"data": SCORED.id, "enc": TWO, "similarity_view": "pairs", "sim_a": TWO[0], "sim_b": TWO[1]}
     app = open_app(module_world.cache, "similarity", **address, pair="0", why="true")
@@ -126,7 +122,6 @@ def test_a_pair_of_similarity(open_app: OpenApp, runs: dict[str, RunRecord], mod
     assert r"\<b\>bold\</b\>" in written(app)
 
 
-@pytest.mark.matrix
 def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], module_world: World) -> None:
     address = {"data": SENTENCES.id, "enc": TWO, "heros_view": "sentences", "sent_a": TWO[0], "sent_b": TWO[1]}
     app = open_app(module_world.cache, "heros", **address, original_no="1", sent_rewrite="antonym", why="true")
