@@ -450,6 +450,7 @@ def _place_ranking(vectors: _Vectors, dataset: Dataset, settings: Settings) -> P
 
 
 def _store(run_seq: int, inputs: _Inputs, result: DiagnosticResult, work: _Work) -> None:
+    work.cancel.check()  # a short computation may be over before it looks
     planned, named, vectors = inputs.planned, inputs.planned.named, inputs.vectors
     covered = named.covered(vectors.embedded if vectors else None)
     result = with_coverage(result, named.dataset, covered, planned.part)

@@ -106,6 +106,7 @@ def test_an_upload_is_kept_apart_from_what_all_share(demo: OpenApp, demo_copy: P
     assert name in listed(mine), "it is not offered any more"
 
 
+@pytest.mark.process
 def test_an_upload_that_is_too_large_says_so(demo: OpenApp, tmp_path: Path) -> None:
     app = demo(tmp_path, "data")
     upload(app, b"query,mate\n" + b"".join(b"a%d,b%d\n" % (i, i) for i in range(2_001)))

@@ -39,6 +39,7 @@ def test_neighbours_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, ca
     assert "was not trained yet" in written(app)
 
 
+@pytest.mark.trains
 def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "evalrank", data="many", enc=["trigrams~flow", "trigrams~none"], pair="1")
     assert not app.error

@@ -45,6 +45,7 @@ def test_the_answer_the_chart_and_every_measure(made: tuple[World, Report], open
     assert not any(button.key == "repair_train" for button in app.button)
 
 
+@pytest.mark.trains
 def test_the_tolerance_decides_the_verdict(made: tuple[World, Report], open_app: OpenApp) -> None:
     world, report = made
     app = open_app(world.cache, "repair", **WHERE, repair_drop="1.0")

@@ -91,6 +91,7 @@ def test_another_seed_starts_anew(open_app: OpenApp, tmp_path: Path) -> None:
     assert not app.checkbox(key=first).value
 
 
+@pytest.mark.process
 def test_a_visitors_are_the_visitors_and_limited(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

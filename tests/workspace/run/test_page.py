@@ -101,6 +101,7 @@ def test_without_ray_the_page_says_how_to_install_it(
     assert not app.button(key="run_all").disabled
 
 
+@pytest.mark.server
 def test_a_cluster_that_cannot_be_reached_is_one_line(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
