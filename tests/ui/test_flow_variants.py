@@ -39,13 +39,14 @@ def test_neighbours_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, ca
     assert "was not trained yet" in written(app)
 
 
-@pytest.mark.trains
+@pytest.mark.matrix
 def test_the_drill_down_of_a_run_with_a_flow_works(open_app: OpenApp, cache: Path) -> None:
     app = open_app(cache, "evalrank", data="many", enc=["trigrams~flow", "trigrams~none"], pair="1")
     assert not app.error
     assert "not trained" not in written(app)
 
 
+@pytest.mark.matrix
 def test_what_if_says_that_a_flow_has_to_be_trained_and_offers_it(open_app: OpenApp, cache: Path) -> None:
     query = {"data": "many", "view": "what if", "if_variant": "trigrams~none", "if_transform": "center+flow"}
     app = open_app(cache, "evalrank", **query)

@@ -45,7 +45,7 @@ def test_the_answer_the_chart_and_every_measure(made: tuple[World, Report], open
     assert not any(button.key == "repair_train" for button in app.button)
 
 
-@pytest.mark.trains
+@pytest.mark.matrix
 def test_the_tolerance_decides_the_verdict(made: tuple[World, Report], open_app: OpenApp) -> None:
     world, report = made
     app = open_app(world.cache, "repair", **WHERE, repair_drop="1.0")
@@ -72,6 +72,7 @@ def test_the_command_on_screen_asks_for_the_same_repair(made: tuple[World, Repor
     assert (asked.method, asked.keep, asked.kinds) == ("queries", 10.0, ("antonym", "negation_main"))
 
 
+@pytest.mark.matrix
 def test_one_kind_is_another_repair(made: tuple[World, Report], open_app: OpenApp) -> None:
     world, _ = made
     app = open_app(world.cache, "repair", **WHERE, repair_kind="negation_main")
@@ -94,6 +95,7 @@ def test_what_is_not_trained_yet_is_offered(made: tuple[World, Report], open_app
     assert not jobs().jobs()
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -110,6 +112,7 @@ def test_what_cannot_be_repaired_is_said(
     assert said in " ".join(one.value for one in app.info)
 
 
+@pytest.mark.matrix
 def test_a_strange_address_is_as_none(made: tuple[World, Report], open_app: OpenApp) -> None:
     world, report = made
     app = open_app(world.cache, "repair", **WHERE, repair_method="<b>", repair_rank="-1", repair_drop="1e99")
