@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from blindspot.errors import InputError, without_paths
 from blindspot.policy import DEMO, LOCAL
 
@@ -30,11 +28,11 @@ STAYS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), TOLD)
-def test_folders_are_left_out(text: str, told: str) -> None:
-    assert without_paths(text) == told
-    assert DEMO.explained(InputError(text)) == told
-    assert LOCAL.explained(InputError(text)) == text
+def test_folders_are_left_out() -> None:
+    for text, told in TOLD:
+        assert without_paths(text) == told
+        assert DEMO.explained(InputError(text)) == told
+        assert LOCAL.explained(InputError(text)) == text
 
 
 def test_other_slashes_stay() -> None:

@@ -167,11 +167,9 @@ def test_the_name_is_that_of_the_model(reference: str, name: str) -> None:
     assert name_of_model(reference) == name
 
 
-@pytest.mark.parametrize(
-    ("status", "kind"),
-    [(429, TryAgain), (500, TryAgain), (503, TryAgain), (400, TooLarge), (413, TooLarge), (422, TooLarge),
-     (401, BlindspotError), (404, BlindspotError), (418, BlindspotError)],
-)  # fmt: skip
-def test_what_a_status_means(status: int, kind: type[BaseException]) -> None:
+def test_what_a_status_means() -> None:
     reference = ServedReference.parse("api:http://h:1/v1#m")
-    assert type(refusal(status, {}, b"{}", 3, reference)).__mro__[0] in {kind, *kind.__subclasses__()}
+    kinds = {429: TryAgain, 500: TryAgain, 503: TryAgain, 400: TooLarge, 413: TooLarge, 422: TooLarge}
+    for status in (*kinds, 401, 404, 418):
+        found = refusal(status, {}, b"{}", 3, reference)
+        assert isinstance(found, kinds.get(status, BlindspotError)), status
