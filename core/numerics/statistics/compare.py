@@ -321,6 +321,12 @@ class PairedTest:
         return self.a - self.b
 
     @property
+    def basis(self) -> str:
+        """The test and what it rests on: ``sign flips of 120 groups of pairs that share no text``."""
+        counted = f"{self.n:,} {self.unit}"
+        return self.test.replace(self.unit, counted) if self.unit in self.test else f"{self.test} over {counted}"
+
+    @property
     def sign(self) -> int:
         """1 where more is better, -1 where less is, 0 where neither."""
         return {True: 1, False: -1, None: 0}[self.higher_is_better]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -113,6 +114,12 @@ def test_three_at_once_are_the_same_differences_with_more_tests(filled: World) -
 def difference(p: float | None, value: float = 0.1) -> PairedTest:
     refusal = "" if p is not None else "no test"
     return PairedTest("mrr", "MRR", True, (0.0, 1.0), 0.5 + value, 0.5, 9, Unit.PAIRS, "a test", p=p, refusal=refusal)
+
+
+def test_what_a_test_rests_on_is_said_once() -> None:
+    found = difference(0.5)
+    assert found.basis == "a test over 9 pairs"
+    assert replace(found, test="sign flips of pairs that are apart").basis == "sign flips of 9 pairs that are apart"
 
 
 def slow_holm(p: Sequence[float]) -> list[float]:
