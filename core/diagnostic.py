@@ -33,6 +33,7 @@ class Parameter:
     ``option`` is the command line's help ("": the description). Diagnostics share an option by name: the first counts.
     ``title`` is what people read ("": the name), ``when`` a sentence on which choice is for what, ``shown`` the choices
     that people read otherwise than the command line takes them.
+    ``is_of_use``: how a model is used, not what is counted, so that runs with different values compare.
     ``is_added``: runs were stored before there was a choice. A run with the default then does not name the parameter,
     so that it keeps the id from before, and a stored run without it has the default (``value_in``).
     """
@@ -43,6 +44,7 @@ class Parameter:
     description: str
     option: str = ""
     is_added: bool = False
+    is_of_use: bool = False
     title: str = ""
     when: str = ""
     shown: tuple[tuple[str, str], ...] = ()
@@ -384,12 +386,11 @@ class DiagnosticEntry:
         ignores_order: scores do not depend on the order of the items.
         readings: its scores on Evidence.
         readings_among: these, of all scores of its runs, where only the data tells which there are.
-        compare: dotted path of the function that compares two runs (``blindspot.runs.comparison.Compare``), or "". A
-            path, since entries are imported before what builds on the store; see ``named_function``.
         changed: dotted path of the function that finds the items which two runs judge differently
             (``blindspot.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
         item_scores: dotted path of the function that gives runs' scores item by item, from which all tests follow
-            (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items.
+            (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items. A path, since
+            entries are imported before what builds on the store; see ``named_function``.
         is_gate: whether a gate may be on its datasets, and sizes are judged by it.
         two_in_address: query parameters that open two models side by side on its page, with {a}, {b} and {dataset}.
         tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
@@ -429,7 +430,6 @@ class DiagnosticEntry:
     readings: tuple[Reading, ...] = ()
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
-    compare: str = ""
     changed: str = ""
     item_scores: str = ""
     is_gate: bool = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,6 @@ import numpy as np
 
 from blindspot.types import Float64
 
-IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 _PIECES = re.compile(r"\s+|\w+(?:['’-]\w+)*|[^\w\s]")  # together they are the whole text
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|nowhere|neither|nor|without|cannot)\b|n ?['’] ?t\b", re.IGNORECASE
@@ -118,19 +116,7 @@ def _read_out(before: str, gap: str, after: str) -> str:
     return last if after in {"=", ">"} and last in _OPERATORS else ""
 
 
-# --- shares and word differences
-
-
-def percent(share: float, decimals: int = 0) -> str:
-    """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
-
-    45.5 and 54.5 become 46 and 54, not 46 and 55.
-    """
-    scale = 100 * 10**decimals
-    below = math.floor(share * scale)
-    is_half = abs(share * scale - below - 0.5) < IS_HALF
-    units = below + (share < 0.5) if is_half else round(share * scale)
-    return f"{units / 10**decimals:.{decimals}f}%"
+# --- word differences
 
 
 class Change(StrEnum):
@@ -275,6 +261,11 @@ def lexical_overlap(queries: Sequence[str], mates: Sequence[str]) -> Float64:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """``1 file``, ``2,000 files``."""
     return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def with_minus(said: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blindspot.numerics.statistics.written import percent
 from blindspot.texts import (
     Change,
     Segment,
@@ -27,7 +28,6 @@ from blindspot.texts import (
     lexical_overlap,
     near_duplicate_key,
     one_form,
-    percent,
     same_text,
     word_changes,
     words,

@@ -32,11 +32,11 @@ from blindspot.api.spaces import Neighbor, Neighbors, neighbours
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
-from blindspot.diagnostic import all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.errors import BlindspotError, InputError, LibraryMissing
 from blindspot.files.writing import write_atomically
 from blindspot.runs import pipeline
-from blindspot.runs.comparison import entry_of_both
+from blindspot.runs.comparison import compare_runs
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Selection
 from blindspot.studies.gate import sides, untrained, verdict
@@ -177,14 +177,13 @@ def compare(a: Run, b: Run, *, filtered: bool = False) -> Comparison:
         InputError: the runs cannot be compared.
     """
     first, second, place = _in_one_place(a, b)
-    found = named_function(entry_of_both(first, second).compare)(first, second, place.repository, filtered=filtered)
+    found = compare_runs(first, second, place.repository, filtered=filtered)
     return Comparison(
         found.title,
-        tuple(found.said),
-        tuple(found.columns),
-        tuple(tuple(row) for row in found.rows),
-        MappingProxyType(found.facts),
-        tuple(found.numbers),
+        found.said,
+        found.columns,
+        tuple(found.cells),
+        tuple(MappingProxyType(fields) for fields in found.fields),
     )
 
 

@@ -164,15 +164,15 @@ class Comparison:
 
     Attributes:
         said: the verdict in sentences.
-        facts: everything as plain values, as ``runs compare --json`` prints it.
+        rows: a row per score as the command prints it, with ``columns`` as headings.
+        scores: the same as plain values, as ``runs compare --json`` prints them.
     """
 
     title: str
     said: tuple[str, ...]
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    facts: Mapping[str, Any] = field(repr=False)
-    numbers: tuple[Mapping[str, Any], ...] = field(repr=False)
+    scores: tuple[Mapping[str, Any], ...] = field(repr=False)
 
     @overload
     def table(self, as_: Literal["pandas"] = "pandas") -> pd.DataFrame: ...
@@ -184,7 +184,7 @@ class Comparison:
         """A row per score: both values, difference, 95% interval, p and p after Holm, as numbers."""
         import pandas as pd
 
-        return as_frame(pd.DataFrame([dict(row) for row in self.numbers]), as_)
+        return as_frame(pd.DataFrame([dict(score) for score in self.scores]), as_)
 
     def __str__(self) -> str:
         return " ".join(self.said)

@@ -19,7 +19,7 @@ from blindspot.files.writing import read_limited, write_atomically
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.runs.training_data import making as making_of_data

@@ -12,11 +12,11 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.numerics.statistics.compare import Verdict, after_holm
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.findings import Compared, Finding, Level
 from blindspot.runs.findings.baselines import AND_CHANCE
-from blindspot.runs.findings.parts import ci, finding, number
+from blindspot.runs.findings.parts import finding
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
@@ -94,7 +94,7 @@ def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
             return f"**No significant difference from words alone**: {words}; {own} ({tested})."
         case Verdict.WORSE:
             return f"**Words alone do better**: {words}; {own} ({tested})."
-        case Verdict.BETTER:
+        case _:
             return f"Words alone do worse: {words}; {own} ({tested})."
 
 

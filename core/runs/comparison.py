@@ -1,59 +1,36 @@
-"""Comparisons of two runs, item by item: in full or as one paired difference."""
+"""Comparisons of two runs, item by item: their tests, in numbers and in words, and the items that differ."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry, Score, all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostic import DiagnosticEntry, Score, find_diagnostic, named_function
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import (
+    FILTERED,
     MAIN,
+    OTHERS,
     SHARE,
     ItemScores,
     PairedTest,
     Statistic,
+    Verdict,
     compare,
     decide,
+    with_detectable,
 )
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import NONE, interval, number, p_in_cell
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
+from blindspot.texts import listed
 from blindspot.types import Float64, Int64
-
-
-@dataclass(frozen=True)
-class Compared:
-    """Whether two runs differ by more than chance: a table, sentences, and facts for programs."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    said: Sequence[str]
-    facts: dict[str, Any]
-
-    @property
-    def numbers(self) -> Sequence[Mapping[str, Any]]:
-        """A row per score or ordering, of plain numbers."""
-        lists = (value for value in self.facts.values() if isinstance(value, list) and value)
-        return next((rows for rows in lists if isinstance(rows[0], dict)), ())
-
-
-class Compare(Protocol):
-    """Signature of ``DiagnosticEntry.compare``."""
-
-    def __call__(self, first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool) -> Compared:
-        """Compare two runs of one diagnostic over one content; raises ``InputError`` if that is impossible."""
-        ...
-
-
-def comparable() -> list[str]:
-    """Ids of the diagnostics whose runs can be compared."""
-    return sorted(entry.id for entry in all_diagnostics().values() if entry.compare)
 
 
 def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
@@ -143,19 +120,26 @@ def item_scores(
     statistic: Statistic = SHARE,
     units: str = "",
     family: str = MAIN,
+    higher_is_better: bool | None = None,
 ) -> ItemScores:
-    """``ItemScores`` with what a diagnostic declares of a score, else a share of which neither more nor less is better.
+    """``ItemScores`` with what a diagnostic declares of a score, else a share, of which ``higher_is_better``.
 
     ``value`` is the mean of the parts if left out.
     """
     of = entry.declared(score)
     mean = float(parts.mean()) if value is None else value
-    better, ends = (of.higher_is_better, of.range) if of else (None, (0.0, 1.0))
+    better, ends = (of.higher_is_better, of.range) if of else (higher_is_better, (0.0, 1.0))
     return ItemScores(score, label, mean, parts, numbers, known, better, ends, statistic, texts, units, family)
 
 
 def paired_tests(
-    entry: DiagnosticEntry, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository, family: str = ""
+    entry: DiagnosticEntry,
+    of: Sequence[tuple[RunRecord, RunRecord]],
+    repository: Repository,
+    family: str = "",
+    *,
+    every: bool = False,
+    among: Int64 | None = None,
 ) -> list[tuple[PairedTest, ...]]:
     """The family of tests of each two runs over one content, the headline first: the only place where it is decided
     whether one run is better than another.
@@ -164,30 +148,46 @@ def paired_tests(
         of: finished runs of one diagnostic with the same parameters, on the same items; rows are read once, however
             many pairs name a run.
         family: of scores; that of the headline if left out.
+        every: further families by the same ranks, too, and what difference each test would have found.
+        among: numbers of the items to compare on; all if left out.
 
     Raises:
         InputError, BlindspotError: as ``ItemScoresOf``.
     """
     runs = list({run.run_id: run for pair in of for run in pair}.values())
     scores = dict(zip((run.run_id for run in runs), items_of(entry, runs, repository), strict=True)) if runs else {}
-    asked: list[tuple[int, ItemScores, ItemScores]] = []
-    for place, (first, second) in enumerate(of):
+    asked: list[list[tuple[ItemScores, ItemScores]]] = []
+    for first, second in of:
         a, b = scores[first.run_id], scores[second.run_id]
         headline = entry.headline_of(first.metrics)
-        wanted = family or (a[headline].family if headline in a else MAIN)
-        names = sorted((name for name in a if name in b), key=lambda name: name != headline)
-        asked += [(place, a[name], b[name]) for name in names if a[name].family == wanted]
-    by_pair: list[list[PairedTest]] = [[] for _ in of]
-    for (place, *_), test in zip(asked, compare([(a, b) for _, a, b in asked]), strict=True):
-        one, other = (run.plan for run in of[place])
-        address = entry.address_of_two(str(one.variant), str(other.variant), one.dataset)
-        by_pair[place].append(replace(test, address=address))
-    return [decide(tests) or (_untested(entry, *pair),) for pair, tests in zip(of, by_pair, strict=True)]
+        own = family or (a[headline].family if headline in a else MAIN)
+        wanted = {one.family for one in a.values() if _belongs(one.family, own)} if every else {own}
+        names = sorted((name for name in a if name in b), key=lambda name: (name != headline, a[name].family != own))
+        both = [(a[name], b[name]) for name in names if a[name].family in wanted]
+        asked.append([(x.among(among), y.among(among)) for x, y in both] if among is not None else both)
+    tests = iter(compare([pair for pairs in asked for pair in pairs]))
+    out = []
+    for (first, second), pairs in zip(of, asked, strict=True):
+        address = entry.address_of_two(str(first.plan.variant), str(second.plan.variant), first.plan.dataset)
+        found = decide([replace(next(tests), address=address) for _ in pairs])
+        found = with_detectable(found, pairs) if every else found
+        out.append(found or (_untested(entry, first, second),))
+    return out
+
+
+def _belongs(family: str, to: str) -> bool:
+    """Whether a family is by the same ranks, raw or filtered."""
+    return family != OTHERS and family.startswith(FILTERED) == to.startswith(FILTERED)
 
 
 def _untested(entry: DiagnosticEntry, first: RunRecord, second: RunRecord) -> PairedTest:
-    """Of a headline that is not made of items."""
+    """Of a headline that is not made of items; raises ``InputError`` if the run has none."""
     score = entry.headline_of(first.metrics)
+    if not score:
+        raise InputError(
+            f"run {first.run_id} has no score that says which model is better",
+            expected=f"a dataset with what {entry.id} compares ({entry.overview.axis})",
+        )
     of = declared(entry, score)
     label, n = entry.overview.columns.get(score, score), int(first.coverage["items_covered"])
     label = label[:1].upper() + label[1:]
@@ -201,6 +201,164 @@ def headline_tests(
 ) -> list[PairedTest]:
     """Of each two runs the test of the headline score that both have, decided in its family."""
     return [tests[0] for tests in paired_tests(entry, of, repository)]
+
+
+# --- two runs, on the command line and in programs
+
+
+@dataclass(frozen=True)
+class TwoRuns:
+    """Every tested score of two runs over the same content, the headline first."""
+
+    entry: DiagnosticEntry
+    a: RunRecord
+    b: RunRecord
+    tests: tuple[PairedTest, ...]
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The models, each with the parameters that the other run does not have."""
+        values = [[p.value_in(run.plan.params) for p in self.entry.parameters] for run in (self.a, self.b)]
+        places = [place for place, (one, other) in enumerate(zip(*values, strict=True)) if one != other]
+        first, second = (
+            f"{run.plan.variant.label} ({', '.join(own[place] for place in places)})"
+            if places
+            else run.plan.variant.label
+            for run, own in zip((self.a, self.b), values, strict=True)
+        )
+        return first, second
+
+    @property
+    def title(self) -> str:
+        one, other = self.names
+        return f"{self.entry.title} on {self.a.plan.dataset}: A is {one}, B is {other}"
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        return in_words(self.tests, *self.names)
+
+    @property
+    def fields(self) -> list[dict[str, Any]]:
+        return [fields(test) for test in self.tests]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return COLUMNS
+
+    @property
+    def cells(self) -> list[tuple[str, ...]]:
+        return [cells(test) for test in self.tests]
+
+
+def compare_runs(first: RunRecord, second: RunRecord, repository: Repository, *, filtered: bool = False) -> TwoRuns:
+    """Compare two runs in all scores that are tested.
+
+    Args:
+        filtered: of filtered ranks.
+
+    Raises:
+        InputError: they do not compare: as ``entry_of_both``, other rules of counting, or different items.
+        BlindspotError: rows are not in the store.
+    """
+    entry = entry_of_both(first, second)
+    for parameter in entry.parameters:
+        one, other = (parameter.value_in(run.plan.params) for run in (first, second))
+        if one != other and not parameter.is_of_use:
+            raise InputError(
+                f"run {first.run_id} has {parameter.name} {one}, run {second.run_id} {other}",
+                expected="two runs that count alike",
+            )
+    (tests,) = paired_tests(entry, [(first, second)], repository, FILTERED if filtered else "", every=True)
+    if filtered and tests[0].family != FILTERED:
+        raise InputError(f"{entry.id} has no filtered ranks", expected="--ranks only with runs of evalrank")
+    return TwoRuns(entry, first, second, tests)
+
+
+def fields(test: PairedTest) -> dict[str, Any]:
+    """A test for programs."""
+    return {
+        "score": test.score,
+        "label": test.label,
+        "family": test.family,
+        "higher_is_better": test.higher_is_better,
+        "a": test.a,
+        "b": test.b,
+        "difference": test.value,
+        **ends(test.interval),
+        "n": test.n,
+        "unit": test.unit,
+        "test": test.test,
+        "no_test": test.refusal or None,
+        "wins": test.wins,
+        "losses": test.losses,
+        "alike": test.alike,
+        "p": test.p,
+        "p_corrected": test.p_corrected,
+        "smallest_detectable": test.detectable,
+        "verdict": test.verdict.value,
+    }
+
+
+COLUMNS = (
+    *("score", "A", "B", "A - B", "95% interval", "n", "wins", "losses", "alike"),
+    *("p", "p (Holm)", "detectable", "A is"),
+)
+
+
+def cells(test: PairedTest) -> tuple[str, ...]:
+    """A test as a row of a table with ``COLUMNS``."""
+    return (
+        test.label,
+        written(test, test.a),
+        written(test, test.b),
+        written(test, test.value, "+"),
+        NONE if test.interval is None else interval(test.interval, spec_of(test, "+")),
+        *(f"{count:,}" for count in (test.n, test.wins, test.losses, test.alike)),
+        p_in_cell(test.p),
+        p_in_cell(test.p_corrected, test.p),
+        NONE if test.detectable is None else written(test, test.detectable),
+        test.verdict.value,
+    )
+
+
+def spec_of(test: PairedTest, sign: str = "") -> str:
+    """Format of a score: two decimals where it has no highest value, as of ranks, otherwise four."""
+    return f"{sign},.2f" if math.isinf(test.range[1]) else f"{sign}.4f"
+
+
+def written(test: PairedTest, value: float, sign: str = "") -> str:
+    """A value of the test's score; ``sign`` is + for differences."""
+    return number(value, spec_of(test, sign))
+
+
+MOST_NAMED = 3  # scores without a significant difference; of more only their number
+
+
+def in_words(tests: Sequence[PairedTest], a: str, b: str) -> tuple[str, ...]:
+    """Sentences on all tests of A against B: verdicts, items, and what the tests rest on."""
+    head, alike = tests[0], [test for test in tests if test.verdict is Verdict.ALIKE]
+    of = {verdict: [test.label for test in tests if test.verdict is verdict] for verdict in Verdict}
+    apart = (Verdict.BETTER, Verdict.WORSE, Verdict.HIGHER, Verdict.LOWER)
+    parts = [f"significantly {verdict} in {listed(of[verdict])}" for verdict in apart if of[verdict]]
+    if labels := of[Verdict.ALIKE]:
+        few = len(labels) <= MOST_NAMED
+        which = listed(labels) if few else f"{'the other ' if parts else ''}{len(labels)} scores"
+        parts.append(f"{Verdict.ALIKE} in {which}")
+    for why in dict.fromkeys(test.refusal for test in tests if test.verdict is Verdict.UNTESTED):
+        labels = [test.label for test in tests if test.refusal == why and test.verdict is Verdict.UNTESTED]
+        parts.append(f"{listed(labels)} not tested: {why}")
+    said = [f"{a} vs {b}: {'; '.join(parts)}."]
+    if head.wins or head.losses:
+        said.append(f"{head.label}: A does better on {head.wins:,} items, B on {head.losses:,}, alike {head.alike:,}.")
+    elif head.alike:
+        said.append(f"{head.label}: alike on every item.")
+    if head.p is not None:
+        together = sum(test.family == head.family for test in tests)
+        said.append(f"Test: {head.basis}{f', corrected after Holm for {together} scores' if together > 1 else ''}.")
+    if alike and (least := alike[0].detectable) is not None:
+        difference = f"{written(alike[0], least)} ({alike[0].label})"
+        said.append(f"This test would have found a difference of {difference} with 80% probability.")
+    return tuple(said)
 
 
 # --- the items that two runs judge differently

@@ -23,8 +23,9 @@ from blindspot.encoders.gpu.self_check import BOUNDS
 from blindspot.encoders.rankings.base import Ranking
 from blindspot.encoders.roles import RoleEncoder, assumed_of, encoded_by
 from blindspot.encoders.transformer.passages import truncated
+from blindspot.numerics.statistics.written import percent
 from blindspot.store.records import RunPlan, RunRecord
-from blindspot.texts import counted, percent
+from blindspot.texts import counted
 from blindspot.transforms.chain import FittedChain
 
 NAMED = 5  # documents that lose most

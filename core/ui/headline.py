@@ -12,8 +12,8 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.written import number
 from blindspot.runs.comparison import paired_tests
-from blindspot.runs.findings.parts import number
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository

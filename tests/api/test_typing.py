@@ -77,6 +77,6 @@ def test_results_are_frozen() -> None:
     ]:
         with pytest.raises(FrozenInstanceError):
             setattr(result, name, None)
-    for mapping in (run.scores, run.metrics, run.params, run.manifest, bs.compare(run, other).facts):
+    for mapping in (run.scores, run.metrics, run.params, run.manifest, bs.compare(run, other).scores[0]):
         with pytest.raises(TypeError):
             mapping["mrr"] = 1.0  # type: ignore[index]

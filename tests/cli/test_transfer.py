@@ -38,20 +38,17 @@ def test_two_runs_are_compared_by_mcnemar(toys: World, blindspot: Command) -> No
     runs = [toys.run("transfer", name, transfer_world.SPLIT) for name in ("trigrams", "bigrams")]
     ids = [run.run_id for run in runs]
     found = blindspot.json("runs", "compare", *ids)
-    every, clean = found["compared"]
+    (row,) = found["scores"]
     rows = outcomes(find_diagnostic("transfer"), ids, toys.repository)
     test = mcnemar(*(rows.right(run_id).astype(np.float64) for run_id in ids))
-    assert (every["tested"], clean["tested"]) == (43, 42)
-    assert every["p_value"] == test.p_value
-    assert [every["first_better"], every["second_better"]] == [test.first_better, test.second_better]
-    assert every["first_accuracy"] == runs[0].metrics["accuracy"]
-    assert every["low"] <= every["difference"] <= every["high"]
-    said = blindspot.out("runs", "compare", *ids)
-    assert found["verdict"][0] in said
-    assert "without overlap" in said
-    assert blindspot("runs", "compare", *ids, "--ranks", "filtered").code == 2
+    assert (row["n"], row["p"]) == (43, test.p_value)
+    assert [row["wins"], row["losses"], row["alike"]] == [test.first_better, test.second_better, test.alike]
+    assert row["a"] == runs[0].metrics["accuracy"]
+    assert row["low"] <= row["difference"] <= row["high"]
+    assert found["said"][0] in blindspot.out("runs", "compare", *ids)
+    assert "no filtered ranks" in blindspot.error("runs", "compare", *ids, "--ranks", "filtered")
 
 
 def test_two_classifiers_on_one_encoder_are_told_apart(toys: World, blindspot: Command) -> None:
     ids = [toys.run("transfer", "trigrams", transfer_world.SPLIT, classifier=kind).run_id for kind in ("logreg", "mlp")]
-    assert "trigrams (logreg) is right on" in blindspot.out("runs", "compare", *ids)
+    assert "trigrams (logreg) vs trigrams (mlp)" in blindspot.out("runs", "compare", *ids)

@@ -35,7 +35,6 @@ from blindspot.datasets.uploads import SentFolder
 from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable
-from blindspot.diagnostics.evalrank.uncertainty import Sample
 from blindspot.diagnostics.evalrank.what_if import Basis
 from blindspot.diagnostics.frequency.page import neighbours
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
@@ -189,11 +188,6 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         ],
         type(file): [file, changed, tmp_path / "gone.txt"],
         PairTable: [PairTable(frame), PairTable(frame.rename(columns={columns[0]: "4567 similarity"}))],
-        Sample: [
-            Sample(("0", "1"), ("mrr",), np.arange(2), np.arange(2), {}),
-            Sample(("0", "2"), ("mrr",), np.arange(2), np.arange(2), {}),
-            Sample(("0", "1"), ("hits@1",), np.arange(2), np.arange(2), {}),
-        ],
         QueryTable: [part(QueryTable, rows={run_id: frame}) for run_id in ("0", "1")],
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
         Basis: [part(Basis, run=one) for one in (run, other)],

@@ -17,7 +17,6 @@ from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, in_words
-from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
 from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
@@ -34,6 +33,7 @@ from blindspot.diagnostics.evalrank.trust import (
     score_of_run,
     with_first_items,
 )
+from blindspot.diagnostics.evalrank.uncertainty import WITH_INTERVAL, Estimated, groups, in_cell
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import FEW
@@ -57,18 +57,17 @@ def scores(
         finished_run(run.run_id, repository, entry.id)
         if run is not runs[0]:
             entry_of_both(runs[0], run)
-    table = pair_table(entry, [run.run_id for run in runs], repository)
-    found = uncertainty.samples(table, [run.run_id for run in runs], uncertainty.WITH_INTERVAL)
-    estimates = {run_id: rows for sample in found for run_id, rows in sample.estimates().items()}
-    methods = {run_id: sample for sample in found for run_id in sample.run_ids}
+    ids = [run.run_id for run in runs]
+    found = [Estimated.of(group) for group in groups(pair_table(entry, ids, repository), ids)]
+    of_run = {run_id: one for one in found for run_id in one.estimates}
     if as_json:
         output.print_json(
             {
                 "runs": [
                     named(run)
-                    | {"dataset": run.plan.dataset, **uncertainty.independent(methods[run.run_id])}
-                    | {"pairs": len(methods[run.run_id].queries)}
-                    | {"scores": {m: _scored(e) for m, e in estimates[run.run_id].items()}}
+                    | {"dataset": run.plan.dataset, "independent": of_run[run.run_id].independent}
+                    | {"pairs": of_run[run.run_id].pairs}
+                    | {"scores": {m: _scored(e) for m, e in of_run[run.run_id].estimates[run.run_id].items()}}
                     for run in runs
                 ]
             }
@@ -79,12 +78,12 @@ def scores(
         f"EvalRank on {title_of(runs[0].plan.dataset)}, with 95% intervals",
         ["score", *(f"{run.plan.variant.label}\n{in_words(run.plan.params)}" for run in runs)],
         [
-            [metric, *(_estimate(metric, estimates[run.run_id][metric]) for run in runs)]
+            [metric, *(in_cell(metric, of_run[run.run_id].estimates[run.run_id][metric]) for run in runs)]
             for metric in (m.name for m in find_diagnostic("evalrank").metrics)
-            if metric in uncertainty.WITH_INTERVAL
+            if metric in WITH_INTERVAL
         ],
     )
-    for said in dict.fromkeys(uncertainty.method_in_words(sample) for sample in found):
+    for said in dict.fromkeys(one.method for one in found):
         output.print_text(said)
     if len(found) > 1:
         output.print_text("These runs ranked different pairs, so their scores are not comparable.")
@@ -92,11 +91,6 @@ def scores(
 
 def _scored(estimate: Estimate) -> dict[str, object]:
     return {"value": estimate.value, **ends(estimate.interval), "no_interval": estimate.refusal or None}
-
-
-def _estimate(metric: str, estimate: Estimate) -> str:
-    value = uncertainty.shown(metric, estimate.value)
-    return value if estimate.interval is None else f"{value} {uncertainty.shown_interval(metric, estimate.interval)}"
 
 
 def trust(

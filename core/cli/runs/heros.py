@@ -27,11 +27,11 @@ from blindspot.diagnostics.heros.orderings import worst as worst_order
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS
 from blindspot.diagnostics.heros.resemblance import Accuracy, Resemblance
 from blindspot.errors import InputError, unknown
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.comparison import entry_of_both
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import percent
 
 HerosRunId = Annotated[str, typer.Argument(help="run id of heros, or its beginning")]
 TOP = 10

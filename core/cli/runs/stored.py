@@ -11,9 +11,8 @@ from blindspot.cli import output
 from blindspot.cli.options import AnyRun, AsJson
 from blindspot.cli.runs.finished import named
 from blindspot.datasets.catalog import canonical_dataset, title_of
-from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words, named_function
-from blindspot.errors import InputError
-from blindspot.runs.comparison import Compare, comparable, entry_of_both
+from blindspot.diagnostic import all_diagnostics, find_diagnostic, in_words
+from blindspot.runs.comparison import compare_runs
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -100,20 +99,13 @@ def compare(
     """Test whether two runs differ by more than chance, item by item."""
     settings = Settings.from_environment()
     repository = Repository.at(settings.store)
-    one, other = repository.run(first), repository.run(second)
-    entry = entry_of_both(one, other)
-    if not entry.compare:
-        raise InputError(f"runs of {entry.id} cannot be compared", expected=f"two runs of {' or '.join(comparable())}")
-    if not as_json:
-        output.use_names(settings, repository)
-    compared: Compare = named_function(entry.compare)
-    found = compared(one, other, repository, filtered=ranks is Ranks.FILTERED)
+    found = compare_runs(repository.run(first), repository.run(second), repository, filtered=ranks is Ranks.FILTERED)
     if as_json:
         output.print_json(
-            {"diagnostic": one.plan.diagnostic, "dataset": one.plan.dataset}
-            | {"first": named(one), "second": named(other)}
-            | found.facts
+            {"diagnostic": found.entry.id, "dataset": found.a.plan.dataset}
+            | {"a": named(found.a), "b": named(found.b), "scores": found.fields, "said": found.said}
         )
         return
-    output.print_table(found.title, found.columns, found.rows)
+    output.use_names(settings, repository)
+    output.print_table(found.title, found.columns, found.cells)
     print("\n".join(found.said))

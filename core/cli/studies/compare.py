@@ -12,8 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.compare import Verdict
-from blindspot.numerics.statistics.p_values import p_in_cell
-from blindspot.runs.comparison import ends
+from blindspot.runs.comparison import COLUMNS, cells, fields
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
@@ -45,8 +44,8 @@ def compare_variants(
     if found.rows:
         output.print_table(
             f"A is {one.label}, B is {other.label}",
-            ["diagnostic", "dataset", "score", "A", "B", "A - B", "95% interval", "n", "p", "p (Holm)", "A is"],
-            [_row(row) for row in found.rows],
+            ["diagnostic", "dataset", *COLUMNS],
+            [[row.entry.title, title_of(row.dataset), *cells(row.difference)[:-1], row.in_words] for row in found.rows],
         )
         output.print_text(method_in_words(found))
         for row in found.rows:
@@ -73,23 +72,6 @@ def _variant(name: str, known: list[Variant]) -> Variant:
     if variant in known:
         return variant
     return Variant(canonical_encoder(variant.encoder), variant.transform)
-
-
-def _row(row: Row) -> list[str]:
-    d = row.difference
-    return [
-        row.entry.title,
-        title_of(row.dataset),
-        d.label,
-        f"{d.a:.4f}",
-        f"{d.b:.4f}",
-        f"{d.value:+.4f}",
-        "–" if d.interval is None else f"{d.interval:+.4f}",
-        f"{d.n:,}",
-        p_in_cell(d.p),
-        p_in_cell(row.difference.p_corrected, d.p),
-        row.in_words,
-    ]
 
 
 def _fields(found: Comparison, costs: list[Cost], metric: Similarity) -> dict[str, Any]:
@@ -125,25 +107,11 @@ def _row_fields(row: Row) -> dict[str, Any]:
         "dataset": row.dataset,
         "params": dict(row.a.plan.params),
         "runs": [row.a.run_id, row.b.run_id],
-        "score": d.score,
-        "higher_is_better": d.higher_is_better,
-        "a": d.a,
-        "b": d.b,
-        "difference": d.value,
-        **ends(d.interval),
+        **fields(d),
         "advantage": d.advantage,
         "advantage_low": share.low if share else None,
         "advantage_high": share.high if share else None,
-        "p": d.p,
-        "p_corrected": row.difference.p_corrected,
-        "n": d.n,
-        "unit": d.unit,
-        "test": d.test,
-        "no_test": d.refusal or None,
-        "wins": d.wins,
-        "losses": d.losses,
         "decides": row.decides,
-        "verdict": row.verdict.value,
         "p_of_all": row.p_of_all,
         "holds_among_all": row.holds,
     }

@@ -11,7 +11,7 @@ from blindspot.cli.options import AsJson
 from blindspot.datasets.catalog import title_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Example
 from blindspot.settings import Settings
 from blindspot.store.records import RunState

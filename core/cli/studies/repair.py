@@ -12,7 +12,7 @@ from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data
 from blindspot.datasets.catalog import title_of
 from blindspot.datasets.named import dataset_named
 from blindspot.encoders.catalog import resolve_encoder
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.repair import export, fitting, task

@@ -9,7 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository

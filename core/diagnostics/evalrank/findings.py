@@ -42,13 +42,14 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.groups import FEW, Group
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, hypergeometric_cdf, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, share, worth
+from blindspot.numerics.statistics.written import ci, percent
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import against_baselines, findings_of
-from blindspot.runs.findings.parts import ci, coverage, finding, kebab
+from blindspot.runs.findings.parts import coverage, finding, kebab
 from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap, percent, with_minus
+from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap, with_minus
 from blindspot.transforms.toolkit import DEFINITION
 from blindspot.types import Float64, Int64
 

@@ -22,11 +22,12 @@ from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, candidates_
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU, RankCounts
 from blindspot.numerics.similarity import Similarity, unit_rows
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.embeddings import RunVectors, vectors_of
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import counted, near_duplicate_key, percent
+from blindspot.texts import counted, near_duplicate_key
 from blindspot.transforms.toolkit import DEFINITION
 from blindspot.types import Bool, Float64, Int64
 

@@ -13,8 +13,9 @@ from blindspot.diagnostics.frequency.corpus_ranks import POWER_LAW
 from blindspot.diagnostics.frequency.definition import ENTRY, HUB_K
 from blindspot.numerics.statistics.against import stored_against
 from blindspot.numerics.statistics.association import FEWEST_FOR_INTERVAL, rank_correlation_against, rank_interval
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.findings import Finding, Level, Material
-from blindspot.runs.findings.parts import ci, clipped, coverage, finding, number, one_way
+from blindspot.runs.findings.parts import clipped, coverage, finding, one_way
 from blindspot.runs.findings.rule import by_chance
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted

@@ -11,17 +11,16 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import change_against, share_against
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.parts import (
     Rows,
-    ci,
     clipped,
     coverage,
     finding,
     graded,
     in_test,
     less_than_asked,
-    number,
     rows_of,
     together,
 )

@@ -346,7 +346,6 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
     readings_among=readings_among,
     grid=GridRole.TASK,
     roles=Roles("originals", "rewrites and, for the mean of unrelated sentences, the second half of the originals"),
-    compare="blindspot.diagnostics.heros.comparison.compare",
     triplets="blindspot.diagnostics.heros.training.triplets",
     findings="blindspot.diagnostics.heros.findings.findings",
     changed="blindspot.diagnostics.heros.versus.changed",

@@ -36,11 +36,6 @@ def _of_bytes(texts: bytes, columns: int) -> Dependence:
     return known if known.is_of_singles else Dependence.of_groups(groups, Unit.SENTENCE_GROUPS)
 
 
-def name_of_test(known: Dependence) -> str:
-    """The name of ``mcnemar_by_units``."""
-    return "McNemar's exact test" if known.is_of_singles else f"sign flips of {known.unit}"
-
-
 def of_singles(n: int) -> Dependence:
     """Of ``n`` originals that share no text."""
     return Dependence.of_groups(np.arange(n, dtype=np.int64), Unit.SENTENCES)

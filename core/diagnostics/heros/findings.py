@@ -23,14 +23,15 @@ from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, observations, share_interval
+from blindspot.numerics.statistics.written import ci, number, percent
 from blindspot.runs.against_words import ALL, Against, findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES, against_baselines, findings_of
-from blindspot.runs.findings.parts import ci, finding, kebab, number
+from blindspot.runs.findings.parts import finding, kebab
 from blindspot.runs.findings.rule import Rival, by_chance
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import Ranges, changed_ranges, counted, percent
+from blindspot.texts import Ranges, changed_ranges, counted, listed
 from blindspot.types import Float64
 
 CLEARLY = 0.75  # of the originals: what holds in more of them is a strength
@@ -222,7 +223,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
         [run],
         kind="meaning-kept-apart",
         level=Level.STRENGTH,
-        sentence=f"{{A}} keeps {noun(best.near)} closer to the original {_joined(parts)}.",
+        sentence=f"{{A}} keeps {noun(best.near)} closer to the original {listed(parts)}.",
         value=shares[best],
         interval=sure[best],
         test=f"exact binomial test against 75%, {_counted(known)}{corrected}"
@@ -367,11 +368,6 @@ def _p_of_more(outcomes: Float64, known: Dependence, chance: float) -> float:
 def _counted(known: Dependence) -> str:
     """``150 sentences``, or ``450 independent groups of sentences`` with what they are worth."""
     return f"{known.units:,} {known.unit}" if known.is_of_singles else known.independent
-
-
-def _joined(parts: Sequence[str]) -> str:
-    *first, last = parts
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _role(subset: str) -> str:

@@ -23,7 +23,7 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Interval
 from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, share_interval
-from blindspot.texts import percent
+from blindspot.numerics.statistics.written import percent
 from blindspot.types import Float64, Int64, digest_of_strings
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190

@@ -8,22 +8,14 @@ from functools import partial
 import numpy as np
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
-from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, picks, right_of
+from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, Meaning, meaning_of, picks, right_of
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
-from blindspot.numerics.statistics.compare import MAIN, SHARE, ItemScores, Outcomes
+from blindspot.numerics.statistics.compare import ItemScores, Outcomes
 from blindspot.runs.comparison import Change, Changes, largest
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Float64, Int64
-
-
-def _outcomes(cosines: Cosines, score: str) -> Float64:
-    """Per original ``[n]`` what the score is the mean of."""
-    if score == ACCURACY:
-        return picks(cosines.values, cosines.subsets.index(right_of(cosines.subsets)))
-    near, _, far = score.partition(">")
-    return cosines.outcomes(Ordering(near, far))
+from blindspot.types import Int64
 
 
 def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
@@ -84,32 +76,24 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
         return originals
 
     out = []
-    for run, one, of in zip(runs, own, cosines, strict=True):
-        numbers = np.sort(one["item_no"].unique()).astype(np.int64)
-        names = [str(ordering) for ordering in listed_orderings(of.subsets)]
-        names += [ACCURACY] if right_of(of.subsets) else []
-        out.append(
-            {
-                name: scores(
-                    ENTRY,
-                    name,
-                    label(name),
-                    _outcomes(of, name),
-                    numbers,
-                    known if len(numbers) == len(known.groups) else of.dependence,
-                    partial(texts, run, numbers),
-                    statistic=SHARE if name == ACCURACY else Outcomes(),  # several that share the first place share it
-                    family=ACCURACY if name == ACCURACY else MAIN,
-                )
-                for name in names
-            }
-        )
+    for run, rows_of_run, of in zip(runs, own, cosines, strict=True):
+        numbers = np.sort(rows_of_run["item_no"].unique()).astype(np.int64)
+        dependence = known if len(numbers) == len(known.groups) else of.dependence
+        place = (numbers, dependence, partial(texts, run, numbers))
+        found = {}
+        for ordering in listed_orderings(of.subsets):
+            is_right = meaning_of(ordering.near) is Meaning.KEPT and meaning_of(ordering.far) is Meaning.CHANGED
+            found[str(ordering)] = scores(
+                ENTRY,
+                str(ordering),
+                f"{_words(ordering.near).capitalize()} nearer than {_words(ordering.far)}",
+                of.outcomes(ordering),
+                *place,
+                statistic=Outcomes(),
+                higher_is_better=True if is_right else None,
+            )
+        if right := right_of(of.subsets):  # several that share the first place share it
+            parts = picks(of.values, of.subsets.index(right))
+            found[ACCURACY] = scores(ENTRY, ACCURACY, "Right rewrite nearest of all", parts, *place, family=ACCURACY)
+        out.append(found)
     return out
-
-
-def label(score: str) -> str:
-    """An ordering, or the accuracy, for people."""
-    if score == ACCURACY:
-        return "Right rewrite nearest of all"
-    near, _, far = score.partition(">")
-    return f"{_words(near).capitalize()} nearer than {_words(far)}"

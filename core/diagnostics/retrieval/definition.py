@@ -441,7 +441,9 @@ whole groups. Below eight independent groups there is neither interval nor test.
     "Rank Fusion outperforms Condorcet and individual Rank Learning Methods",
     dataset_kind=DatasetKind.RETRIEVAL,
     parameters=(
-        Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
+        Parameter(
+            "metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)", is_of_use=True
+        ),
         TIES,
         JUDGED,
         OWN_DOCUMENT,
@@ -504,7 +506,6 @@ whole groups. Below eight independent groups there is neither interval nor test.
     grid=GridRole.TASK,
     roles=Roles("queries", "documents", declared_too=True),
     ignores_order=True,
-    compare="blindspot.diagnostics.retrieval.comparison.compare",
     changed="blindspot.diagnostics.retrieval.versus.changed",
     item_scores="blindspot.diagnostics.retrieval.versus.item_scores",
     is_gate=True,

@@ -13,7 +13,7 @@ from blindspot.diagnostics.retrieval.versus import TEST, first_found
 from blindspot.names import BM25
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import (
     AND_CHANCE,
@@ -22,7 +22,7 @@ from blindspot.runs.findings.baselines import (
     findings_of,
     share_and_chance,
 )
-from blindspot.runs.findings.parts import ci, clipped, coverage, finding, in_test, number, together
+from blindspot.runs.findings.parts import clipped, coverage, finding, in_test, together
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted

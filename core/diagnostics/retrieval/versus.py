@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from blindspot.diagnostics.retrieval.definition import ENTRY, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, became, query_table
 from blindspot.numerics.ranking import graded
-from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.compare import ItemScores
-from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.compare import ItemScores, PairedTest, compare, decide, with_detectable
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.runs.comparison import Change, Changes, largest
 from blindspot.runs.comparison import item_scores as scores
@@ -24,28 +20,12 @@ UNITS = "groups of near-duplicate queries"
 TEST = f"sign flips of {UNITS}"
 
 
-@dataclass(frozen=True)
-class Paired:
-    """A's mean nDCG@10 less B's over the same queries.
-
-    Attributes:
-        estimate: with its 95% interval.
-        p: of the test, two-sided; NaN without one.
-        smallest: the smallest true difference that this test detects with 80% probability at 5%; NaN if there is none.
-    """
-
-    estimate: Estimate
-    p: float
-    smallest: float
-
-
-def paired(table: QueryTable, a: Side, b: Side) -> Paired:
-    """Two rankings compared query by query; groups of near-duplicate queries are independent."""
-    one, other = (table.scores(side, ENTRY.headline) for side in (a, b))
-    gain = (one - other)[:, np.newaxis]
-    smallest = statistics.smallest_detectable(gain, table.known, 1, ALPHA)
-    p = statistics.p_values(gain, table.known)
-    return Paired(statistics.difference(one, other, table.known), float(p[0]), float(smallest[0]))
+def paired(table: QueryTable, a: Side, b: Side) -> PairedTest:
+    """A's mean nDCG@10 less B's over the same queries, of runs or of keyword search; corrected as everywhere."""
+    one, other = (_scores(table, side) for side in (a, b))
+    names = sorted(one, key=lambda name: name != ENTRY.headline)
+    of = [(one[name], other[name]) for name in names]
+    return with_detectable(decide(compare(of)), of)[0]
 
 
 def sides_in_address(first: RunRecord, second: RunRecord) -> dict[str, str]:
@@ -84,13 +64,12 @@ def first_found(table: QueryTable, side: Side, row: int) -> str:
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a query."""
     table = query_table(ENTRY, [run.run_id for run in runs], repository)
+    return [_scores(table, Side(run.run_id)) for run in runs]
 
-    def texts() -> list[str]:
-        queries: list[str] = table.about["query"].tolist()
-        return queries
 
-    def score(run: RunRecord, name: str) -> ItemScores:
-        values = table.scores(Side(run.run_id), name)
+def _scores(table: QueryTable, side: Side) -> dict[str, ItemScores]:
+    def score(name: str) -> ItemScores:
+        values, texts = table.scores(side, name), table.about["query"].tolist
         return scores(ENTRY, name, f"Mean {TITLES[name]}", values, table.numbers, table.known, texts, units=UNITS)
 
-    return [{name: score(run, name) for name in graded.NAMES} for run in runs]
+    return {name: score(name) for name in graded.NAMES}

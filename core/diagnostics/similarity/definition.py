@@ -146,7 +146,9 @@ file, the mean vector for unknown words. Only these scores are comparable with t
     "of Sentence Embeddings, section 3",
     dataset_kind=DatasetKind.SCORED_PAIRS,
     parameters=(
-        Parameter("metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)"),
+        Parameter(
+            "metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)", is_of_use=True
+        ),
         Parameter(
             "protocol",
             (DEFINITION, TOOLKIT),

@@ -23,6 +23,7 @@ from blindspot.numerics.statistics.correlations import centered_ranks, spearman_
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.numerics.words_alone import Words
 from blindspot.runs.against_words import Against, findings_of_words
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
@@ -30,7 +31,6 @@ from blindspot.runs.findings.baselines import BASELINES, AgainstBaseline, findin
 from blindspot.runs.findings.parts import (
     Rows,
     Together,
-    ci,
     clipped,
     coverage,
     finding,
@@ -38,7 +38,6 @@ from blindspot.runs.findings.parts import (
     in_test,
     lacking,
     less_than_asked,
-    number,
     one_way,
     rows_of,
     together,

@@ -389,6 +389,7 @@ are near, but not the same.
             CLASSIFIERS[0],
             "logistic regression or a small multilayer perceptron, on embeddings as they are or z-normalized",
             "of transfer: logreg, mlp, or either with -znorm",
+            is_of_use=True,
         ),
         Parameter(
             "seed",
@@ -396,6 +397,7 @@ are near, but not the same.
             SEEDS[0],
             "seed of folds and of the perceptron's weights",
             f"of transfer: seed of folds and weights, {SEEDS[0]} to {SEEDS[-1]}",
+            is_of_use=True,
         ),
     ),
     columns=(
@@ -423,7 +425,6 @@ are near, but not the same.
         ":material/category:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
     ),
-    compare="blindspot.diagnostics.transfer.comparison.compare",
     changed="blindspot.diagnostics.transfer.versus.changed",
     item_scores="blindspot.diagnostics.transfer.versus.item_scores",
     is_gate=True,

@@ -25,12 +25,12 @@ from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of
 from blindspot.runs.findings.parts import (
     Rows,
     Together,
-    ci,
     clipped,
     coverage,
     finding,
@@ -39,7 +39,6 @@ from blindspot.runs.findings.parts import (
     kebab,
     lacking,
     less_than_asked,
-    number,
     rows_of,
     together,
 )

@@ -27,12 +27,12 @@ from blindspot.numerics.statistics.against import (
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, findings_of, share_and_chance
 from blindspot.runs.findings.parts import (
     Rows,
     Together,
-    ci,
     clipped,
     coverage,
     finding,
@@ -40,7 +40,6 @@ from blindspot.runs.findings.parts import (
     kebab,
     lacking,
     less_than_asked,
-    number,
     one_way,
     rows_of,
     together,

@@ -9,9 +9,10 @@ from blindspot.diagnostics.words import cases
 from blindspot.diagnostics.words.cases import CaseKind
 from blindspot.diagnostics.words.findings import COVERAGE, LEAST, against_baseline
 from blindspot.numerics.statistics.against import share_against
+from blindspot.numerics.statistics.written import ci
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, against_baselines, share_and_chance
-from blindspot.runs.findings.parts import Rows, Together, ci, clipped, coverage, graded, lacking, rows_of, together
+from blindspot.runs.findings.parts import Rows, Together, clipped, coverage, graded, lacking, rows_of, together
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted

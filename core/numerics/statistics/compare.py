@@ -1,7 +1,7 @@
 """One comparison: what each item has in the scores of two runs, the paired test of their difference, and the verdict.
 
 ``ItemScores`` are a run's score item by item, with what is independent among the items. ``compare`` makes a
-``PairedTest`` of two of them: difference, interval, p-value, wins and losses. ``decide`` corrects the p-values of one
+``PairedTest`` of two of them: difference, interval, p-value, wins and losses. ``decide`` corrects the p-values of each
 family of tests after Holm; a ``Verdict`` follows from the corrected p-value alone.
 
 A family is the main scores of one diagnostic on one dataset for one pair of models. So a verdict is the same wherever
@@ -19,15 +19,16 @@ from typing import Protocol
 
 import numpy as np
 
-from blindspot.numerics.statistics import pairs
+from blindspot.numerics.statistics import pairs, resampling
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
 from blindspot.types import Float64, Int64
 
 MAIN = "main"  # family of the scores that a diagnostic is about
-OTHERS = "others"  # scores that are shown without a test
+FILTERED = "filtered"  # of the same by filtered ranks; families of further scores begin with either
+OTHERS = "others"  # scores that are compared nowhere
 
 
 class Verdict(StrEnum):
@@ -37,6 +38,8 @@ class Verdict(StrEnum):
     WORSE = "worse"
     ALIKE = "no significant difference"
     UNTESTED = "not tested"
+    HIGHER = "higher"  # of scores of which neither more nor less is better
+    LOWER = "lower"
 
 
 class Statistic(Protocol):
@@ -204,6 +207,64 @@ class MeanRank(Unbounded):
         return p
 
 
+class Resamples:
+    """Medians of several scores over the same items when whole groups are drawn again, the same for all."""
+
+    def __init__(self, parts: Float64, known: Dependence) -> None:
+        """``parts [m, k]``."""
+        self._parts, self._known = parts, known
+
+    @cached_property
+    def medians(self) -> Float64:
+        """``[resamples, k]``."""
+        return resampling.bootstrap_medians(self._parts, self._known.groups)
+
+    def among(self, places: Int64) -> Resamples:
+        return Resamples(self._parts[places], self._known.of_some(places))
+
+
+@dataclass(frozen=True, eq=False)
+class Median(Mean):
+    """A median, with the middle 95% of its values in resamples. There is no test: it is of means.
+
+    Attributes:
+        resamples: of this score, in their ``column``, and of others.
+    """
+
+    resamples: Resamples = field(kw_only=True)
+    column: int = field(kw_only=True)
+
+    @property
+    def drawn(self) -> Float64:
+        return self.resamples.medians[:, self.column]
+
+    def estimate(self, scores: ItemScores) -> Estimate:
+        return self._with_ends(scores.value, scores.known, lambda: self.drawn)
+
+    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+        drawn = [of.statistic.drawn if isinstance(of.statistic, Median) else of.value for of in (a, b)]
+        return self._with_ends(a.value - b.value, a.known, lambda: np.asarray(drawn[0] - drawn[1]))
+
+    def _with_ends(self, value: float, known: Dependence, drawn: Callable[[], Float64]) -> Estimate:
+        refusal = known.refusal
+        if not refusal and known.unit is Unit.TEXTS:
+            refusal = "a median has no standard error that lets pairs depend on each other by their texts"
+        interval = None if refusal else percentile_interval(drawn())
+        return Estimate(value, interval, "bootstrap over groups", known.unit, known.units, known.effective, refusal)
+
+    def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
+        return np.full(len(of), np.nan)
+
+    def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
+        return "none"
+
+    def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - it is that of the parts
+        return float(np.median(parts))
+
+    def among(self, places: Int64) -> Median:
+        return replace(self, resamples=self.resamples.among(places))
+
+
 @dataclass(frozen=True)
 class Outcomes(Mean):
     """A share of items that are right or wrong: McNemar's exact test, or sign flips where items share a unit."""
@@ -283,9 +344,12 @@ class PairedTest:
         interval: 95% interval of ``a - b`` in the score's own units; None where there is none.
         p: two-sided, uncorrected; None where there is no test. ``p_corrected``: after Holm, in its family.
         refusal: why the test or the interval is missing; "" where both are there.
-        wins, losses: items that A, or B, does better on.
+        wins, losses: items that A, or B, does better on; ``alike``: the others, 0 where items have no score.
         a_interval, b_interval: 95% intervals of the two scores themselves, where there are any.
         address: query parameters that open the two side by side on the diagnostic's page, besides dataset and variants.
+        family: of scores whose p-values are corrected together.
+        detectable: the smallest true difference that the test finds with probability 0.8, at the strictest step of the
+            correction; None where that is not known, or was not asked for.
 
     Raises:
         ValueError: p is no probability, or missing without a reason.
@@ -305,10 +369,13 @@ class PairedTest:
     refusal: str = ""
     wins: int = 0
     losses: int = 0
+    alike: int = 0
     a_interval: Interval | None = None
     b_interval: Interval | None = None
     address: Mapping[str, str] = field(default_factory=dict)
     p_corrected: float | None = None
+    family: str = MAIN
+    detectable: float | None = None
 
     def __post_init__(self) -> None:
         if self.p is None and not self.refusal:
@@ -355,10 +422,12 @@ class PairedTest:
     @property
     def verdict(self) -> Verdict:
         """Of A: the corrected p-value alone decides."""
-        if self.p_corrected is None or self.higher_is_better is None:
+        if self.p_corrected is None:
             return Verdict.UNTESTED
         if self.p_corrected >= ALPHA:
             return Verdict.ALIKE
+        if self.higher_is_better is None:
+            return Verdict.HIGHER if self.value > 0 else Verdict.LOWER
         return Verdict.BETTER if self.sign * self.value > 0 else Verdict.WORSE
 
 
@@ -377,10 +446,37 @@ def corrected(p: Sequence[float | None]) -> list[float | None]:
 
 
 def decide(tests: Sequence[PairedTest]) -> tuple[PairedTest, ...]:
-    """The tests of one family with their corrected p-values, from which the verdicts follow."""
-    return tuple(
-        replace(test, p_corrected=p) for test, p in zip(tests, corrected([test.p for test in tests]), strict=True)
-    )
+    """The tests of two runs with their corrected p-values, from which the verdicts follow; each family is corrected for
+    itself."""
+    after: list[float | None] = [None] * len(tests)
+    for places in _by_family([test.family for test in tests]):
+        for place, p in zip(places, corrected([tests[place].p for place in places]), strict=True):
+            after[place] = p
+    return tuple(replace(test, p_corrected=p) for test, p in zip(tests, after, strict=True))
+
+
+def _by_family(families: Sequence[str]) -> list[list[int]]:
+    """Places of each family."""
+    found: dict[str, list[int]] = {}
+    for place, family in enumerate(families):
+        found.setdefault(family, []).append(place)
+    return list(found.values())
+
+
+def with_detectable(tests: Sequence[PairedTest], of: Sequence[tuple[ItemScores, ItemScores]]) -> tuple[PairedTest, ...]:
+    """The tests of two runs with the smallest difference that each finds; ``of`` are the scores that they are of."""
+    out = list(tests)
+    for places in _by_family([test.family for test in tests]):
+        for place in places:
+            a, b = _on_shared_items(*of[place])
+            if tests[place].p is not None and type(a.statistic) in _PLAIN:
+                paired = (a.parts - b.parts)[:, np.newaxis]
+                least = float(pairs.smallest_detectable(paired, a.known, len(places), ALPHA)[0])
+                out[place] = replace(tests[place], detectable=None if math.isnan(least) else least)
+    return tuple(out)
+
+
+_PLAIN = (Mean, Unbounded, MeanRank, Outcomes)  # means, whose tests turn the signs of differences
 
 
 def compare(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[PairedTest]:
@@ -389,14 +485,47 @@ def compare(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[PairedTest]:
     Many at once are faster than one after the other: sign flips are drawn once for all that share their items.
     """
     shared = [_on_shared_items(a, b) for a, b in of]
+    return [_tested(a, b, value) for (a, b), value in zip(shared, _p_values(shared), strict=True)]
+
+
+def _p_values(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[float]:
     p: list[float] = [math.nan] * len(of)
     by_items: dict[tuple[int, Statistic], list[int]] = {}
-    for place, (a, _) in enumerate(shared):
+    for place, (a, _) in enumerate(of):
         by_items.setdefault((id(a.known), a.statistic), []).append(place)
     for (_, statistic), places in by_items.items():
-        for place, value in zip(places, statistic.p_values([shared[place] for place in places]), strict=True):
+        for place, value in zip(places, statistic.p_values([of[place] for place in places]), strict=True):
             p[place] = float(value)
-    return [_tested(a, b, value) for (a, b), value in zip(shared, p, strict=True)]
+    return p
+
+
+def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, frozenset[str]]:
+    """Per tested score the best of some runs over the same items and those not significantly different, by their keys.
+
+    Each is tested against the best in all scores, and corrected for these: a verdict does not depend on the others.
+    Without intervals and what else takes its time.
+    """
+    first = next(iter(of.values()))
+    names = [
+        name
+        for name, one in first.items()
+        if one.family != OTHERS and one.higher_is_better is not None and not isinstance(one.statistic, Median)
+    ]
+    best = {}
+    for name in names:
+        sign = 1 if first[name].higher_is_better else -1
+        best[name] = max(of, key=lambda run: sign * of[run][name].value)
+    asked = [
+        (name, run, ahead) for ahead in dict.fromkeys(best.values()) for run in of if run != ahead for name in names
+    ]
+    p = _p_values([(of[run][name], of[ahead][name]) for name, run, ahead in asked])
+    alike = {name: {run} for name, run in best.items()}
+    for places in _by_family([f"{run} {ahead} {first[name].family}" for name, run, ahead in asked]):
+        for place, after in zip(places, after_holm(np.array(p)[places]).tolist(), strict=True):
+            name, run, ahead = asked[place]
+            if after >= ALPHA and best[name] == ahead:
+                alike[name].add(run)
+    return {name: frozenset(runs) for name, runs in alike.items()}
 
 
 def _on_shared_items(a: ItemScores, b: ItemScores) -> tuple[ItemScores, ItemScores]:
@@ -421,12 +550,17 @@ def _tested(a: ItemScores, b: ItemScores, p: float) -> PairedTest:
         a.statistic.test(a.known, a.unit),
         found.interval,
         None if math.isnan(p) else p,
-        found.refusal or (_NO_TEST if math.isnan(p) else ""),
+        found.refusal or (_why_none(a) if math.isnan(p) else ""),
         int(np.count_nonzero(gain > 0)),
         int(np.count_nonzero(gain < 0)),
+        int(np.count_nonzero(gain == 0)) if a.is_mean else 0,
         one.interval,
         other.interval,
+        family=a.family,
     )
 
 
-_NO_TEST = f"a single rank can outweigh fewer than {FEWEST_UNBOUNDED} groups"
+def _why_none(a: ItemScores) -> str:
+    if isinstance(a.statistic, Median):
+        return "tests are of means, not of medians"
+    return f"a single rank can outweigh fewer than {FEWEST_UNBOUNDED} groups"

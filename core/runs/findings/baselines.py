@@ -13,8 +13,8 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Compared, Finding, Level
 from blindspot.runs.findings.parts import clipped, finding
 from blindspot.runs.findings.rule import Rival

@@ -17,7 +17,6 @@ import pandas as pd
 
 from blindspot.diagnostic import FIT_ON, DiagnosticEntry
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs.findings import Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.rule import Rival, furthest_ahead
 from blindspot.store.records import RunRecord
@@ -221,32 +220,6 @@ def kebab(name: str) -> str:
 def one_way(p: float, *, is_news: bool) -> float:
     """A two-sided p-value on the side that a finding speaks of, 1 on the other."""
     return p if is_news else 1.0
-
-
-def number(value: float, spec: str = ".2f") -> str:
-    """A number with a minus sign, and none before 0."""
-    said = f"{value:{spec}}"
-    if said[0] == "-" and not said.strip("-0.%"):
-        said = said[1:]
-    return said.replace("-", "−")
-
-
-def ci(found: Estimate | Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
-    """``(95% CI 0.68 to 0.74)``, after a space; with ``%`` at the end of ``spec``, percents. "" for none.
-
-    Of an extreme of many it says so: ``(95% CI 0.61 to 0.80, of all 14 at once)``.
-    """
-    interval = found.interval if isinstance(found, Estimate) else found
-    if interval is None:
-        return ""
-    low, high = number(scale * interval.low, spec), number(scale * interval.high, spec)
-    many = found.of_many if isinstance(found, Estimate) else 1
-    return f" (95% CI {low.removesuffix('%')} to {high}{f', of all {many} at once' if many > 1 else ''})"
-
-
-def in_words(found: Estimate, spec: str = ".2f", scale: float = 1.0) -> str:
-    """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
-    return f"{number(scale * found.value, spec)}{ci(found, spec, scale)}"
 
 
 def lacking(value: float, chance: float, best: float = 1.0) -> float:

@@ -15,8 +15,7 @@ from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, faint, ink, log_axis
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.p_values import p_in_words
-from blindspot.runs.findings.parts import ci, number
+from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.studies.compare.costs import CostKind
 from blindspot.studies.compare.rows import Row
 from blindspot.studies.compare.several import Point, Wins

@@ -261,7 +261,8 @@ def headline(found: Comparison, a: str, b: str) -> str:
     deciding = [row for row in found.rows if row.decides]
     if not deciding:
         return f"{a} and {b} have no score in common yet."
-    better, worse, alike, untested = (found.count(verdict) for verdict in Verdict)
+    verdicts = (Verdict.BETTER, Verdict.WORSE, Verdict.ALIKE, Verdict.UNTESTED)
+    better, worse, alike, untested = (found.count(verdict) for verdict in verdicts)
     of = f"of {counted(len(deciding), 'score')}"
     if untested == len(deciding):
         return f"{a} and {b} have {counted(untested, 'score')} in common, and no test for any of them."

@@ -13,7 +13,7 @@ from plotly.colors import hex_to_rgb
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
-from blindspot.runs.findings.parts import number
+from blindspot.numerics.statistics.written import number
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
 from blindspot.types import Variant

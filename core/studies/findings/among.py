@@ -7,13 +7,13 @@ from itertools import combinations
 
 from blindspot.diagnostic import DiagnosticEntry, GridRole
 from blindspot.numerics.statistics.compare import Verdict
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.comparison import headline_tests
 from blindspot.runs.findings import Finding, Level
-from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.findings.general import LETTERS, listed
-from blindspot.texts import counted
+from blindspot.studies.findings.general import LETTERS
+from blindspot.texts import counted, listed
 from blindspot.types import Variant
 
 Pair = tuple[RunRecord, RunRecord]

@@ -14,7 +14,7 @@ from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import counted
+from blindspot.texts import counted, listed
 from blindspot.transforms.chain import TransformChain
 from blindspot.types import Variant
 
@@ -29,11 +29,6 @@ def names(variants: int) -> str:
     """Places of the names of so many variants in a sentence: ``{A}, {B} and {C}``."""
     more = [counted(variants - MOST_NAMED, "other")] if variants > MOST_NAMED else []
     return listed([*(f"{{{letter}}}" for letter in LETTERS[:variants]), *more])
-
-
-def listed(parts: Sequence[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def not_comparable(chosen: Sequence[RunRecord], apart: Sequence[RunRecord]) -> list[Finding]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.votes import Population
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.studies.judgement.agreement import Agreement
 from blindspot.studies.judgement.scoring import PairTest, Scores, VariantScore
 from blindspot.studies.judgement.types import Task

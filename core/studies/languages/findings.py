@@ -10,8 +10,8 @@ from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
 from blindspot.names import is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.written import ci, with_ci
 from blindspot.runs.findings import Example, Finding, Level
-from blindspot.runs.findings.parts import ci, in_words
 from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -118,7 +118,7 @@ def of_pool(runs: Sequence[RunRecord], repository: Repository, settings: Setting
     of_kind = {f"own-language-first-{bias.language}": bias for bias in found}
     lowest, highest = (of_kind[one.kind].own_share(len(tested)) for one in (least, worst))
     name, other = (_name(of_kind[one.kind].language) for one in (worst, least))
-    span = f"; the least in {other}, {in_words(lowest, '.1%')}" if len(tested) > 1 else ""
+    span = f"; the least in {other}, {with_ci(lowest, '.1%')}" if len(tested) > 1 else ""
     return [
         replace(
             worst,

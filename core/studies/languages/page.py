@@ -17,7 +17,7 @@ from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest

@@ -22,8 +22,8 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import level_of_each, quantile, wilson_interval
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import with_ci
 from blindspot.runs import pipeline
-from blindspot.runs.findings.parts import in_words
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -198,7 +198,7 @@ def answer(scores: Sequence[Score]) -> str:
         return first
     best, worst = everything.languages[0], everything.languages[-1]
     ends = [
-        f"{language.name}, {in_words(_both_ways([s for s in scores if s.language == language], n), '.1%')}"
+        f"{language.name}, {with_ci(_both_ways([s for s in scores if s.language == language], n), '.1%')}"
         for language in (best, worst)
     ]
     return f"{first} Highest: {ends[0]}; lowest: {ends[1]}."

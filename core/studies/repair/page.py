@@ -16,7 +16,7 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet, subset_in_wor
 from blindspot.diagnostics.heros.training import sides
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs.encoders_here import known_references
 from blindspot.studies.repair import figures, task
 from blindspot.studies.repair.fitting import IN_WORDS, KEEP, RANK, Method

@@ -9,7 +9,7 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.runs.findings.parts import number
+from blindspot.numerics.statistics.written import number
 
 VERSION = 2  # of the file
 TOLERATED = 0.02  # loss of a score

@@ -11,7 +11,7 @@ from typing import Any
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, in_words
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -19,10 +19,9 @@ from blindspot.studies.compare.costs import Cost, CostKind, cost_of, written
 from blindspot.studies.compare.rows import MOST_VARIANTS, Comparison, compare
 from blindspot.studies.findings import collection
 from blindspot.studies.findings.collection import Collected, Make, RunsOf, Selection
-from blindspot.studies.findings.general import listed
 from blindspot.studies.report.manifest import commands_of, manifest_of, portable
 from blindspot.studies.report.tables import Table
-from blindspot.texts import counted
+from blindspot.texts import counted, listed
 from blindspot.types import Variant
 
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

@@ -13,17 +13,16 @@ from typing import Any
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, all_diagnostics
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.rows import Comparison, headline, method_in_words
 from blindspot.studies.findings.collection import Discovery
-from blindspot.studies.findings.general import listed
 from blindspot.studies.report import figures
 from blindspot.studies.report.content import Report, comparison_table, cost_table, summary
 from blindspot.studies.report.manifest import ELEMENT, portable
 from blindspot.studies.report.tables import Table, to_html
-from blindspot.texts import counted
+from blindspot.texts import counted, listed
 from blindspot.transforms.chain import TransformChain
 
 _FOLDER = Path(__file__).parent

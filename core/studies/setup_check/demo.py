@@ -19,8 +19,8 @@ from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.compare import corrected
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
 from blindspot.studies.setup_check.models import Model, cosines, unit

@@ -12,7 +12,7 @@ from blindspot.diagnostic import find_diagnostic, named_function
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs.comparison import Changes
 from blindspot.runs.encoders_here import known_references
 from blindspot.store.records import RunRecord

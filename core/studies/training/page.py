@@ -16,7 +16,7 @@ from blindspot.errors import InputError
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.comparison import Changes, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures

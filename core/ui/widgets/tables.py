@@ -16,7 +16,7 @@ import streamlit as st
 
 from blindspot.datasets.catalog import catalogued, title_of
 from blindspot.diagnostic import DiagnosticEntry
-from blindspot.runs.findings.parts import number
+from blindspot.numerics.statistics.written import number
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text

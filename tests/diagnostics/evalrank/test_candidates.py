@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.published.pairs import pair_set
-from blindspot.diagnostics.evalrank import uncertainty, what_if
+from blindspot.diagnostics.evalrank import what_if
 from blindspot.diagnostics.evalrank.definition import ENTRY, compute
 from blindspot.diagnostics.evalrank.outranking import Pairs, first_ranked, only_queries, queries_above
 from blindspot.diagnostics.evalrank.pairs import Relation, around_mate, pair_table, rows_of_runs
@@ -24,6 +24,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.ranking.ranks import Exclusions
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
+from blindspot.runs.comparison import compare_runs
 from blindspot.store.records import RunRecord
 from blindspot.types import CancelToken, Float32, no_progress
 from tests.support import evalrank_reference as reference
@@ -214,7 +215,7 @@ def test_counterparts_have_the_same_candidates_or_the_other(small: World, among:
     assert other_protocol(among, ENTRY, small.repository) is None
     assert other_candidates(toolkit, ENTRY, small.repository) is None
     with pytest.raises(InputError, match="candidates"):
-        uncertainty.compare(every, among, small.repository, filtered=False)
+        compare_runs(every, among, small.repository)
 
 
 # --- questions and passages

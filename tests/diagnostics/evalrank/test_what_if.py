@@ -91,10 +91,10 @@ def test_a_change_is_the_difference_that_a_against_b_shows(
     """To the last digit, the interval too: one way of computing it (they were [-0.0023, 0.0008] and another)."""
     ids = [demo.run("evalrank", "minilm~center", "demo-pairs").run_id, demo_basis.run.run_id]
     metrics = [f"{name}{suffix}" for name in what_if.SHOWN]
-    sample = uncertainty.one_sample(pair_table(ENTRY, ids, demo.repository), ids, metrics)
+    scores = uncertainty.one_group(pair_table(ENTRY, ids, demo.repository), ids, metrics)
     changes = getattr(what_if.what_if(demo_basis, "center", Similarity.COS, demo.settings), side).changes()
-    contrasts = [uncertainty.Contrast(metric, *ids) for metric in metrics]
-    assert [c.difference for c in changes] == [d.estimate for d in sample.differences(contrasts)]
+    sides = [[scores[run_id][metric] for run_id in ids] for metric in metrics]
+    assert [c.difference for c in changes] == [one.statistic.difference(one, other) for one, other in sides]
     assert changes[0].difference.interval is not None
 
 

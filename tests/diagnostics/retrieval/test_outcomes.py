@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from blindspot.diagnostics.retrieval.comparison import compare
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.findings import findings
 from blindspot.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
-from blindspot.diagnostics.retrieval.versus import changed
+from blindspot.diagnostics.retrieval.versus import changed, paired
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence, p_values
-from blindspot.runs.comparison import headline_tests
+from blindspot.runs.comparison import compare_runs, headline_tests
 from blindspot.runs.findings import Level, Material
 from blindspot.store.records import RunRecord
 from tests.support import retrieval_world as toy
@@ -102,17 +102,19 @@ def test_changes_name_the_query_and_what_either_found(made: World) -> None:
 
 def test_two_runs_compared_on_the_command_line(made: World) -> None:
     a, b = runs(made)
-    found = compare(a, b, made.repository, filtered=False)
-    by_name = {row["metric"]: row for row in found.facts["metrics"]}
-    for name, row in by_name.items():
-        assert (row["first"], row["second"]) == pytest.approx((a.metrics[name], b.metrics[name]))
-        assert row["p_value"] <= row["p_corrected"] <= 1
-    assert found.facts["queries"] == 15
+    found = compare_runs(a, b, made.repository)
+    for test in found.tests:
+        assert (test.a, test.b) == pytest.approx((a.metrics[test.score], b.metrics[test.score]))
+        assert test.p <= test.p_corrected <= 1
+        assert test.wins + test.losses + test.alike == 15
+    assert found.tests[0].score == ENTRY.headline
+    table = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
+    assert replace(paired(table, Side(a.run_id), Side(b.run_id)), address=found.tests[0].address) == found.tests[0]
     with pytest.raises(InputError, match="filtered"):
-        compare(a, b, made.repository, filtered=True)
-    l2 = made.run(ENTRY.id, "letters", toy.NAME, metric="l2")
-    with pytest.raises(InputError, match="metric"):
-        compare(a, l2, made.repository, filtered=False)
+        compare_runs(a, b, made.repository, filtered=True)
+    tied = made.run(ENTRY.id, "letters", toy.NAME, ties="trec_eval")
+    with pytest.raises(InputError, match="ties"):
+        compare_runs(a, tied, made.repository)
 
 
 def test_runs_among_other_documents_do_not_compare(made: World) -> None:

@@ -11,15 +11,14 @@ import pytest
 
 from blindspot.datasets.entries import SourceFile
 from blindspot.diagnostics.retrieval import published
-from blindspot.diagnostics.retrieval.comparison import compare
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.figures import KEYWORDS
 from blindspot.diagnostics.retrieval.outcomes import Side, query_table
+from blindspot.diagnostics.retrieval.versus import paired
 from blindspot.errors import InputError
 from blindspot.files.writing import sha256_of
-from blindspot.numerics.statistics import pairs as statistics
-from blindspot.numerics.statistics.p_values import p_in_words
-from blindspot.texts import percent
+from blindspot.numerics.statistics.written import p_in_words, percent
+from blindspot.runs.comparison import compare_runs
 from tests.support import retrieval_world as toy
 from tests.support.pages import OpenApp, chart_named, table, values, written
 from tests.support.small_world import GramEncoder
@@ -62,7 +61,7 @@ def test_condensed_lists_are_runs_of_their_own(open_app: OpenApp, made: World) -
     assert whole.run_id == made.run(ENTRY.id, "letters", toy.NAME).run_id
     assert run.metrics["ndcg@10"] > whole.metrics["ndcg@10"]
     with pytest.raises(InputError, match="judged"):
-        compare(whole, run, made.repository, filtered=False)
+        compare_runs(whole, run, made.repository)
     app = open_app(made.cache, "retrieval", data=toy.NAME, enc="letters~none", judged="condensed")
     rows = table(app, "model", "nDCG@10").set_index("model")
     assert rows.loc["letters", "nDCG@10"] == pytest.approx(run.metrics["ndcg@10"])
@@ -138,16 +137,14 @@ def test_a_against_b_says_what_difference_the_queries_could_tell(open_app: OpenA
     a, b = (made.run(ENTRY.id, name, toy.NAME) for name in ("trigrams", "letters"))
     found = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     for way, side in (("model", Side(b.run_id)), ("bm25", Side(a.run_id, is_bm25=True))):
-        gain = found.scores(side, "ndcg@10") - found.scores(Side(a.run_id), "ndcg@10")
-        paired = gain[:, np.newaxis]
-        smallest = statistics.smallest_detectable(paired, found.known, 1, 0.05)[0]
+        test = paired(found, side, Side(a.run_id))
         app = open_app(
             made.cache, "retrieval", data=toy.NAME, enc=TWO, retrieval_view="queries", **SIDES | {"with": way}
         )
         said = written(app).replace("−", "-")
-        assert f"{gain.mean():+.3f}" in said
-        assert f"{smallest:.3f}" in said
-        assert p_in_words(statistics.p_values(paired, found.known)[0]) in said
+        assert f"{test.value:+.3f}" in said
+        assert ("Too few queries differ" if test.detectable is None else f"{test.detectable:.3f}") in said
+        assert f"corrected {p_in_words(test.p_corrected, test.p)}" in said
 
 
 def test_published_tables_are_downloaded_and_shown(

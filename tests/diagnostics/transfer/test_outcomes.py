@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -11,12 +9,12 @@ from blindspot.datasets.kinds.labelled_texts import TEST
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import outcomes as examples
 from blindspot.diagnostics.transfer import tasks
-from blindspot.diagnostics.transfer.comparison import Paired
 from blindspot.diagnostics.transfer.outcomes import Measure, Order, Outcomes, Which, outcomes
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion
 from blindspot.numerics.statistics.confusion import macro_f1
 from blindspot.numerics.statistics.outcomes import Outcome
+from blindspot.runs.comparison import paired_tests
 from blindspot.types import Variant
 from tests.support import transfer_world as toy
 from tests.support.world import World
@@ -170,30 +168,19 @@ def test_a_file_names_the_variants() -> None:
     assert file["predicted two~center"].tolist() == ["x", "y", "y", "x", "y", "z"]
 
 
-def test_a_text_that_repeats_counts_once_in_the_test() -> None:
-    """Twelve examples that say the same: McNemar's test took them for twelve, p = 0.0005."""
-    found = by_hand()
-    rows = np.repeat(np.flatnonzero(found.right("a") & ~found.right("b"))[:1], 12)
-    arrays = {name: getattr(found, name)[rows] for name in ("numbers", "labels", "groups")}
-    repeated = replace(found, **arrays, predicted={name: values[rows] for name, values in found.predicted.items()})
-    paired = Paired.of(repeated, "a", "b")
-    assert (paired.test.first_better, paired.test.second_better) == (12, 0)
-    assert paired.test.p_value == 1.0
-    assert not paired.is_significant
-    assert paired.interval is None
-
-
-def test_paired_by_hand() -> None:
-    found = by_hand()
-    paired = Paired.of(found, "a", "b")
-    assert (paired.first, paired.second) == (pytest.approx(3 / 6), pytest.approx(2 / 6))
-    assert (paired.test.first_better, paired.test.second_better, paired.test.alike) == (2, 1, 3)
-    assert paired.test.p_value == pytest.approx(1.0)  # two of three, exactly
-    assert paired.repeats == 1
-    said = paired.in_words("A", "B")
-    assert said.startswith("A is right on 50.0% and B on 33.3% of 6 examples.")
-    assert "p = 1, no significant difference" in said
-    assert "on the same examples" in Paired.of(found, "a", "a").in_words("A", "A")
-    assert "of 4 examples without overlap" in Paired.of(found.without_overlap(), "a", "b", "without overlap").in_words(
-        "A", "B"
+def test_a_text_that_repeats_counts_once_in_the_test(toys: World) -> None:
+    """Examples that say the same: McNemar's test takes each for one of its own."""
+    a, b = (toys.run("transfer", name, toy.FOLDS) for name in ("trigrams", "bigrams"))
+    found = outcomes(ENTRY, [a.run_id, b.run_id], toys.repository)
+    units = len(np.unique(found.groups))
+    assert units == len(found) - 1
+    (whole,), (some,) = (
+        paired_tests(ENTRY, [(a, b)], toys.repository, among=numbers)[0]
+        for numbers in (None, found.without_overlap().numbers)
     )
+    assert (whole.n, whole.test) == (units, "sign flips of groups of same texts")
+    right = [found.right(run.run_id) for run in (a, b)]
+    assert (whole.wins, whole.losses) == (int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum()))
+    assert whole.wins + whole.losses + whole.alike == len(found)
+    assert (some.n, some.test) == (len(found) - 2, "McNemar's exact test")
+    assert some.a == pytest.approx(a.metrics["accuracy_without_overlap"])

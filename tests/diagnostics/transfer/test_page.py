@@ -143,7 +143,7 @@ def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenA
         found = next(m.value for m in app.markdown if "tested examples**" in m.value)
         counts[which] = int(found.removeprefix("**").split(" of ")[0])
     assert counts["all"] == 43 == sum(n for which, n in counts.items() if which != "all")
-    assert f"Only the first is right on {counts['broken']}, only the second on {counts['fixed']}" in written(app)
+    assert f"A does better on {counts['broken']} items, B on {counts['fixed']}" in written(app)
 
 
 def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:
@@ -169,8 +169,7 @@ def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) 
     says = table(app, "model", "predicts", "probability")
     assert says["model"].tolist() == ["trigrams", "bigrams"]
     assert set(says[""]) <= {"right", "wrong"}
-    # The repeated text: the test takes its two examples for independent ones.
-    assert "1 of the examples repeat the text of another one" in written(app)
+    assert "groups of same texts" in written(app), "one text is there twice"
 
 
 @pytest.mark.heavy

@@ -21,9 +21,9 @@ from blindspot.datasets.published.word_relations import (
 )
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.words.analogy import ENTRY
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
-from blindspot.texts import percent
 from tests.support.pages import OpenApp, chart, table, written
 from tests.support.small_world import GramEncoder
 from tests.support.world import World

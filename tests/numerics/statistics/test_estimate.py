@@ -6,7 +6,7 @@ import pytest
 
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval, level_of_each
-from blindspot.runs.findings.parts import in_words
+from blindspot.numerics.statistics.written import with_ci
 
 
 def test_the_ends_are_those_of_the_interval() -> None:
@@ -38,8 +38,8 @@ def test_an_interval_of_one_of_many_says_so() -> None:
     for many in (1, 2, 14, 100):
         found = Estimate(0.5, Interval(0.4, 0.6), "Wilson", Unit.PAIRS, 10, 10.0, level=level_of_each(many))
         assert found.of_many == many
-        assert (f"of all {many} at once" in in_words(found)) is (many > 1)
-    assert in_words(Estimate(-0.5, Interval(-0.6, -0.4), "t", Unit.PAIRS, 10, 10.0), "+.0f", 100) == (
+        assert (f"of all {many} at once" in with_ci(found)) is (many > 1)
+    assert with_ci(Estimate(-0.5, Interval(-0.6, -0.4), "t", Unit.PAIRS, 10, 10.0), "+.0f", 100) == (
         "−50 (95% CI −60 to −40)"
     )
-    assert in_words(Estimate(0.5, None, "t", Unit.PAIRS, 1, 1.0, refusal="too few")) == "0.50"
+    assert with_ci(Estimate(0.5, None, "t", Unit.PAIRS, 1, 1.0, refusal="too few")) == "0.50"

@@ -12,7 +12,6 @@ import pytest
 
 from blindspot.datasets.own import rankings
 from blindspot.diagnostic import all_diagnostics
-from blindspot.diagnostics.retrieval.comparison import compare
 from blindspot.diagnostics.retrieval.definition import ENTRY, column_of
 from blindspot.diagnostics.retrieval.exports import trec_run
 from blindspot.diagnostics.retrieval.outcomes import Side, lost, query_table
@@ -23,6 +22,7 @@ from blindspot.names import fused, name_of_model
 from blindspot.numerics.ranking.graded import NAMES
 from blindspot.policy import check_encoder
 from blindspot.runs import encoders_here, estimates, pipeline, sweeps
+from blindspot.runs.comparison import compare_runs
 from blindspot.runs.manifests import ranking_notes
 from blindspot.settings import Mode
 from blindspot.store.records import RunRecord
@@ -112,7 +112,8 @@ def test_a_file_is_known_by_its_content(made: World, tmp_path: Path) -> None:
     assert f"{changed.metrics['unranked']:.0f} of 15" in note
     table = query_table(ENTRY, [first.run_id, changed.run_id], made.repository)
     assert lost(table, Side(first.run_id), Side(changed.run_id)).losing > 0
-    assert compare(first, changed, made.repository, filtered=False).facts["queries"] == 15
+    (test, *_) = compare_runs(first, changed, made.repository).tests
+    assert test.wins + test.losses + test.alike == 15
 
 
 def test_condensed_lists_of_rankings_keep_what_is_not_retrieved_out(made: World, tmp_path: Path) -> None:

@@ -55,18 +55,11 @@ def test_compare_its_command_and_the_report(filled: World, tests_of: Tests, blin
 
 
 def test_two_runs_by_their_ids(filled: World, tests_of: Tests, blindspot: Command) -> None:
-    for (diagnostic, _), (test, a, b) in tests_of.items():
-        if not all_diagnostics()[diagnostic].compare:
-            continue
+    for test, a, b in tests_of.values():
         found = blindspot.json("runs", "compare", a.run_id, b.run_id)
-        (row,) = (
-            row
-            for rows in found.values()
-            if isinstance(rows, list)
-            for row in rows
-            if isinstance(row, dict) and test.score in {row.get("metric"), row.get("ordering")}
-        )
-        assert (row["p_value"], row["p_corrected"]) == (test.p, test.p_corrected)
+        row = found["scores"][0]
+        assert (row["score"], row["n"], row["unit"]) == (test.score, test.n, test.unit)
+        assert (row["p"], row["p_corrected"], row["verdict"]) == (test.p, test.p_corrected, test.verdict)
         assert row["difference"] == pytest.approx(test.value)
 
 

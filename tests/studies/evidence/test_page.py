@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from blindspot.datasets.vector_sources import VECTOR_FILES
 from blindspot.encoders.catalog import ENCODERS
 from blindspot.numerics.statistics.families import one_of
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs import sweeps
-from blindspot.runs.findings.parts import ci, number
 from blindspot.runs.sweeps import EVIDENCE_TRANSFORMS, Sweep
 from blindspot.store.repository import Repository
 from blindspot.studies.evidence.correlation import compare, correlations, in_words

@@ -17,7 +17,7 @@ from blindspot.datasets.published.tatoeba import BOTH, PARALLEL
 from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import pair_table
-from blindspot.diagnostics.evalrank.uncertainty import one_sample, pair_values
+from blindspot.diagnostics.evalrank.uncertainty import one_group
 from blindspot.errors import InputError
 from blindspot.figures.theme import Scheme
 from blindspot.numerics.similarity import Similarity
@@ -130,15 +130,14 @@ def test_intervals_are_those_of_the_page_of_pairs(made: tuple[World, list[Score]
     for score in scores:
         run_id = score.run.run_id
         pairs = pair_table(ENTRY, [run_id], world.repository)
-        sample = one_sample(pairs, [run_id], ["hits@1", "mrr"])
-        assert sample.dependence.units == 40, "all pairs are independent"
+        known = one_group(pairs, [run_id], ["hits@1", "mrr"])[run_id]
+        assert known["mrr"].known.units == 40, "all pairs are independent"
         for name, own in (("hits@1", score.accuracy), ("mrr", score.mrr)):
-            values = pair_values(pairs, run_id, name)
-            assert own.value == pytest.approx(values.mean())
-            known = sample.estimates()[run_id][name].interval
+            assert own.value == pytest.approx(known[name].parts.mean())
+            interval = known[name].estimate.interval
             assert own.interval is not None
-            assert known is not None
-            assert (own.interval.low, own.interval.high) == pytest.approx((known.low, known.high))
+            assert interval is not None
+            assert (own.interval.low, own.interval.high) == pytest.approx((interval.low, interval.high))
 
 
 def test_groups_are_sorted_and_their_means_unweighted(made: tuple[World, list[Score]]) -> None:

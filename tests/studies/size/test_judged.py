@@ -11,7 +11,7 @@ import pytest
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
 from blindspot.diagnostic import find_diagnostic
-from blindspot.diagnostics.evalrank import versus
+from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
@@ -52,9 +52,9 @@ def test_scores_and_tests_are_the_diagnostics_own(made: tuple[World, Judged]) ->
 
 def test_lost_items_and_bounds_by_a_loop(made: tuple[World, Judged]) -> None:
     world, found = made
-    (full,) = (scores["mrr"] for scores in versus.item_scores([found.full.run], world.repository))
+    (full,) = (scores["mrr"] for scores in uncertainty.item_scores([found.full.run], world.repository))
     for place, cell in enumerate(found.cells[1:], 1):
-        (own,) = (scores["mrr"] for scores in versus.item_scores([cell.run], world.repository))
+        (own,) = (scores["mrr"] for scores in uncertainty.item_scores([cell.run], world.repository))
         lost = sum(b < a - 1e-9 for a, b in zip(full.parts, own.parts, strict=True))
         won = sum(b > a + 1e-9 for a, b in zip(full.parts, own.parts, strict=True))
         n = len(full.parts)

@@ -26,7 +26,7 @@ from blindspot.diagnostics.evalrank.page import (
     what_if,
 )
 from blindspot.diagnostics.evalrank.page.shown import EvalRankView, choose_candidates, choose_filtered, pairs_of
-from blindspot.diagnostics.evalrank.uncertainty import Sample
+from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.errors import BlindspotError
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
@@ -64,14 +64,14 @@ def show() -> None:
             filtered = choose_filtered()
         styles, scheme = ui.variant_styles(run.plan.variant for run in runs), ui.scheme()
         table = pairs_of(entry, runs)
-        samples = uncertainty.samples(table)
+        estimated = uncertainty.estimated(table)
         shown = EvalRankView(entry, picks, runs, table, filtered, styles, scheme, CANDIDATES.name in params)
-        uncertainty.show_headline(shown, samples)
+        uncertainty.show_headline(shown, estimated)
         other_queries.note(shown)
         other_queries.near_duplicates(shown)
         bars, curve = st.columns(2)
         with bars:
-            _scores(shown, samples)
+            _scores(shown, estimated)
         with curve:
             ranks = {run.plan.variant: table.ranks(run.run_id, filtered=filtered) for run in runs[:MOST_BARS]}
             background = max(int(run.metrics["background"]) for run in runs)
@@ -80,7 +80,7 @@ def show() -> None:
         choose_view(shown, VIEWS, "Look closer", key="view")
         if not shown.among_matches:  # published scores are among all texts
             published.published(runs, picks)
-        _details(entry, runs, samples)
+        _details(entry, runs, estimated)
     ui.how_computed(entry)
 
 
@@ -99,7 +99,7 @@ def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord], pa
     missing_runs.offer(entry, picks, runs, picks.dataset, params, what)
 
 
-def _scores(shown: EvalRankView, samples: Sequence[Sample]) -> None:
+def _scores(shown: EvalRankView, estimated: Sequence[Estimated]) -> None:
     """The bars."""
     runs, suffix = shown.runs, "_filtered" if shown.filtered else ""
     frame = pd.DataFrame(
@@ -108,7 +108,7 @@ def _scores(shown: EvalRankView, samples: Sequence[Sample]) -> None:
     alike = comparability.same_items(runs)
     best = {name: runs[0].metrics[f"{name}_ceiling"] for name in SCORES}
     ceiling = best if alike and not shown.filtered and min(best.values()) < 1 else None
-    intervals = uncertainty.intervals(samples, runs, suffix)
+    intervals = uncertainty.intervals(estimated, runs, suffix)
     st.plotly_chart(score_bars(frame, ceiling, shown.styles, shown.scheme, intervals), key="bars")
 
 
@@ -159,7 +159,7 @@ def _ceiling_note(shown: EvalRankView) -> str:
     return f"{pairs} Each query has one match, so a perfect model would score 1." if can_be_one else pairs
 
 
-def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequence[Sample]) -> None:
+def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], estimated: Sequence[Estimated]) -> None:
     """The numbers behind the bars, their intervals, and how far ties could move them."""
     with st.expander("All scores, with confidence intervals and the effect of ties", icon=":material/table:"):
         names = {
@@ -178,15 +178,15 @@ def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], samples: Sequenc
         }
         frame = tables.score_table(runs, names)
         frame["tied pairs"] = frame["tied pairs"].astype(int)
-        written = uncertainty.with_intervals(samples, runs, list(names))
-        alike = uncertainty.marks(samples, runs)
+        written = uncertainty.with_intervals(estimated, runs, list(names))
+        alike = uncertainty.marks(estimated, runs)
         styled = tables.mark_best(frame, entry, names, alike, written).format("{:d}", subset=["tied pairs"])
         st.dataframe(styled, hide_index=True, key="details")
         of_itself = int(runs[0].metrics["self_pairs"])
         st.caption(
-            "In brackets: 95% CI. Optimistic and pessimistic scores resolve every tie for or against the match; the "
+            "In parentheses: 95% CI. Optimistic and pessimistic scores resolve every tie for or against the match; the "
             "score is the expected value. "
             + (f"{counted(of_itself, 'pair is', 'pairs are')} a text with itself. " if of_itself else "")
             + (tables.signs_in_words(entry, names, alike) if len(runs) > 1 else "")
         )
-        uncertainty.note(samples)
+        uncertainty.note(estimated)

@@ -9,9 +9,9 @@ from blindspot.diagnostics.evalrank import further
 from blindspot.diagnostics.evalrank.outranking import QueriesAbove, only_queries, queries_above
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
 from blindspot.diagnostics.evalrank.pairs import PairTable
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.store.records import RunRecord
-from blindspot.texts import percent
 from blindspot.types import Int64
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text

@@ -17,6 +17,7 @@ from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
 from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme, Style
+from blindspot.numerics.statistics.compare import FILTERED, MAIN
 from blindspot.runs import pipeline
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
@@ -49,6 +50,11 @@ class EvalRankView:
     styles: Mapping[Variant, Style]
     scheme: Scheme
     among_matches: bool = False
+
+    @property
+    def family(self) -> str:
+        """Of the scores by these ranks."""
+        return FILTERED if self.filtered else MAIN
 
 
 def choose_filtered() -> bool:

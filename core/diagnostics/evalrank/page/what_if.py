@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.diagnostic import DiagnosticEntry
-from blindspot.diagnostics.evalrank import uncertainty, what_if
+from blindspot.diagnostics.evalrank import what_if
 from blindspot.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
 from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
 from blindspot.diagnostics.evalrank.page.shown import EvalRankView, button_for
@@ -17,6 +17,7 @@ from blindspot.diagnostics.evalrank.what_if import Basis, Change, WhatIf
 from blindspot.errors import BlindspotError
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import interval
 from blindspot.runs.embeddings import EmbeddingsGone
 from blindspot.store.records import RunRecord
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
@@ -191,7 +192,7 @@ def _score_table(found: Change) -> pd.DataFrame:
                 "before": change.before,
                 "after": change.after,
                 "change": change.difference.value,
-                "95% CI": uncertainty.shown_interval(change.name, change.difference.interval, sign=True),
+                "95% CI": interval(change.difference.interval, "+.4f"),
             }
             for change in found.changes()
         ]

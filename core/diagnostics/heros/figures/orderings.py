@@ -14,7 +14,8 @@ from blindspot.figures.dots import dots
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import LABEL_WIDTH, wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink
-from blindspot.texts import percent, with_minus
+from blindspot.numerics.statistics.written import percent
+from blindspot.texts import with_minus
 from blindspot.types import Float64, Variant
 
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign

@@ -15,7 +15,7 @@ from blindspot.diagnostics.heros.transforms import ChainProfile
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
 from blindspot.numerics.statistics.density import Density, Quantiles
-from blindspot.texts import percent
+from blindspot.numerics.statistics.written import percent
 from blindspot.types import Float64, Variant
 
 RIDGE_HEIGHT = 30  # pixels

@@ -8,22 +8,22 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from blindspot.diagnostics.heros import comparison, orderings
+from blindspot.diagnostics.heros import orderings
 from blindspot.diagnostics.heros.definition import MEANINGS, Meaning, meaning_of
-from blindspot.diagnostics.heros.dependence import name_of_test
 from blindspot.diagnostics.heros.figures import orderings as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines, Ordering
 from blindspot.diagnostics.heros.page.shown import HerosView, cosines, named, subset_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import dot
+from blindspot.numerics.statistics.compare import MAIN, PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_cell
-from blindspot.runs.comparison import entry_of_both
+from blindspot.numerics.statistics.written import p_in_cell, percent
+from blindspot.runs.comparison import entry_of_both, in_words, paired_tests
 from blindspot.store.records import RunRecord
-from blindspot.texts import percent
+from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import cached, explained
+from blindspot.ui.resources import cached, explained, repository
 from blindspot.ui.widgets.choices import one_of
 from blindspot.ui.widgets.tables import draw
 from blindspot.ui.widgets.two_variants import Sides, two_variants
@@ -64,7 +64,7 @@ def show(shown: HerosView) -> None:
         if len(shown.runs) < 2:
             st.caption("Pick or run a second model to test the two against each other.")
         return
-    _difference(sides.a, sides.b, tables)
+    _difference(sides.a, sides.b, listed)
     st.subheader("Every kind of rewrite against every other", anchor=False)
     _matrices(sides, tables, shown)
 
@@ -136,36 +136,37 @@ def _matrices(sides: Sides, tables: Mapping[str, Cosines], shown: HerosView) -> 
 # --- two variants
 
 
-@cached(64, "Comparing two models …", keys={Cosines: lambda cosines: cosines.digest})
-def _tests(first: Cosines, second: Cosines) -> tuple[comparison.OrderingTest, ...]:
-    return comparison.tests_of_orderings(first, second)
+@cached(64, "Comparing two models …")
+def _tests(first: RunRecord, second: RunRecord) -> tuple[PairedTest, ...]:
+    (tests,) = paired_tests(entry_of_both(first, second), [(first, second)], repository(), MAIN)
+    return tests
 
 
-def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosines]) -> None:
+def _difference(first: RunRecord, second: RunRecord, listed: Sequence[Ordering]) -> None:
     """Tests of each ordering: could the difference of two models be chance?"""
     try:
-        entry_of_both(first, second)
+        tests = _tests(first, second)
     except BlindspotError as error:
         st.warning(as_text(explained(error)))
         return
-    tests = _tests(tables[first.run_id], tables[second.run_id])
-    test = name_of_test(tables[first.run_id].dependence)
-    st.markdown(comparison.verdict(tests, named(first), named(second))[0])
+    ordering_of = {str(ordering): ordering for ordering in listed}
+    st.markdown(in_words(tests, named(first), named(second))[0])
     st.caption(f"A: {as_text(first.plan.variant.label)}. B: {as_text(second.plan.variant.label)}.")
     frame = pd.DataFrame(
         [
             {
-                "ordering": t.ordering.in_words(label),
-                "A": percent(t.first_rate, 1),
-                "B": percent(t.second_rate, 1),
-                "A − B": 100 * t.difference,
-                "only A": t.test.first_better,
-                "only B": t.test.second_better,
-                "same": t.test.alike,
-                "p": p_in_cell(t.test.p_value) if t.is_tested else None,
-                "p, Holm": p_in_cell(t.p_corrected, t.test.p_value) if t.is_tested else None,
+                "ordering": ordering_of[test.score].in_words(label),
+                "A": percent(test.a, 1),
+                "B": percent(test.b, 1),
+                "A − B": 100 * test.value,
+                "only A": test.wins,
+                "only B": test.losses,
+                "same": test.alike,
+                "p": p_in_cell(test.p),
+                "p, Holm": p_in_cell(test.p_corrected, test.p),
+                "A is": test.verdict.value,
             }
-            for t in tests
+            for test in tests
         ]
     )
     column, text = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -182,13 +183,11 @@ def _difference(first: RunRecord, second: RunRecord, tables: Mapping[str, Cosine
             "only A": column(help="Sentences with this order in A but not in B, half ties included"),
             "only B": column(help="Sentences with this order in B but not in A, half ties included"),
             "same": column(help="Sentences on which A and B agree"),
-            "p": text(help=f"By {test}, on the sentences on which A and B disagree"),
+            "p": text(help=f"By {tests[0].test}, on the sentences on which A and B disagree"),
             "p, Holm": text(help="Corrected for the number of orderings tested"),
+            "A is": text(help="Better or worse where the meaning says which rewrite should be nearer"),
         },
     )
-    untested = [t.ordering.in_words(label) for t in tests if not t.is_tested]
     st.caption(
-        f"p: {test}, Holm-corrected for {len(tests)} ordering{'s' if len(tests) > 1 else ''}; "
-        f"significant below {ALPHA:g}."
-        + (f" No p where A and B agree on every sentence: {as_text(', '.join(untested))}." if untested else "")
+        f"p: {tests[0].basis}, Holm-corrected for {counted(len(tests), 'ordering')}; significant below {ALPHA:g}."
     )

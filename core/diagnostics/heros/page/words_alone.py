@@ -15,8 +15,8 @@ from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import of_no_model
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.pairs import share
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.against_words import VARIANTS, Against, corrected, in_words
 from blindspot.store.records import RunRecord

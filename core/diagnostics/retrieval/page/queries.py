@@ -18,16 +18,14 @@ from blindspot.diagnostics.retrieval.definition import ENTRY, SHOWN, TITLES
 from blindspot.diagnostics.retrieval.outcomes import Judgment, Lost, QueryTable, Side
 from blindspot.diagnostics.retrieval.page import exports, why
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
-from blindspot.diagnostics.retrieval.versus import Paired
 from blindspot.figures.html_tables import Column, Html, folded, html_table, passage_marked, quiet
 from blindspot.numerics.ranking.judged import TOP
-from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.outcomes import Outcomes
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words, percent
 from blindspot.policy import MOST_SEARCHED
-from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted, percent, same_text
+from blindspot.texts import counted, same_text
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -146,7 +144,7 @@ def compared_sides(shown: RetrievalView) -> Compared:
     return Compared({"A": run.plan.variant.label, "B": BM25_TITLE}, sides, {"A": run, "B": run})
 
 
-def _say(compared: Compared, seen: Lost, rows: pd.DataFrame, paired: Paired) -> None:
+def _say(compared: Compared, seen: Lost, rows: pd.DataFrame, paired: PairedTest) -> None:
     """What changes for those who search if A is replaced by B."""
     a, b = (f"**{as_text(compared.names[side])}**" for side in "AB")
     higher, lower = (int((rows[DIFFERENCE] * sign > 0).sum()) for sign in (-1, 1))
@@ -161,18 +159,18 @@ def _say(compared: Compared, seen: Lost, rows: pd.DataFrame, paired: Paired) -> 
     st.caption(_tested(paired))
 
 
-def _tested(found: Paired) -> str:
+def _tested(found: PairedTest) -> str:
     """B against A: the difference of the means, and how small a one these queries would tell."""
-    if np.isnan(found.p):
-        return "Too few independent queries for a test."
-    verdict = "significant" if found.p < ALPHA else "not significant"
+    if found.p_corrected is None:
+        return f"Not tested: {found.refusal}."
+    verdict = found.verdict if found.verdict is Verdict.ALIKE else f"B is significantly {found.verdict}"
     said = (
-        f"{TITLES[HEAD]} changes by {number(found.estimate.value, '+.3f')}{ci(found.estimate.interval, '+.3f')} on "
-        f"average: {verdict} ({p_in_words(found.p)})."
+        f"{TITLES[HEAD]} changes by {number(found.value, '+.3f')}{ci(found.interval, '+.3f')} on average: {verdict} "
+        f"(corrected {p_in_words(found.p_corrected, found.p)})."
     )
-    if np.isnan(found.smallest):
+    if found.detectable is None:
         return f"{said} Too few queries differ for this test to find any difference."
-    return f"{said} This test finds a difference of {number(found.smallest, '.3f')} or more with 80% probability."
+    return f"{said} This test finds a difference of {number(found.detectable, '.3f')} or more with 80% probability."
 
 
 @cached(16, "Comparing top tens …", keys=BY_RUNS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -10,16 +9,14 @@ from blindspot.diagnostics.retrieval import figures
 from blindspot.diagnostics.retrieval.definition import ENTRY, MEANINGS, TITLES
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView, paired_of
-from blindspot.diagnostics.retrieval.versus import Paired
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import ci, interval, number, p_in_cell, percent
 from blindspot.runs import manifests
-from blindspot.runs.findings.parts import ci, number
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted, percent, with_minus
+from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached
@@ -74,19 +71,17 @@ def show_headline(shown: RetrievalView) -> None:
     runs = headline.baseline_first(shown.runs, shown.picks.baseline)
     own = _estimates(shown.table, runs[0].run_id, False)[HEAD]
     found = _against_bm25(shown.table, runs[0].run_id)
-    difference, p = found.estimate, found.p
-    if np.isnan(p):
-        verdict = "not tested against"
-    elif p >= ALPHA:
-        verdict = "not significantly different from"
-    else:
-        verdict = f"significantly {'better' if difference.value > 0 else 'worse'} than"
+    apart = {
+        Verdict.UNTESTED: "not tested against",
+        Verdict.ALIKE: "not significantly different from",
+    }
+    verdict = apart.get(found.verdict, f"significantly {found.verdict} than")
     said = (
         f"**{as_text(runs[0].plan.variant.label)}** finds relevant documents with {TITLES[HEAD]} = "
         f"**{number(own.value, '.3f')}**{ci(own.interval, '.3f')} over "
         f"{counted(len(shown.table), 'query', 'queries')}, {verdict} keyword search: BM25 has "
-        f"{number(own.value - difference.value, '.3f')}, a difference of {number(difference.value, '+.3f')}"
-        f"{ci(difference.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
+        f"{number(found.b, '.3f')}, a difference of {number(found.value, '+.3f')}"
+        f"{ci(found.interval, '+.3f')}{' (unjudged documents removed)' if shown.is_condensed else ''}"
     )
     said = headline.in_words(said, headline.rivals(ENTRY, runs, ".3f"), "better", "worse")
     headline.show(f"{said} {SCALE}")
@@ -103,7 +98,7 @@ def _share_unjudged(table: QueryTable, run_id: str, is_bm25: bool) -> float:
     return table.unjudged(Side(run_id, is_bm25)).share
 
 
-def _against_bm25(table: QueryTable, run_id: str) -> Paired:
+def _against_bm25(table: QueryTable, run_id: str) -> PairedTest:
     """The run against BM25."""
     return paired_of(table, Side(run_id), Side(run_id, is_bm25=True))
 
@@ -115,11 +110,10 @@ def _table(shown: RetrievalView) -> None:
         for name, title in TITLES.items():
             out[title] = found[name].value
         against = _against_bm25(shown.table, run.run_id)
-        interval = against.estimate.interval
-        out["nDCG@10 − BM25"] = None if is_bm25 else against.estimate.value
-        out["95% CI"] = "" if is_bm25 or interval is None else with_minus(f"{interval:.3f}")
-        out["p"] = None if is_bm25 else p_in_cell(against.p)
-        out["detectable"] = None if is_bm25 or np.isnan(against.smallest) else against.smallest
+        out["nDCG@10 − BM25"] = None if is_bm25 else against.value
+        out["95% CI"] = "" if is_bm25 else interval(against.interval, "+.3f")
+        out["p"] = None if is_bm25 else p_in_cell(against.p_corrected, against.p)
+        out["detectable"] = None if is_bm25 else against.detectable
         out["unjudged in top 10"] = _share_unjudged(shown.table, run.run_id, is_bm25)
         return out
 
@@ -136,7 +130,7 @@ def _table(shown: RetrievalView) -> None:
                 **numbers,
                 "nDCG@10 − BM25": st.column_config.NumberColumn(format="%+.4f"),
                 "95% CI": st.column_config.TextColumn(help="Of the difference from BM25"),
-                "p": st.column_config.TextColumn(help="Permutation test, uncorrected"),
+                "p": st.column_config.TextColumn(help="Sign flips, corrected after Holm for all scores"),
                 "detectable": st.column_config.NumberColumn(
                     format="%.3f",
                     help="The smallest difference from BM25 that this test finds with 80% probability",

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from blindspot.diagnostics.retrieval import versus
 from blindspot.diagnostics.retrieval.definition import CONDENSED, ENTRY, JUDGED
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
-from blindspot.diagnostics.retrieval.versus import Paired
 from blindspot.figures.theme import Scheme, Style
 from blindspot.names import BM25
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui.pickers import Picks
@@ -51,6 +51,6 @@ def _table(run_ids: tuple[str, ...]) -> QueryTable:
 
 
 @cached(64, "Comparing rankings …", keys=BY_RUNS)
-def paired_of(table: QueryTable, a: Side, b: Side) -> Paired:
+def paired_of(table: QueryTable, a: Side, b: Side) -> PairedTest:
     """``versus.paired``, kept."""
     return versus.paired(table, a, b)

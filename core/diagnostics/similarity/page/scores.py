@@ -22,9 +22,9 @@ from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import KINDS
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.against_words import VARIANTS, Against, in_words
-from blindspot.runs.findings.parts import ci, number
 from blindspot.texts import with_minus
 from blindspot.types import Float64, Variant
 from blindspot.ui import headline

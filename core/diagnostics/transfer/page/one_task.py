@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import figures, outcomes
-from blindspot.diagnostics.transfer.comparison import Paired
 from blindspot.diagnostics.transfer.outcomes import (
     GOLD,
     NUMBER,
@@ -23,12 +23,14 @@ from blindspot.diagnostics.transfer.outcomes import (
 )
 from blindspot.diagnostics.transfer.page.offer import runs_of_task
 from blindspot.diagnostics.transfer.page.runs import TransferView, outcomes_of
+from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.confusion import class_scores
+from blindspot.numerics.statistics.written import ci, number, percent
 from blindspot.policy import MOST_SEARCHED
+from blindspot.runs.comparison import in_words, paired_tests
 from blindspot.store.records import RunRecord
-from blindspot.texts import with_minus
 from blindspot.ui.markdown import as_text
-from blindspot.ui.resources import Keys, cached
+from blindspot.ui.resources import Keys, cached, repository
 from blindspot.ui.widgets import downloads, own_columns, tables
 from blindspot.ui.widgets.browse_table import BrowseTable
 from blindspot.ui.widgets.choices import one_of
@@ -159,28 +161,24 @@ def _described(found: Outcomes, sides: tuple[tuple[str, str], ...]) -> pd.DataFr
 
 def _test(found: Outcomes, sides: Sides) -> None:
     a, b = sides["A"], sides["B"]
-    paired = _paired(found, a.run_id, b.run_id)
-    st.markdown(paired.in_words(*(f"**{as_text(run.plan.variant.label)}**" for run in (a, b))))
-    notes = []
-    if paired.interval is not None:
-        ends = paired.interval
-        notes.append(
-            with_minus(f"Difference: {paired.first - paired.second:+.3f} (95% CI {ends.low:+.3f} to {ends.high:+.3f}, ")
-            + "over texts)."
-        )
-    if paired.repeats:
-        notes.append(
-            f"{paired.repeats:,} of the examples repeat the text of another one; McNemar's test treats them as "
-            "independent."
-        )
+    (test,) = _tests(a, b, tuple(found.numbers.tolist()))
+    names = [f"**{as_text(run.plan.variant.label)}**" for run in (a, b)]
+    st.markdown(
+        f"{names[0]} is right on {percent(test.a, 1)} and {names[1]} on {percent(test.b, 1)} of {len(found):,} "
+        f"examples. {' '.join(in_words((test,), *names))}"
+    )
+    notes = [f"Difference: {number(test.value, '+.3f')}{ci(test.interval, '+.3f')}."]
     if a.plan.support_digest != b.plan.support_digest:
         notes.append("Compared on the examples that both were tested on; their training examples differ.")
     st.caption(" ".join(notes))
 
 
-@cached(64, "Comparing …", keys=_BY_DIGEST)
-def _paired(found: Outcomes, first: str, second: str) -> Paired:
-    return Paired.of(found, first, second)
+@cached(64, "Comparing …")
+def _tests(first: RunRecord, second: RunRecord, examples: tuple[int, ...]) -> tuple[PairedTest, ...]:
+    """On some of the examples."""
+    entry, among = find_diagnostic(first.plan.diagnostic), np.array(examples, dtype=np.int64)
+    (tests,) = paired_tests(entry, [(first, second)], repository(), among=among)
+    return tests
 
 
 def _filtered(rows: pd.DataFrame, found: Outcomes, sides: Sides) -> pd.DataFrame:

@@ -7,9 +7,10 @@ import pandas as pd
 from blindspot.diagnostics.words.chunking.answers import address, answers, as_found, sums_by_chance, sums_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
 from blindspot.diagnostics.words.chunking.scoring import difference_of
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.findings import MOST_EXAMPLES, Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import AgainstBaseline, findings_of
-from blindspot.runs.findings.parts import LOW_COVERAGE, Together, ci, clipped, finding, number, together
+from blindspot.runs.findings.parts import LOW_COVERAGE, Together, clipped, finding, together
 from blindspot.runs.findings.rule import Rival
 from blindspot.store.records import RunRecord
 

@@ -11,9 +11,10 @@ from blindspot.diagnostics.words.categorization import SEEDS
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.comparison import items_of
 from blindspot.store.records import RunRecord
-from blindspot.texts import counted, percent
+from blindspot.texts import counted
 from blindspot.ui.headline import NAMED, Rival, in_words, rivals
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository

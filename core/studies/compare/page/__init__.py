@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures

@@ -12,7 +12,7 @@ import streamlit as st
 from blindspot.diagnostic import find_diagnostic
 from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES, one_of
-from blindspot.runs.findings.parts import ci, in_words, number
+from blindspot.numerics.statistics.written import ci, number, with_ci
 from blindspot.studies.evidence import correlation, figures
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations, compare, correlations, without_each_family
 from blindspot.studies.evidence.figures import Axis, Point
@@ -166,7 +166,7 @@ def _best(cells: Sequence[Cell]) -> None:
                 continue
             alike = sum(round(other, 2) == round(rho, 2) for other, *_ in known) - 1
             others = f" and {alike} more" if alike else ""
-            sure = in_words(one_of(estimate, len(known)))
+            sure = with_ci(one_of(estimate, len(known)))
             lines.append(f"{as_text(task.label)}: {as_text(label)}{others}, {sure}, over {most}")
     if lines:
         st.markdown(

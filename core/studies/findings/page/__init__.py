@@ -11,11 +11,10 @@ from blindspot.datasets.catalog import catalogued
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.runs.findings import Level
 from blindspot.studies.findings.collection import Collected, Discovery, knows_no_meaning
-from blindspot.studies.findings.general import listed
 from blindspot.studies.findings.page import cards
 from blindspot.studies.findings.page.reading import collected
 from blindspot.studies.report.page import report_buttons
-from blindspot.texts import counted
+from blindspot.texts import counted, listed
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text, from_address
 from blindspot.ui.options import asked_for, options, row

@@ -8,7 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from blindspot.figures.html_tables import Column, Html, highlighted, html_table, quiet
-from blindspot.numerics.statistics.p_values import p_in_words
+from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Example, Finding, Level
 from blindspot.studies.findings.collection import Discovery
 from blindspot.texts import counted

@@ -10,8 +10,8 @@ import streamlit as st
 
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.p_values import p_in_cell
 from blindspot.numerics.statistics.votes import FEWEST_QUERIES, FEWEST_VOTES
+from blindspot.numerics.statistics.written import p_in_cell
 from blindspot.studies.judgement import figures, scoring, verdict
 from blindspot.studies.judgement.automatic import Automatic
 from blindspot.studies.judgement.page import missed, reference, training, without_people

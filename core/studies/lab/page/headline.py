@@ -10,8 +10,8 @@ from blindspot.errors import InputError
 from blindspot.figures.grids import written
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.written import number
 from blindspot.runs.comparison import headline_tests
-from blindspot.runs.findings.parts import number
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
 from blindspot.studies.lab.page.progress import LabView

@@ -8,7 +8,7 @@ import pytest
 
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.pairs import rows_of_runs
-from blindspot.texts import percent
+from blindspot.numerics.statistics.written import percent
 from tests.support.pages import OpenApp, written
 from tests.support.question_passages import PAIRS, write
 from tests.support.small_world import GramEncoder

@@ -10,7 +10,8 @@ from streamlit.testing.v1 import AppTest
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.pairs import pair_table
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.compare import FILTERED, MAIN
+from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
@@ -21,46 +22,46 @@ VIEW = "A against B"
 
 
 @pytest.fixture(scope="module")
-def stored(demo_cache: Path) -> tuple[list[RunRecord], numbers.Sample]:
+def stored(demo_cache: Path) -> tuple[list[RunRecord], numbers.Estimated]:
     """The demo's runs, best first, and their pairs."""
     repository = Repository.at(demo_cache / "results.duckdb")
     runs = repository.runs(dataset="demo-pairs", params={"metric": "cos", "protocol": "definition"})
     runs = sorted(runs, key=lambda run: -run.metrics["mrr"])
     ids = [run.run_id for run in runs]
-    return runs, numbers.one_sample(pair_table(ENTRY, ids, repository), ids, numbers.WITH_INTERVAL)
+    return runs, numbers.Estimated.of(numbers.one_group(pair_table(ENTRY, ids, repository), ids))
 
 
-def cells(app: AppTest, column: str) -> bytes:
+def cells_of(app: AppTest, column: str) -> bytes:
     """What stands in the cells of the first styled table that has a column."""
     table = next(frame for frame in app.dataframe if column in frame.value)
     return bytes(table.proto.arrow_data.styler.display_values)
 
 
 def test_scores_carry_their_intervals(open_app: OpenApp, demo_cache: Path, stored) -> None:
-    runs, sample = stored
+    runs, found = stored
     app = open_app(demo_cache, "evalrank")
-    assert numbers.method_in_words(sample) in written(app)
+    assert found.method in written(app)
     bars = [t for t in chart(app, 0)["data"] if t["type"] == "bar"]
-    shown = cells(app, "MRR optimistic")
+    shown = cells_of(app, "MRR optimistic")
     for run, bar in zip(runs, bars, strict=True):
-        estimate = sample.estimates()[run.run_id]
+        estimate = found.estimates[run.run_id]
         heights = [estimate[m].interval.high - estimate[m].value for m in ("mrr", "hits@1", "hits@3", "hits@10")]
         assert bar["error_y"]["array"] == pytest.approx(heights)
         interval = estimate["mrr"].interval
-        assert f"{run.metrics['mrr']:.4f} [{interval.low:.4f}, {interval.high:.4f}]".encode() in shown
+        assert f"{run.metrics['mrr']:.4f} ({interval.low:.4f} to {interval.high:.4f})".encode() in shown
 
 
 @pytest.mark.heavy
 def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
     open_app: OpenApp, demo_cache: Path, stored
 ) -> None:
-    runs, sample = stored
-    alike = numbers.best_and_inseparable(sample)["mrr"]
+    runs, found = stored
+    alike = found.alike["mrr"]
     assert len(alike) == 2, "centering changes next to nothing"
     for page, column in (("evalrank", "MRR optimistic"), ("overview", "memory, MB")):
         app = open_app(demo_cache, page)
         assert "★" in written(app), "the sign is explained"
-        shown = cells(app, column).decode("utf-8", "replace")
+        shown = cells_of(app, column).decode("utf-8", "replace")
         for run in runs:
             assert f"★ {run.metrics['mrr']:.4f}" in shown
 
@@ -69,32 +70,34 @@ def test_what_is_not_separable_from_the_best_is_marked_here_and_on_the_overview(
 def test_the_view_shows_the_differences_to_the_baseline_of_the_link(
     open_app: OpenApp, demo_cache: Path, stored, ranks: str
 ) -> None:
-    runs, sample = stored
+    runs, _ = stored
     baseline = next(run for run in runs if run.plan.variant == Variant("minilm", "center"))
     app = open_app(demo_cache, "evalrank", view=VIEW, base="minilm~center", ranks=ranks)
     assert app.selectbox(key="base").value == "minilm~center"
-    suffix = "" if ranks == "raw" else "_filtered"
-    expected = numbers.against(sample, baseline.run_id, [f"{m}{suffix}" for m in numbers.COMPARED])
+    others = [(run, baseline) for run in runs if run is not baseline]
+    family = FILTERED if ranks == "filtered" else MAIN
+    repository = Repository.at(demo_cache / "results.duckdb")
+    expected = [test for own in paired_tests(ENTRY, others, repository, family, every=True) for test in own]
     (table,) = (frame.value for frame in app.dataframe if "verdict" in frame.value)
     assert len(table) == len(expected)
-    for row, d in zip(table.to_dict("records"), expected, strict=True):
-        assert row["difference"] == numbers.shown(d.contrast.metric, d.value, sign=True)
-        assert row["interval"] == numbers.shown_interval(d.contrast.metric, d.interval, sign=True)
-        assert row["p"] == p_in_cell(d.p_value)
-        assert row["p corrected"] == p_in_cell(d.p_corrected, d.p_value)
-        assert (row["better"], row["alike"], row["worse"]) == (d.wins, d.ties, d.losses)
-        assert row["verdict"].endswith(d.verdict)
+    for row, test in zip(table.to_dict("records"), expected, strict=True):
+        shown = dict(zip(COLUMNS, cells(test), strict=True))
+        assert (row["score"], row["difference"]) == (test.label, shown["A - B"])
+        assert [row[name] for name in COLUMNS[9:12]] == [shown[name] for name in COLUMNS[9:12]]
+        assert row["95% interval"] == shown["95% interval"]
+        assert (row["better"], row["equal"], row["worse"]) == (test.wins, test.alike, test.losses)
+        assert row["verdict"].endswith(test.verdict)
     forest = chart(app, -1)["data"]
     assert [trace["name"] for trace in forest] == ["minilm"]
-    assert forest[0]["x"] == pytest.approx([d.value for d in expected[:4]])
-    assert "Compared with **minilm + center**" in written(app)
+    assert forest[0]["x"] == pytest.approx([test.value for test in expected[:4]])
+    assert in_words(expected, "**minilm**", "**minilm + center**")[0] in written(app)
 
 
 def test_a_baseline_that_is_not_there_is_said(open_app: OpenApp, demo_cache: Path) -> None:
     app = open_app(demo_cache, "evalrank", view=VIEW, base="gone~none")
     assert "'gone'" in written(app)
     assert app.selectbox(key="base").value is None
-    assert "Compared with **minilm**" in written(app)
+    assert "vs **minilm**" in written(app)
 
 
 def test_one_variant_has_nothing_to_be_compared_with(open_app: OpenApp, demo_cache: Path) -> None:

@@ -14,8 +14,8 @@ from blindspot.diagnostics.heros import orderings
 from blindspot.diagnostics.heros.definition import ENTRY, SUBSETS
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.numerics.statistics.written import percent
 from blindspot.store.repository import Repository
-from blindspot.texts import percent
 from tests.support.heros_world import HerosWorld, heros_world
 from tests.support.pages import OpenApp, chart, written
 

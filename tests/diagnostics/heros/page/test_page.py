@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from blindspot.diagnostics.heros import comparison
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.heros.definition import SUBSETS
-from blindspot.numerics.statistics.p_values import p_in_cell
+from blindspot.numerics.statistics.written import p_in_cell, percent
+from blindspot.runs.comparison import paired_tests
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.texts import percent
 from blindspot.ui.widgets.browse_table import ROWS_PER_PAGE
 from tests.conftest import make_settings
 from tests.support.heros_table import FIRST_ROWS, demo_file
@@ -87,13 +87,14 @@ def test_two_variants_are_compared(open_app: OpenApp, store: Store) -> None:
     app = open_app(cache, "heros", data="demo-minimal")
     assert "Does A differ from B?" in written(app)
     assert [app.selectbox(key=k).value for k in ("heros_a", "heros_b")] == ["minilm~none", "minilm-cls~none"]
-    tests = comparison.compare_orderings(runs["minilm"], runs["minilm-cls"], Repository.at(cache / "results.duckdb"))
+    both = (runs["minilm"], runs["minilm-cls"])
+    (tests,) = paired_tests(find_diagnostic("heros"), [both], Repository.at(cache / "results.duckdb"))
     rows = comparison_of(app)
-    assert rows["A"].tolist() == [percent(t.first_rate, 1) for t in tests]
-    assert rows["A − B"].tolist() == pytest.approx([100 * t.difference for t in tests])
-    assert rows["only A"].tolist() == [t.test.first_better for t in tests]
-    assert rows["only B"].tolist() == [t.test.second_better for t in tests]
-    assert rows["p, Holm"].tolist() == [p_in_cell(t.p_corrected, t.test.p_value) for t in tests]
+    assert rows["A"].tolist() == [percent(t.a, 1) for t in tests]
+    assert rows["A − B"].tolist() == pytest.approx([100 * t.value for t in tests])
+    assert rows["only A"].tolist() == [t.wins for t in tests]
+    assert rows["only B"].tolist() == [t.losses for t in tests]
+    assert rows["p, Holm"].tolist() == [p_in_cell(t.p_corrected, t.p) for t in tests]
 
     app.selectbox(key="heros_a").set_value("minilm-cls~none").run()
     assert "A and B are the same model. Choose two different models." in written(app)

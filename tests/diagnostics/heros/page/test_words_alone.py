@@ -13,8 +13,8 @@ from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.diagnostics.heros import words_alone
 from blindspot.diagnostics.heros.definition import ENTRY
 from blindspot.diagnostics.heros.orderings import Cosines
+from blindspot.numerics.statistics.written import percent
 from blindspot.runs.against_words import VARIANTS
-from blindspot.texts import percent
 from tests.support.heros_world import ORIGINALS, SIX, HerosWorld, heros_world
 from tests.support.pages import OpenApp, chart_named, written
 

@@ -7,8 +7,8 @@ import re
 import numpy as np
 
 from blindspot.numerics.statistics.intervals import holm
-from blindspot.numerics.statistics.p_values import LEAST, p_in_cell, p_in_words
 from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
+from blindspot.numerics.statistics.written import LEAST, p_in_cell, p_in_words
 from tests.support import sources
 
 WRITTEN = (
@@ -52,4 +52,4 @@ def test_nothing_else_writes_p() -> None:
     p = re.compile(r"\{[^{}:]*\b(p|p_corrected|p_value|p_holm|adjusted):[^{}:]*[efg]\}")
     assert p.search('f"{one.p:.2g}"')
     found = [f"{path}: {said[0]}" for path in sources.product() for said in p.finditer(sources.text(path))]
-    assert [one for one in found if "p_values.py" not in one] == []
+    assert [one for one in found if "statistics/written.py" not in one] == []

@@ -1,0 +1,96 @@
+"""Numbers as people read them: the one way in which scores, differences, intervals and p-values are written.
+
+Negative numbers have a minus sign, as axes of figures have it, and 0 has no sign. A p-value of random flips cannot be
+below one in ``FLIPS + 1``, however different the two are, and a small one is known to within a factor only. So small
+ones are written as bounds, and what a correction for several tests makes of them too. Files for programs have the
+numbers themselves.
+"""
+
+from __future__ import annotations
+
+import math
+
+from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.resampling import FLIPS
+
+LEAST = 1 / (FLIPS + 1)  # smaller ones are not told apart
+# Below it a p-value is written as a bound: also the least one after a correction for the choice among ten.
+BOUND = 10 * LEAST
+NONE = "–"  # in place of what there is not
+IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
+
+
+def number(value: float, spec: str = ".2f") -> str:
+    """``0.71``, ``−0.02``; of a difference (``+`` in ``spec``) ``+0.02``, and 0 has no sign."""
+    said = f"{value:{spec}}"
+    if said[0] in "+-" and not said.strip("+-0.%"):
+        said = said[1:]
+    return said.replace("-", "−")
+
+
+def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
+    """``0.68 to 0.74``; with ``%`` at the end of ``spec``, percents: ``68 to 74%``. A dash for none."""
+    if found is None:
+        return NONE
+    return f"{number(scale * found.low, spec).removesuffix('%')} to {number(scale * found.high, spec)}"
+
+
+def ci(found: Estimate | Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
+    """``(95% CI 0.68 to 0.74)``, after a space; "" for none.
+
+    Of an extreme of many it says so: ``(95% CI 0.61 to 0.80, of all 14 at once)``.
+    """
+    ends = found.interval if isinstance(found, Estimate) else found
+    if ends is None:
+        return ""
+    many = found.of_many if isinstance(found, Estimate) else 1
+    return f" (95% CI {interval(ends, spec, scale)}{f', of all {many} at once' if many > 1 else ''})"
+
+
+def with_ci(found: Estimate, spec: str = ".2f", scale: float = 1.0) -> str:
+    """A value with its interval: ``0.71 (95% CI 0.68 to 0.74)``."""
+    return f"{number(scale * found.value, spec)}{ci(found, spec, scale)}"
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """``46%`` for 0.455; halves are rounded toward the middle, so that a share and its complement add up to 100%.
+
+    45.5 and 54.5 become 46 and 54, not 46 and 55.
+    """
+    scale = 100 * 10**decimals
+    below = math.floor(share * scale)
+    is_half = abs(share * scale - below - 0.5) < IS_HALF
+    units = below + (share < 0.5) if is_half else round(share * scale)
+    return f"{units / 10**decimals:.{decimals}f}%"
+
+
+def p_in_words(p: float, before: float | None = None) -> str:
+    """``p = 0.03``, ``p ≤ 0.0001``.
+
+    Args:
+        before: the p-value without a correction for several tests, if ``p`` is corrected: if small, ``p`` is a bound.
+    """
+    sign, number = _written(p, before)
+    return f"p {sign} {number}"
+
+
+def p_in_cell(p: float | None, before: float | None = None) -> str:
+    """For a table with p as its heading: ``0.03``, ``≤ 0.0001``, and a dash where there is no test (None, NaN)."""
+    if p is None or math.isnan(p):
+        return "–"
+    sign, number = _written(p, before)
+    return number if sign == "=" else f"{sign} {number}"
+
+
+def _written(p: float, before: float | None) -> tuple[str, str]:
+    if (p if before is None else min(before, p)) < BOUND:
+        return "≤", f"{_up(max(p, LEAST)):.2g}"
+    said = f"{p:.2g}"
+    return "=", f"{p:.3g}" if float(said) == ALPHA != p else said  # 0.0496 is below 0.05
+
+
+def _up(p: float) -> float:
+    """Rounded up to two digits, as a bound is."""
+    scale = 10.0 ** (1 - math.floor(math.log10(p)))
+    return math.ceil(p * scale - 1e-6) / scale
