@@ -1,9 +1,10 @@
 """Gate before Streamlit: checks and paces what browsers send over a page's websocket.
 
 A page's front end sends its own messages, but any client can send anything. What is no message of a page
-(``messages``) closes the connection. States of widgets are checked where a forged one does harm: Streamlit raises
-exceptions, at that message and at all later ones, for a value of another field than the widget's own, for NaN and for
-invalid JSON. Such states are left out: the widget keeps its own.
+(``messages``) closes the connection. A part of a page that its session does not have cannot be redrawn. States of
+widgets are checked where a forged one does harm: Streamlit raises exceptions, at that message and at all later ones,
+for a value of another field than the widget's own, for NaN and for invalid JSON. Such states are left out: the widget
+keeps its own.
 
 Streamlit's protocol is imported with the first message, when the server has already loaded it.
 """
@@ -13,7 +14,6 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -25,10 +25,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 log = logging.getLogger(__name__)
-_REMEMBERED = 10_000  # widgets of all pages, for browsers that reconnect
-_WIDGET = b"$$ID-"  # begins the id of every widget: a message without one draws none
-_AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, and numbers of each
-_SLIDER_OF_OPTIONS = "slider of options"
+_SESSIONS, _WIDGETS = 500, 1_000  # whose widgets are remembered, for browsers that reconnect; and of each
+_AREAS, _CORNERS = 20, 2_000  # that a person draws: boxes and lassos, tested for every dot, and numbers of each
 _PROTOCOL_ERROR = 1002  # websocket close code
 # Tokens a second, after so many at once. The whole page takes four, a part of it one, as any other message: a page
 # that follows a run sends nearly three of those a second.
@@ -36,6 +34,27 @@ _WHOLE_PAGE, _PART = 4, 1
 _A_PAGE, _ALL_PAGES = (4.0, 24), (40.0, 80)
 
 Fits = Callable[[Any], bool]
+
+
+class _Page:
+    """What a browser was sent: the id of its session, and the kinds of its widgets by id."""
+
+    def __init__(self, session: str) -> None:
+        self.session = session
+        self.widgets: dict[str, str] = {}
+
+    def has(self, fragment: str) -> bool:
+        from streamlit import runtime
+
+        session = runtime.get_instance().get_app_session(self.session)
+        return session is not None and session.has_fragment(fragment)
+
+    def fits(self, state: Any) -> bool:
+        field, kind = state.WhichOneof("value"), self.widgets.get(state.id)
+        if kind is None or field is None:  # None: emptied
+            return kind is not None
+        value = getattr(state, field)
+        return kind in _KINDS.get(field, ()) and all(_VALID[name](value) for name in (field, kind) if name in _VALID)
 
 
 class Gate:
@@ -47,27 +66,26 @@ class Gate:
 
     def __init__(self, app: ASGIApp, *, is_paced: bool) -> None:
         self._app = app
-        self._widgets: OrderedDict[str, Mapping[str, Fits]] = OrderedDict()
+        self._pages: dict[str, _Page] = {}
         self._all = Pace(*_ALL_PAGES) if is_paced else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "websocket":
             await self._app(scope, receive, send)
             return
-        here: dict[str, Mapping[str, Fits]] = {}  # this page's widgets
+        named = "".join(scope.get("subprotocols", ())[2:3])  # the session that a browser comes back to
+        page = self._pages.get(named) or _Page(named)
         paces = (Pace(*_A_PAGE), self._all) if self._all else ()
         is_gone = False
 
         async def said(message: Message) -> None:
-            nonlocal is_gone
-            if message["type"] == "websocket.send" and _WIDGET in (data := message.get("bytes") or b""):
-                self._note(data, here)
+            nonlocal is_gone, page
+            if message["type"] == "websocket.send":
+                page = self._noted(message.get("bytes") or b"", page)
             try:
                 await send(message)
             except OSError:
-                # Nobody is there any more. Streamlit hears it when it reads next, and what they sent before is not
-                # worth a turn; raised here, it would take the next reading for text and log sixty lines.
-                is_gone = True
+                is_gone = True  # as Streamlit hears when it reads next; raised here, it would log sixty lines
 
         async def heard() -> Message:
             while True:
@@ -75,7 +93,7 @@ class Gate:
                 if message["type"] != "websocket.receive":
                     return message
                 try:
-                    data, tokens = self._checked(message.get("bytes"), here)
+                    data, tokens = checked(message.get("bytes"), page)
                 except InputError as error:
                     log.warning("%s: its connection is closed", error)
                     await send({"type": "websocket.close", "code": _PROTOCOL_ERROR})
@@ -85,139 +103,124 @@ class Gate:
                 if data:
                     return {**message, "bytes": data}
 
-        await self._app(scope, heard, said)
+        try:
+            await self._app(scope, heard, said)
+        finally:
+            if page.widgets:
+                _keep(self._pages, page.session, page, _SESSIONS)
 
-    def _note(self, data: bytes, here: dict[str, Mapping[str, Fits]]) -> None:
-        """Remember which values a widget that is sent out can have."""
+    def _noted(self, data: bytes, page: _Page) -> _Page:
+        """The page after a message to it: Streamlit names the session first, then come the widgets."""
         from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-        element = ForwardMsg.FromString(data).delta.new_element
-        kind = element.WhichOneof("type")
-        if kind in _KINDS and (widget := getattr(element, kind)).id:
-            named = _SLIDER_OF_OPTIONS if kind == "slider" and widget.options else kind
-            here[widget.id] = self._widgets[widget.id] = _KINDS[named]
-            self._widgets.move_to_end(widget.id)
-            if len(self._widgets) > _REMEMBERED:
-                self._widgets.popitem(last=False)
-
-    def _checked(self, data: bytes | None, here: Mapping[str, Mapping[str, Fits]]) -> tuple[bytes, int]:
-        """The message without impossible states, b"" to drop it, and its tokens; raises ``InputError`` if invalid."""
-        from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
-
-        if data is None:
-            raise InputError("a browser sent text, where pages send bytes")
-        if len(data) > get_max_widget_state_size_bytes():
-            return data, _WHOLE_PAGE  # Streamlit closes the connection, by its length alone
-        if (message := messages.parsed(data)) is None:
-            return b"", _PART
-        if message.HasField("rerun_script"):
-            states = message.rerun_script.widget_states.widgets
-            fitting = [state for state in states if self._fits(state, here)]
-            if len(fitting) < len(states):
-                log.warning("a browser sent %d widget state(s) that its page cannot hold", len(states) - len(fitting))
-                del states[:]
-                states.extend(fitting)
-        is_whole = message.HasField("rerun_script") and not message.rerun_script.fragment_id
-        return message.SerializeToString(), _WHOLE_PAGE if is_whole else _PART
-
-    def _fits(self, state: Any, here: Mapping[str, Mapping[str, Fits]]) -> bool:
-        field = state.WhichOneof("value")
-        can_hold = here.get(state.id) or self._widgets.get(state.id)
-        if can_hold is None or field is None:  # None: emptied
-            return can_hold is not None
-        return field in can_hold and can_hold[field](getattr(state, field))
+        message = ForwardMsg.FromString(data)
+        session = message.new_session.initialize.session_id
+        if session and session != page.session:
+            page = _Page(session)
+            _keep(self._pages, session, page, _SESSIONS)
+        kind = message.delta.new_element.WhichOneof("type") or ""
+        widget: Any = getattr(message.delta.new_element, kind, None)
+        if widget_id := getattr(widget, "id", ""):
+            kind = _SLIDER_OF_OPTIONS if kind == "slider" and widget.options else kind
+            _keep(page.widgets, widget_id, kind, _WIDGETS)
+        return page
 
 
-# --- valid values: a check per field of a widget's state
+def _keep(entries: dict[str, Any], key: str, value: object, most: int) -> None:
+    """Add an entry; of more than so many the one that was added first goes."""
+    entries.pop(key, None)
+    entries[key] = value
+    if len(entries) > most:
+        del entries[next(iter(entries))]
+
+
+def checked(data: bytes | None, page: _Page) -> tuple[bytes, int]:
+    """A message without impossible states, b"" to drop it, and its tokens; raises ``InputError`` if it is invalid."""
+    if data is None:
+        raise InputError("a browser sent text, where pages send bytes")
+    message = messages.parsed(data)
+    if message is None or not message.HasField("rerun_script"):
+        return b"" if message is None else message.SerializeToString(), _PART
+    rerun = message.rerun_script
+    if rerun.fragment_id and not page.has(rerun.fragment_id):
+        return b"", _PART  # gone, or made up
+    if not page.widgets:
+        del rerun.cached_message_hashes[:]  # those of widgets that it had before: they have to be seen again
+    states = rerun.widget_states.widgets
+    fitting = [state for state in states if page.fits(state)]
+    if len(fitting) < len(states):
+        log.warning("a browser sent %d widget state(s) that its page cannot hold", len(states) - len(fitting))
+        del states[:]
+        states.extend(fitting)
+    return message.SerializeToString(), _PART if rerun.fragment_id else _WHOLE_PAGE
+
+
+# --- valid values: a check per field of a widget's state, or per kind of widget
 
 
 def _json(text: str) -> object:
-    """The value of a JSON text; None if it is invalid or contains NaN or an infinity."""
-
-    def refused(constant: str) -> object:
-        raise ValueError(constant)
-
+    """The value of a JSON text; None if it is invalid or contains NaN or an infinity, which are no ``int``."""
     try:
-        return json.loads(text, parse_constant=refused)
+        return json.loads(text, parse_constant=int)
     except (ValueError, RecursionError):
         return None
 
 
-def _selection(text: str) -> Mapping[str, Any]:
-    held = _json(text)
-    found = held.get("selection") if isinstance(held, dict) else None
-    return found if isinstance(found, dict) else {}
+def _list(fits: Fits, most: float = math.inf) -> Fits:
+    return lambda values: isinstance(values, list) and len(values) <= most and all(map(fits, values))
 
 
-def _is_choice_of_rows(text: str) -> bool:
-    """Rows by number, columns by name, cells by both; each is optional."""
-    selection = _selection(text)
-    rows, columns, cells = (selection.get(name, []) for name in ("rows", "columns", "cells"))
-    return (
-        bool(selection)
-        and _are(rows, _is_place)
-        and _are(columns, lambda name: isinstance(name, str))
-        and _are(cells, lambda cell: isinstance(cell, list) and len(cell) == 2 and _is_place(cell[0]))
-    )
+def _selection(lists: Mapping[str, Fits], *, are_needed: bool = False) -> Fits:
+    """The JSON of what is selected: an object with these lists, all of them or any."""
 
+    def fits(text: str) -> bool:
+        held = _json(text)
+        found = held.get("selection") if isinstance(held, dict) else None
+        if not isinstance(found, dict) or not found:
+            return False
+        return all(fits(found[name]) if name in found else not are_needed for name, fits in lists.items())
 
-def _is_choice_of_dots(text: str) -> bool:
-    """Points, boxes and lassos, all present. A person draws few areas, and a page tests each for every dot."""
-    selection = _selection(text)
-    points, boxes, lassos = (selection.get(name) for name in ("points", "box", "lasso"))
-    return _are(points, _is_dot) and _are(boxes, _is_area, _AREAS) and _are(lassos, _is_area, _AREAS)
-
-
-def _are(values: object, fits: Fits, most: float = math.inf) -> bool:
-    return isinstance(values, list) and len(values) <= most and all(fits(value) for value in values)
+    return fits
 
 
 def _is_place(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2**53  # exact in a browser
 
 
+def _is_finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
 def _is_dot(value: object) -> bool:
     """A point, whose custom data is a number, alone or in a list."""
-    if not isinstance(value, dict):
-        return False
-    held = value.get("customdata", 0)
+    held = value.get("customdata", 0) if isinstance(value, dict) else None
     return _is_place(held[0] if isinstance(held, list) and held else held)
 
 
 def _is_area(value: object) -> bool:
-    def is_finite(number: object) -> bool:
-        return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
-
-    return isinstance(value, dict) and all(
-        value.get(axis) and _are(value[axis], is_finite, _CORNERS) for axis in ("x", "y")
-    )
+    return isinstance(value, dict) and all(value.get(axis) and _CORNERS_FIT(value[axis]) for axis in ("x", "y"))
 
 
-def _is_any(_value: object) -> bool:
-    return True
-
-
-def _is_json(text: str) -> bool:
-    return isinstance(_json(text), dict | list)
-
-
-# By name in Streamlit's protocol, all kinds that pages use, with the fields that their states can have. Any other has
-# no state. Streamlit itself keeps numbers, pages, options and lengths of texts within their bounds.
-_KINDS: Mapping[str, Mapping[str, Fits]] = {
-    "button": {"trigger_value": _is_any},
-    "download_button": {"trigger_value": _is_any},
-    "checkbox": {"bool_value": _is_any},
-    "number_input": {"int_value": _is_any, "double_value": math.isfinite},
-    "slider": {"double_array_value": _is_any},
-    _SLIDER_OF_OPTIONS: {"string_array_value": _is_any},
-    "pagination": {"int_value": _is_any},
-    "text_input": {"string_value": _is_any},
-    "text_area": {"string_value": _is_any},
-    "selectbox": {"string_value": _is_any},
-    "multiselect": {"string_array_value": _is_any},
-    "button_group": {"string_array_value": _is_any},
-    "file_uploader": {"file_uploader_state_value": _is_any},  # by ids that only their own session can name
-    "bidi_component": {"json_value": _is_json, "json_trigger_value": _is_json},
-    "dataframe": {"string_value": _is_choice_of_rows},
-    "plotly_chart": {"string_value": _is_choice_of_dots},
+_CORNERS_FIT = _list(_is_finite, _CORNERS)
+_DRAWN = _list(_is_area, _AREAS)
+_NONE = _list(_is_place, 0)  # no table of ours lets choose columns or cells
+_SLIDER_OF_OPTIONS = "slider of options"
+# All kinds of widgets that pages use, as Streamlit's protocol names them, by the field that their states can have. Any
+# other has no state. Streamlit itself keeps numbers, pages, options and lengths of texts within their bounds.
+_KINDS: Mapping[str, frozenset[str]] = {
+    "trigger_value": frozenset({"button", "download_button"}),
+    "bool_value": frozenset({"checkbox"}),
+    "int_value": frozenset({"number_input", "pagination"}),
+    "double_value": frozenset({"number_input"}),
+    "double_array_value": frozenset({"slider"}),
+    "string_value": frozenset({"text_input", "text_area", "selectbox", "dataframe", "plotly_chart"}),
+    "string_array_value": frozenset({_SLIDER_OF_OPTIONS, "multiselect", "button_group"}),
+    "file_uploader_state_value": frozenset({"file_uploader"}),  # by ids that only their own session can name
+    **dict.fromkeys(("json_value", "json_trigger_value"), frozenset({"bidi_component"})),
+}
+_VALID: Mapping[str, Fits] = {
+    "double_value": math.isfinite,
+    "bidi_component": lambda text: isinstance(_json(text), dict | list),
+    "dataframe": _selection({"rows": _list(_is_place), "columns": _NONE, "cells": _NONE}),
+    "plotly_chart": _selection({"points": _list(_is_dot), "box": _DRAWN, "lasso": _DRAWN}, are_needed=True),
 }

@@ -1,41 +1,33 @@
 """Middleware of the web server: host names it answers to, requests it refuses, headers it sends.
 
-``streamlit run app.py`` serves the ``App`` of app.py with it, so that it works without a reverse proxy too. Nothing
-here imports Streamlit: app.py does.
+``streamlit run app.py`` serves the ``App`` of app.py with it, so that it works without a reverse proxy too.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import cache
-from importlib.util import find_spec
+from importlib.resources import files
 from ipaddress import ip_address
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from blindspot import policy
 from blindspot.policy import Policy
 from blindspot.server.gate import Gate
+from blindspot.server.preloads import preloads
 from blindspot.settings import Settings
 
 if TYPE_CHECKING:
     from starlette.middleware import Middleware
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-THIS_MACHINE = ("localhost", "127.0.0.1", "[::1]")  # a demo's host names if BLINDSPOT_HOSTS is empty
 _INLINE_SCRIPT = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
-_SCRIPTS = "static/js"  # of Streamlit's front end, relative to a page
-_ELEMENTS = ("PlotlyChart", "Html", "Selectbox", "Multiselect", "ButtonGroup", "DataFrame")
-_SCRIPT = re.compile(rb"static/js/([\w.-]+\.js)")
-_IMPORT = re.compile(rb"""(?:from|import)"\./([\w.-]+\.js)\"""")
-_HEAD_BYTES = 16 * 2**10  # of a script: it begins with its imports
-_LARGE_BYTES = 15_000  # only such ones, for a proxy refuses headers of more than 4 kB in all
 _UPLOAD = re.compile(r"/_stcore/upload_file/([^/]+)/[^/]+/?$")
 _CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")  # memory statistics and the API for programs: no page needs them
 _FORM_BYTES = 64 * 2**10  # of an upload's request in addition to the file
@@ -47,21 +39,15 @@ Kept = Callable[[str], tuple[int, int]]  # of a page: bytes of the files in its 
 def middleware(settings: Settings | None = None, kept: Kept = lambda _page: (0, 0)) -> list[Middleware]:
     """The middleware, outermost first; raises ``InputError`` for an invalid environment variable."""
     from starlette.middleware import Middleware
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     settings = settings or Settings.from_environment()
-    is_demo = not policy.of(settings).changes
-    found: list[Middleware] = [Middleware(Headers, headers=headers(settings.framed_by))]
-    if settings.hosts or is_demo:
-        # Health checks use this machine's own names.
-        allowed = [*settings.hosts, *THIS_MACHINE]
-        found.append(Middleware(TrustedHostMiddleware, allowed_hosts=allowed, www_redirect=False))
-    else:
-        found.append(Middleware(LocalHosts))
-    if is_demo:
-        found.append(Middleware(Demo, may=policy.of(settings), kept=kept))
-    found.append(Middleware(Gate, is_paced=is_demo))
-    return found
+    may = policy.of(settings)
+    return [
+        Middleware(Headers, headers=headers(settings.framed_by)),
+        Middleware(Hosts, names=settings.hosts, is_local=may.changes and not settings.hosts),
+        *([] if may.changes else [Middleware(Demo, may=may, kept=kept)]),
+        Middleware(Gate, is_paced=not may.changes),
+    ]
 
 
 def headers(framed_by: str = "") -> Mapping[str, str]:
@@ -99,79 +85,42 @@ def headers(framed_by: str = "") -> Mapping[str, str]:
 @cache
 def _inline_scripts() -> Sequence[str]:
     """Hashes of the inline scripts of Streamlit's page."""
-    spec = find_spec("streamlit")
-    if spec is None or spec.origin is None:
-        return ()
-    page = (Path(spec.origin).parent / "static" / "index.html").read_bytes()
+    page = (files("streamlit") / "static" / "index.html").read_bytes()
     digests = (hashlib.sha256(script).digest() for script in _INLINE_SCRIPT.findall(page))
     return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
-@cache
-def preloads() -> str:
-    """``Link`` header of a page: the scripts of what nearly every page has, and what those import.
-
-    Streamlit's front end asks for the script of an element when the first one arrives: 5 MB for charts and tables.
-    With this the browser loads and compiles it while the server still computes the page. What the page itself links is
-    left out.
-    """
-    spec = find_spec("streamlit")
-    if spec is None or spec.origin is None:
-        return ""
-    static = Path(spec.origin).parent / "static"
-    linked = set(_SCRIPT.findall((static / "index.html").read_bytes()))
-    waiting = [path.name.encode() for name in _ELEMENTS for path in sorted((static / _SCRIPTS).glob(f"{name}.*.js"))]
-    found: list[bytes] = []
-    while waiting:
-        script = waiting.pop(0)
-        if script in linked:
-            continue
-        linked.add(script)
-        with (static / _SCRIPTS / script.decode()).open("rb") as file:
-            waiting += _IMPORT.findall(file.read(_HEAD_BYTES))
-            if file.seek(0, os.SEEK_END) >= _LARGE_BYTES:
-                found.append(script)
-    return ", ".join(f"<{_SCRIPTS}/{script.decode()}>; rel=modulepreload; fetchpriority=low" for script in found)
-
-
-class LocalHosts:
-    """Host names of a local app: this machine's, and every address.
+class Hosts:
+    """Host names that a server answers to: this machine's, where health checks are made, and those that are set.
 
     Otherwise the page of another site could let its own name point to this machine (DNS rebinding) and read what the
-    app shows. That takes a name: an address in the browser's line is where the request goes.
+    app shows. That takes a name: a local app also answers to every address, which is where the request goes.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, names: Sequence[str], *, is_local: bool) -> None:
         self._app = app
         name = socket.gethostname().lower()
-        self._names = {"localhost", name, f"{name.partition('.')[0]}.local"}
+        here = (name, f"{name.partition('.')[0]}.local", "*.localhost") if is_local else ()
+        self._names = ("localhost", *names, *here)
+        self._is_local = is_local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket") or self._is_ours(dict(scope["headers"]).get(b"host", b"")):
+        from starlette.responses import PlainTextResponse
+
+        if scope["type"] not in {"http", "websocket"} or self._is_ours(dict(scope["headers"]).get(b"host", b"")):
             await self._app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
         else:
-            names = ", ".join(sorted(self._names))
-            text = f"This app answers to {names} and to addresses. Set BLINDSPOT_HOSTS to let it answer to others."
-            plain = [(b"content-type", b"text/plain; charset=utf-8")]
-            await send({"type": "http.response.start", "status": 400, "headers": plain})
-            await send({"type": "http.response.body", "body": text.encode()})
+            said = "This app does not answer to this name: BLINDSPOT_HOSTS sets those that it answers to."
+            await PlainTextResponse(said, status_code=400)(scope, receive, send)
 
     def _is_ours(self, host: bytes) -> bool:
         try:
             name = urlsplit(f"//{host.decode('ascii')}").hostname or ""
-        except ValueError:  # no ASCII, or half an IPv6 address
+            return (
+                any(fnmatchcase(name, known) for known in self._names) or ip_address(name).is_loopback or self._is_local
+            )
+        except ValueError:  # no ASCII, half an IPv6 address, or neither a name of ours nor an address
             return False
-        return name in self._names or name.endswith(".localhost") or _is_address(name)
-
-
-def _is_address(name: str) -> bool:
-    try:
-        ip_address(name)
-    except ValueError:
-        return False
-    return True
 
 
 class Headers:
@@ -228,32 +177,22 @@ class Demo:
         self._app = app
         self._may = may
         self._kept = kept
-        self._pages = 0
-        self._arriving: dict[str, list[int]] = {}  # per page the bytes of each file on its way
+        self._open: list[tuple[str, int]] = []  # of pages (""), and of files on their way: to which page, and bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         from starlette.responses import PlainTextResponse
 
-        if scope["type"] not in {"http", "websocket"}:
-            await self._app(scope, receive, send)
-        elif refusal := self._refusal(scope):
+        is_asked = scope["type"] in {"http", "websocket"}
+        if is_asked and (refusal := self._refusal(scope)):
             status, text = refusal
             await PlainTextResponse(text, status_code=status)(scope, receive, send)
-        elif scope["type"] == "websocket":
-            self._pages += 1
+        elif is_asked and (scope["type"] == "websocket" or _uploads_to(scope)):
+            mine = (_uploads_to(scope), int(dict(scope["headers"]).get(b"content-length", b"0")))
+            self._open.append(mine)
             try:
                 await self._app(scope, receive, send)
             finally:
-                self._pages -= 1
-        elif page := _uploads_to(scope):
-            size = int(dict(scope["headers"]).get(b"content-length", b"0"))
-            self._arriving.setdefault(page, []).append(size)
-            try:
-                await self._app(scope, receive, send)
-            finally:
-                self._arriving[page].remove(size)
-                if not self._arriving[page]:
-                    del self._arriving[page]
+                self._open.remove(mine)
         else:
             await self._app(scope, receive, send)
 
@@ -277,19 +216,18 @@ class Demo:
 
     def _no_room(self, scope: Scope, size: int) -> tuple[int, str] | None:
         """Why there is no room for another page or file, or None."""
-        may = self._may
+        may, arriving = self._may, [one for one in self._open if one[0]]
         if scope["type"] == "websocket":
-            full = may.pages_in_all is not None and self._pages >= may.pages_in_all
+            full = may.pages_in_all is not None and len(self._open) - len(arriving) >= may.pages_in_all
             return (503, "This demo is full: try again in a few minutes.") if full else None
         if not (page := _uploads_to(scope)):
             return None
-        arriving = [one for sizes in self._arriving.values() for one in sizes]
         if may.uploads_at_once is not None and len(arriving) >= may.uploads_at_once:
             return 503, "Too many uploads are in progress: try again in a minute."
         if may.uploads_kept is not None:
             mine, in_all = self._kept(page)
-            if mine + sum(self._arriving.get(page, ())) + size > may.uploads_kept[0]:
+            if mine + size + sum(bytes_ for to, bytes_ in arriving if to == page) > may.uploads_kept[0]:
                 return 413, "This page has sent too many files: reload it to start over."
-            if in_all + sum(arriving) + size > may.uploads_kept[1]:
+            if in_all + size + sum(bytes_ for _, bytes_ in arriving) > may.uploads_kept[1]:
                 return 503, "This demo holds as many files as it can: try again in a few minutes."
         return None

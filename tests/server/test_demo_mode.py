@@ -547,13 +547,13 @@ def test_files_in_forms_are_bounded_in_all(kept: tuple[int, int], already: int, 
         return {"type": "http.request", "body": b"", "more_body": False}
 
     demo = hosting.Demo(app, may=policy.DEMO, kept=lambda _page: kept)
-    demo._arriving = {"other": [9] * already} if already else {}
+    demo._open = [("other", 9)] * already
     path = "/_stcore/upload_file/a/b"
     asyncio.run(
         demo({"type": "http", "method": "PUT", "path": path, "headers": [(b"content-length", b"9")]}, receive, send)
     )
     assert said == [status]
-    assert sum(map(len, demo._arriving.values())) == already, "a place is given back"
+    assert len(demo._open) == already, "a place is given back"
 
 
 @pytest.mark.parametrize("value", ["http://a.org", "a.org:443", "a b", "*", "a.*", "/etc"])

@@ -87,7 +87,7 @@ def test_files_on_their_way_count_before_they_are_there() -> None:
     assert policy.DEMO.uploads_kept is not None
     fit = policy.DEMO.uploads_kept[0] // (2 * 2**20)
     assert (statuses.count(204), statuses.count(413), len(entered)) == (fit, 12 - fit, fit)
-    assert demo._arriving == {}
+    assert demo._open == []
 
 
 def test_no_record_of_the_log_names_a_visitors_folder(caplog: pytest.LogCaptureFixture) -> None:

@@ -22,7 +22,7 @@ from blindspot.benchmarks.app import PAGES
 from blindspot.benchmarks.app_server import Server
 from blindspot.errors import InputError
 from blindspot.server import rerun_client
-from blindspot.server.gate import Gate
+from blindspot.server.gate import Gate, _Page, checked
 from blindspot.settings import ROOT, Mode
 from tests.support import forging
 
@@ -143,7 +143,7 @@ def test_a_callback_that_fails_is_said_on_the_page_which_is_drawn_again(
 
 # --- what the gate lets through
 
-ROWS = ('{"selection": {"rows": [0, 7], "columns": [], "cells": [[0, "a"]]}}', '{"selection": {"rows": []}}')
+ROWS = ('{"selection": {"rows": [0, 7], "columns": [], "cells": []}}', '{"selection": {"rows": []}}')
 DOTS = (
     '{"selection": {"points": [{"customdata": [3], "x": 1.5}], "point_indices": [0], "box": [], "lasso": []}}',
     '{"selection": {"points": [], "box": [{"xref": "x", "x": [1, 2.5], "y": [0, 3]}], "lasso": []}}',
@@ -202,14 +202,39 @@ def test_a_widget_that_was_never_drawn_can_hold_nothing() -> None:
     assert not gate_of({"markdown": {"body": "x"}})("bool_value", True)
 
 
+@pytest.mark.hostile
+def test_what_is_remembered_of_a_page_is_bounded() -> None:
+    gate, page = Gate(lambda *_: None, is_paced=True), _Page("")  # type: ignore[arg-type, return-value]
+    rerun = BackMsg()
+    rerun.rerun_script.cached_message_hashes.append("a message that the browser has from another server")
+    asked, _ = checked(rerun.SerializeToString(), page)
+    assert BackMsg.FromString(asked).rerun_script.cached_message_hashes == [], "its widgets were never seen here"
+    for session in ("", "a", "", "a", "b"):
+        message = ForwardMsg()
+        message.new_session.initialize.session_id = session
+        page = gate._noted(message.SerializeToString(), page)
+        for number in range(3_000 if session else 1):
+            message = ForwardMsg()
+            message.delta.new_element.checkbox.id = f"{session}{number}"
+            assert gate._noted(message.SerializeToString(), page) is page
+    assert list(gate._pages) == ["a", "b"]
+    assert [len(one.widgets) for one in gate._pages.values()] == [1_000, 1_000]
+    assert "b2999" in page.widgets
+    for number in range(600):
+        message = ForwardMsg()
+        message.new_session.initialize.session_id = f"another {number}"
+        gate._noted(message.SerializeToString(), page)
+    assert len(gate._pages) == 500
+
+
 def gate_of(element: dict):  # type: ignore[type-arg, no-untyped-def]
     """Whether a gate that saw an element drawn takes a state for it: of a field and a value."""
     from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-    gate, here = Gate(lambda *_: None, is_paced=False), {}  # type: ignore[arg-type, var-annotated, return-value]
+    gate = Gate(lambda *_: None, is_paced=False)  # type: ignore[arg-type, return-value]
     name, facts = next(iter(element.items()))
     element = {name: {**facts, **({"id": "it"} if name != "markdown" else {})}}
-    gate._note(ParseDict({"delta": {"newElement": element}}, ForwardMsg()).SerializeToString(), here)
+    page = gate._noted(ParseDict({"delta": {"newElement": element}}, ForwardMsg()).SerializeToString(), _Page(""))
     widget = rerun_client.Widget("it", "", "", None)
 
     def fits(field: str, value: object) -> bool:
@@ -217,9 +242,9 @@ def gate_of(element: dict):  # type: ignore[type-arg, no-untyped-def]
         made = forging.state(widget, field, value) if field else WidgetState(id="it")
         message.rerun_script.widget_states.widgets.append(made)
         try:
-            checked, _ = gate._checked(message.SerializeToString(), here)
+            data, _ = checked(message.SerializeToString(), page)
         except InputError:
             return False
-        return bool(checked) and len(BackMsg.FromString(checked).rerun_script.widget_states.widgets) == 1
+        return bool(data) and len(BackMsg.FromString(data).rerun_script.widget_states.widgets) == 1
 
     return fits

@@ -6,9 +6,7 @@ import asyncio
 import socket
 from typing import Any
 
-import pytest
-
-from blindspot.server.headers import LocalHosts, middleware
+from blindspot.server.headers import Hosts, middleware
 from blindspot.settings import Settings
 from tests.support.tables import each
 
@@ -19,14 +17,18 @@ async def passed_on(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "passed on"})
 
 
-def answers(host: bytes | None, kind: str = "http") -> list[dict[str, Any]]:
+def answers(host: bytes | None, kind: str = "http", **so: Any) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
 
     async def send(message: Any) -> None:
         sent.append(message)
 
-    scope = {"type": kind, "headers": [] if host is None else [(b"host", host)]}
-    asyncio.run(LocalHosts(passed_on)(scope, None, send))  # type: ignore[arg-type]
+    scope = {
+        "type": kind,
+        "extensions": {"websocket.http.response": {}},
+        "headers": [] if host is None else [(b"host", host)],
+    }
+    asyncio.run(Hosts(passed_on, **(so or {"names": (), "is_local": True}))(scope, None, send))  # type: ignore[arg-type]
     return sent
 
 
@@ -43,13 +45,20 @@ def test_it_answers_to_nobody_else(host: str | None) -> None:
     sent = answers(None if host is None else host.encode())
     assert sent[0]["status"] == 400
     assert b"BLINDSPOT_HOSTS" in sent[1]["body"]
-    assert answers(None if host is None else host.encode(), "websocket")[0]["type"] == "websocket.close"
+    assert answers(None if host is None else host.encode(), "websocket")[0]["status"] == 400
 
 
-@pytest.mark.parametrize(
-    ("variables", "is_local"),
-    [({}, True), ({"BLINDSPOT_HOSTS": "demo.example.org"}, False), ({"BLINDSPOT_MODE": "demo"}, False)],
-)
-def test_names_that_are_set_go_before(variables: dict[str, str], is_local: bool) -> None:
-    kinds = [one.cls for one in middleware(Settings.from_environment(variables))]
-    assert (LocalHosts in kinds) is is_local
+@each("variables, host, is_answered", [
+    ({}, "192.168.1.7", True), ({}, "demo.example.org", False),
+    ({"BLINDSPOT_HOSTS": "demo.example.org,*.a.org"}, "demo.example.org:80", True),
+    ({"BLINDSPOT_HOSTS": "demo.example.org,*.a.org"}, "B.a.org", True),
+    ({"BLINDSPOT_HOSTS": "demo.example.org,*.a.org"}, "a.org", False),
+    ({"BLINDSPOT_HOSTS": "demo.example.org"}, "192.168.1.7", False), ({"BLINDSPOT_MODE": "demo"}, "192.168.1.7", False),
+    ({"BLINDSPOT_MODE": "demo"}, NAME, NAME == "localhost"), ({"BLINDSPOT_MODE": "demo"}, "127.0.0.1:8501", True),
+    ({"BLINDSPOT_MODE": "demo"}, "[::1]:1", True), ({"BLINDSPOT_MODE": "demo"}, "localhost", True),
+])  # fmt: skip
+def test_names_that_are_set_and_a_demo_leave_only_this_machine_s_own(
+    variables: dict[str, str], host: str, is_answered: bool
+) -> None:
+    (found,) = [one for one in middleware(Settings.from_environment(variables)) if one.cls is Hosts]
+    assert (answers(host.encode(), **found.kwargs)[0]["type"] == "passed on") is is_answered

@@ -51,7 +51,7 @@ def is_taken(data: bytes) -> bool:
 
 @pytest.mark.hostile
 def test_every_text_and_list_of_the_protocol_is_bounded() -> None:
-    """Whatever a newer Streamlit adds is refused until somebody says how much of it a page sends."""
+    """Also whatever a newer Streamlit adds; a message, or a part of one, is refused until somebody names it."""
     unbounded, taken = [], []
     for place, field in places():
         is_text = field.cpp_type == field.CPPTYPE_STRING

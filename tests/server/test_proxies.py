@@ -88,7 +88,7 @@ class Behind(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module", params=PROGRAMS)
 def proxy(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Proxy]:
     name: str = request.param
-    program = shutil.which(name, path="/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin")
+    program = shutil.which(name) or shutil.which(name, path="/usr/local/sbin:/usr/sbin:/sbin")
     if program is None:
         pytest.skip(f"{name} is not installed here")
     folder, port, behind = tmp_path_factory.mktemp(name), free_port(), free_port()
