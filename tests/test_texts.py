@@ -256,6 +256,9 @@ def marked(before: str, after: str) -> str:
         ("a b c", "x y z", "[-a b c-][+x y z+]"),
         ("", "new", "[+new+]"),
         ("Big dogs", "big dogs", "[-Big-][+big+] dogs"),
+        ("a " * 1_000 + "b c", "a " * 1_000 + "d c", "a " * 1_000 + "[-b-][+d+] c"),  # a minute, word by word
+        ("x " + "a b " * 500 + "y", "x " + "b a " * 500 + "y", f"x [-{'a b ' * 499}a b-][+{'b a ' * 499}b a+] y"),
+        ("a " * 1_000, "a " * 999, "a " * 999 + "[-a -]"),
     ],
 )
 def test_the_words_that_changed_are_marked(before: str, after: str, expected: str) -> None:

@@ -117,7 +117,7 @@ def offer_found(dataset: Dataset, wanted: str, choose: Callable[[int], None]) ->
         return
     found = item_search.found_items(dataset, wanted)
     if not found.numbers:
-        st.info(item_search.NOTHING)
+        st.info(item_search.NOTHING_LONG if len(wanted) > item_search.MOST_SPELLED else item_search.NOTHING)
         return
     # Another query empties the box, so that an item can be chosen again.
     drawn = (found.numbers, st.session_state.get("item"), st.session_state.get("q"))

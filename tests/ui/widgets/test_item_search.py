@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rapidfuzz import fuzz, process
 
 from blindspot.texts import same_text
 from blindspot.ui.widgets import item_search
@@ -49,3 +50,10 @@ def test_few_of_many_are_given_and_all_are_counted() -> None:
     assert len(found.numbers) == item_search.MOST_FOUND
     assert found.total == 3_000
     assert len(find("wurd", [f"word {i}" for i in range(3_000)]).numbers) <= item_search.MOST_FOUND
+
+
+def test_only_short_ones_are_compared_by_spelling_as_by_one_call_for_all() -> None:
+    texts = [f"{'elephamt' if place % 700 == 3 else 'rain and snow'} number {place}" for place in range(2_000)]
+    expected = process.extract("elephant", texts, scorer=fuzz.partial_ratio, limit=50, score_cutoff=60.0)
+    assert find("elephant", texts).numbers == tuple(place for _, _, place in expected) == (3, 703, 1_403)
+    assert find(f"elephant {'x' * 60}", texts) == Found((), 0, Way.CONTAINS)
