@@ -86,10 +86,15 @@ class UploadLimits:
 
 @dataclass(frozen=True)
 class WorkLimits:
-    """Seconds of one piece of work on a reader's texts, and bytes of its process."""
+    """Seconds of one piece of work on a reader's texts, and bytes of its process.
+
+    Attributes:
+        turn: seconds of a turn, for work within the server: what a model does, which may have to be loaded first.
+    """
 
     seconds: float
     bytes: int
+    turn: float = 60.0
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def call(function: Callable[..., T], args: tuple[Any, ...], limits: WorkLimits, 
         while (answer := child.heard(LOOK_SECONDS)) is None:
             cancel.check()
             if monotonic() > until:
-                raise InputError(f"this takes longer than {limits.seconds:.0f} s here", remedy=_TOO_MUCH)
+                raise too_long(limits.seconds)
         is_done = True
     finally:
         child.keep() if is_done else child.end()
@@ -65,6 +65,10 @@ def call(function: Callable[..., T], args: tuple[Any, ...], limits: WorkLimits, 
         raise answer
     result: T = answer[0]
     return result
+
+
+def too_long(seconds: float) -> InputError:
+    return InputError(f"this takes longer than {seconds:.0f} s here", remedy=_TOO_MUCH)
 
 
 def _taken(limits: WorkLimits) -> _Child:

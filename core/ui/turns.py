@@ -7,11 +7,13 @@ regular expressions) has a process of its own on a demo, which can be ended (``f
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -65,19 +67,35 @@ _TURNS = _Turns(AT_ONCE)
 
 
 class WhileRead(CancelToken):
-    """Ends the work of a page that its reader has left or changed: reading the session's state then raises."""
+    """Ends the work of a page that its reader has left or changed, reading the session's state then raises; and what
+    takes longer than a visitor's turn may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._most, self._until = math.inf, math.inf
+
+    def begin(self) -> None:
+        """The turn has come."""
+        if (limits := allowed().work) is not None:
+            self._most, self._until = limits.turn, monotonic() + limits.turn
 
     def check(self) -> None:
         st.session_state.get("_is_still_read")
+        if monotonic() > self._until:
+            raise in_child.too_long(self._most)
         super().check()
 
 
 @contextmanager
 def turn() -> Iterator[CancelToken]:
-    """Wait for a turn; the work within looks at the token."""
+    """Wait for a turn; the work within looks at the token.
+
+    Whatever looks raises ``InputError`` where it takes longer than a visitor may.
+    """
     reader = WhileRead()
     _TURNS.take(reader)
     try:
+        reader.begin()
         yield reader
     finally:
         _TURNS.give_back()

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from blindspot import policy
+from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import Cancelled, InputError
+from blindspot.policy import WorkLimits
 from blindspot.settings import Mode, Settings
+from blindspot.space.neighbours import free_text
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
-from blindspot.types import CancelToken
+from blindspot.types import CancelToken, Variant
 from blindspot.ui import turns
 from tests.support.demo_host import until
 
@@ -35,6 +41,54 @@ def test_work_ends_when_its_reader_has_gone_and_gives_its_turn_back() -> None:
     for _ in range(2 * turns.AT_ONCE):
         app = AppTest.from_function(gone).run()
         assert [text.value for text in app.markdown] == ["began"]
+
+
+def slow() -> None:
+    import streamlit as st
+
+    from blindspot.errors import InputError
+    from blindspot.ui.turns import turn
+
+    st.session_state.looks = 0
+    try:
+        with turn() as cancel:
+            while True:
+                st.session_state.looks += 1
+                cancel.check()
+    except InputError as error:
+        st.markdown(str(error))
+
+
+def test_a_visitor_s_turn_ends_with_its_time(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    monkeypatch.setattr(policy, "DEMO", replace(policy.DEMO, work=WorkLimits(15.0, 2**30, turn=0.2)))
+    monkeypatch.setenv("BLINDSPOT_MODE", "demo")
+    monkeypatch.setenv("BLINDSPOT_CACHE", str(settings.cache))
+    st.cache_resource.clear()
+    for _ in range(turns.AT_ONCE + 1):
+        app = AppTest.from_function(slow).run(timeout=60)
+        assert "takes longer than 0 s" in app.markdown[0].value
+        assert app.session_state.looks > 1
+    st.cache_resource.clear()
+
+
+def test_a_text_is_not_encoded_for_who_has_left_nor_waits_for_another(settings: Settings) -> None:
+    left = CancelToken()
+    left.cancel()
+    space = SimpleNamespace(variant=Variant("random-projection", "none"), dataset=find_dataset("demo-words"))
+    with pytest.raises(Cancelled):
+        free_text.place("a dog", [space], settings, left)  # type: ignore[list-item]
+
+    class Leaves(CancelToken):
+        looks = 0
+
+        def check(self) -> None:
+            self.looks += 1
+            if self.looks > 3:
+                raise Cancelled
+
+    with free_text._LOCK, pytest.raises(Cancelled):
+        free_text.place("a dog", [space], settings, Leaves())  # type: ignore[list-item]
+    assert not free_text._LOCK.locked()
 
 
 def test_so_many_at_once_and_the_next_waits() -> None:

@@ -19,7 +19,7 @@ from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.types import CancelToken, Progress, no_progress
 
-PIECES_AT_ONCE = 1_000  # pairs between two looks at the cancel token
+PIECES_AT_ONCE = 1_000  # pairs of which word pieces are made together
 _SMOOTHING = 1e-8  # of the package: F1 of nothing in common is 0, of all in common a little below 1
 
 Pieces = Callable[[Sequence[str]], Sequence[Sequence[int]]]
@@ -110,11 +110,11 @@ def overlap(
     distances: list[float] = []
     total = 0
     for start in range(0, len(firsts), PIECES_AT_ONCE):
-        if cancel is not None:
-            cancel.check()
         progress("comparing words", start, len(firsts))
         some, others = firsts[start : start + PIECES_AT_ONCE], seconds[start : start + PIECES_AT_ONCE]
         for one, other, ids, other_ids in zip(some, others, pieces(some), pieces(others), strict=True):
+            if cancel is not None:
+                cancel.check()
             if (score := rouge(one, other)) is not None:
                 scores.append(score)
             distances.append(levenshtein(ids, other_ids))

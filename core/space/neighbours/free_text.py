@@ -21,6 +21,7 @@ from blindspot.transforms.chain import TransformChain
 from blindspot.types import CancelToken, Float32, Variant
 
 KEPT = 256  # encoded texts
+LOOK_SECONDS = 0.2  # between two looks at a cancel, while another text is encoded
 MOST_UNKNOWN = 20  # words without a vector that are named
 
 _LOCK = threading.Lock()
@@ -63,53 +64,62 @@ def check(text: str, longest: int = policy.LOCAL.text) -> None:
         )
 
 
-def place(text: str, spaces: Sequence[Space], settings: Settings) -> tuple[Placed, ...]:
+def place(
+    text: str, spaces: Sequence[Space], settings: Settings, cancel: CancelToken | None = None
+) -> tuple[Placed, ...]:
     """A text in the spaces of some variants, in their order. One pass serves all poolings of a model.
 
     Raises:
         InputError: see ``check``.
+        Cancelled: by ``cancel``, before the next model.
         BlindspotError: an encoder cannot be loaded, or the embeddings that a transform is fitted on are gone.
     """
     check(text, policy.of(settings).text)
     prepare_runtime(settings)
-    return tuple(_place(text, space, settings) for space in spaces)
+    return tuple(_place(text, space, settings, cancel or CancelToken()) for space in spaces)
 
 
-def _place(text: str, space: Space, settings: Settings) -> Placed:
+def _place(text: str, space: Space, settings: Settings, cancel: CancelToken) -> Placed:
     encoder = resolve_encoder(space.variant.encoder, settings)
-    found = _encode(text, encoder, space.dataset)
+    found = _encode(text, encoder, space.dataset, cancel)
     vector: Float32 | None = found.vector
     if np.isnan(found.vector).any():
         vector = None
     elif TransformChain.parse(space.variant.transform).steps:
+        cancel.check()
         vector = fitted_of(space, settings).apply(found.vector[None, :])[0]
     return Placed(space.variant, vector, found.truncated, found.unknown)
 
 
-def _encode(text: str, encoder: Encoder, dataset: Dataset) -> _Encoded:
+def _encode(text: str, encoder: Encoder, dataset: Dataset, cancel: CancelToken) -> _Encoded:
     # An encoder that is fitted on the dataset's texts gives another vector for another dataset.
     corpus = dataset.texts_digest if isinstance(encoder, FittedEncoder) else ""
     key = (encoder.identity, corpus, text)
-    with _LOCK:
+    cancel.check()
+    while not _LOCK.acquire(timeout=LOOK_SECONDS):
+        cancel.check()
+    try:
         if key not in _ENCODED:
             with resident.loaded(encoder, dataset.texts_digest, dataset.items) as ready:
-                _keep(text, ready, corpus)
+                _keep(text, ready, corpus, cancel)
         _ENCODED.move_to_end(key)
         return _ENCODED[key]
+    finally:
+        _LOCK.release()
 
 
-def _keep(text: str, encoder: Encoder, corpus: str) -> None:
+def _keep(text: str, encoder: Encoder, corpus: str, cancel: CancelToken) -> None:
     """Encode a text and keep the vectors: the encoder's, and those of the other poolings from the same pass."""
     if isinstance(encoder, EncoderFamily):
-        encodings = encoder.encode_family([text], CancelToken())
+        encodings = encoder.encode_family([text], cancel)
         identities = [sibling.identity for sibling in encoder.family]
         vectors, truncated = [matrix[0] for matrix in encodings.vectors], encodings.truncated > 0
     else:
-        identities, vectors, truncated = [encoder.identity], [encoder.encode([text], CancelToken())[0]], False
+        identities, vectors, truncated = [encoder.identity], [encoder.encode([text], cancel)[0]], False
     unknown: tuple[str, ...] = ()
     if isinstance(encoder, VocabularyEncoder):
         words = list(dict.fromkeys(text.split()))
-        lacking = np.isnan(encoder.encode(words, CancelToken())).any(axis=1)
+        lacking = np.isnan(encoder.encode(words, cancel)).any(axis=1)
         unknown = tuple(words[i] for i in np.flatnonzero(lacking)[:MOST_UNKNOWN])
     for identity, vector in zip(identities, vectors, strict=True):
         if np.isinf(vector).any():

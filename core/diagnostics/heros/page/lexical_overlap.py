@@ -15,6 +15,7 @@ from blindspot.diagnostics.heros.lexical_overlap import PUBLISHED, Overlap, mean
 from blindspot.diagnostics.heros.page.shown import HerosView
 from blindspot.encoders.transformer.word_pieces import bert_uncased
 from blindspot.ui.markdown import as_text
+from blindspot.ui.turns import turn
 from blindspot.ui.widgets import dataset_offer
 
 KEPT = 64  # results in memory, each of a few numbers
@@ -102,7 +103,8 @@ def _once(key: str, name: str, firsts: list[str], seconds: list[str]) -> Overlap
         def progress(stage: str, done: int, total: int, fraction: float | None = None) -> None:  # noqa: ARG001 - Progress
             bar.progress(done / total, text=f"Comparing words: {as_text(name)}, {done:,} of {total:,} pairs")
 
-        found = overlap(firsts, seconds, bert_uncased, progress)
+        with turn() as cancel:  # longest common parts of long texts, which may be a reader's, take long
+            found = overlap(firsts, seconds, bert_uncased, progress, cancel)
         bar.empty()
         while len(known) >= KEPT:
             known.pop(next(iter(known)), None)

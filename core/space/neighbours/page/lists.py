@@ -129,8 +129,8 @@ def _of_item(opened: Opened, item: int, approximate: bool) -> list[Neighbours]:
 
 
 def _of_text(opened: Opened, text: str, approximate: bool) -> list[Neighbours]:
-    with st.spinner("Encoding the text. The first time, models are loaded …", show_time=True), turn():
-        placed = free_text.place(text, opened.spaces, settings())
+    with st.spinner("Encoding the text. The first time, models are loaded …", show_time=True), turn() as cancel:
+        placed = free_text.place(text, opened.spaces, settings(), cancel)
     _notes(placed)
     most = neighbours.depth(opened.spaces, is_item=False)
     return [
