@@ -386,8 +386,10 @@ class DiagnosticEntry:
         ignores_order: scores do not depend on the order of the items.
         readings: its scores on Evidence.
         readings_among: these, of all scores of its runs, where only the data tells which there are.
-        changed: dotted path of the function that finds the items which two runs judge differently
-            (``blindspot.runs.comparison.ChangesOf``), or "" where items are not judged one by one.
+        won: unit of the items that are judged one by one, in the plural, and the condition for winning one, to follow
+            "A"; empty where none are.
+        item_in_address: query parameters that open such an item for two models on its page, with {number}, {a}, {b} and
+            {dataset}.
         item_scores: dotted path of the function that gives runs' scores item by item, from which all tests follow
             (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items. A path, since
             entries are imported before what builds on the store; see ``named_function``.
@@ -430,7 +432,8 @@ class DiagnosticEntry:
     readings: tuple[Reading, ...] = ()
     readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
-    changed: str = ""
+    won: tuple[str, str] = ("", "")
+    item_in_address: Mapping[str, str] = field(default_factory=dict, repr=False)
     item_scores: str = ""
     is_gate: bool = False
     two_in_address: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -16,12 +16,15 @@ from blindspot.numerics.statistics.compare import (
     MAIN,
     OTHERS,
     SHARE,
+    Item,
     ItemScores,
     PairedTest,
     Statistic,
     Verdict,
     compare,
     decide,
+    gains,
+    on_shared_items,
     with_detectable,
 )
 from blindspot.numerics.statistics.intervals import Interval
@@ -121,6 +124,7 @@ def item_scores(
     units: str = "",
     family: str = MAIN,
     higher_is_better: bool | None = None,
+    describe: Callable[[int], Item] | None = None,
 ) -> ItemScores:
     """``ItemScores`` with what a diagnostic declares of a score, else a share, of which ``higher_is_better``.
 
@@ -129,7 +133,9 @@ def item_scores(
     of = entry.declared(score)
     mean = float(parts.mean()) if value is None else value
     better, ends = (of.higher_is_better, of.range) if of else (higher_is_better, (0.0, 1.0))
-    return ItemScores(score, label, mean, parts, numbers, known, better, ends, statistic, texts, units, family)
+    return ItemScores(
+        score, label, mean, parts, numbers, known, better, ends, statistic, texts, units, family, describe
+    )
 
 
 def paired_tests(
@@ -369,9 +375,8 @@ class Change:
     """An item that runs A and B judge differently.
 
     Attributes:
-        texts: in reading order, each with its role: query, match, original, ...
-        a, b: the result of each run for it, in words: ``rank 14``, ``says: sports``.
-        gain: A's score of this item less B's, as a share of the range of the item's score, from -1 to 1.
+        texts: see ``Item``; ``a``, ``b``: the result of each run.
+        gain: A's score of this item less B's, from -1 to 1.
         address: query parameters that open the item on the diagnostic's page, besides dataset and variants.
     """
 
@@ -385,34 +390,47 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """How two runs differ item by item.
+    """How two runs differ item by item, in the headline.
 
     Attributes:
         unit: of an item, in the plural; ``won_by``: the condition for winning one, to follow "A".
         won, lost, alike: numbers of items.
         rows: the largest changes, at most as many of either side as was asked for, the largest gain first and then the
-            largest loss first.
+            largest loss first; of equal ones the first in the dataset.
     """
 
     unit: str
     won_by: str
-    won: int
-    lost: int
-    alike: int
-    rows: tuple[Change, ...]
+    won: int = 0
+    lost: int = 0
+    alike: int = 0
+    rows: tuple[Change, ...] = ()
 
 
-class ChangesOf(Protocol):
-    """Signature of ``DiagnosticEntry.changed``."""
+def changes(entry: DiagnosticEntry, a: RunRecord, b: RunRecord, repository: Repository, most: int) -> Changes:
+    """The items that two finished runs over one content judge differently; at most ``most`` rows of either side.
 
-    def __call__(self, first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-        """The items that two runs, as in ``DifferencesOf``, judge differently; at most ``most`` rows of either side."""
-        ...
+    Raises:
+        InputError, BlindspotError: as ``ItemScoresOf``.
+    """
+    of_a, of_b = items_of(entry, [a, b], repository)
+    score = entry.headline_of(a.metrics)
+    if score not in of_a or score not in of_b:
+        return Changes(*entry.won)
+    one, other = on_shared_items(of_a[score], of_b[score])
+    gain = gains(one, other)
+    sides = {"a": str(a.plan.variant), "b": str(b.plan.variant), "dataset": a.plan.dataset}
+    rows = []
+    for place in [*_first(gain, most), *_first(-gain, most)]:
+        number = int(one.numbers[place])
+        said = [side.item(place) for side in (one, other)]
+        address = {key: value.format(number=number, **sides) for key, value in entry.item_in_address.items()}
+        rows.append(Change(number, said[0].texts, said[0].said, said[1].said, float(gain[place]), address))
+    won, lost = (int(np.count_nonzero(sign * gain > 0)) for sign in (1, -1))
+    return Changes(*entry.won, won, lost, len(gain) - won - lost, tuple(rows))
 
 
-def largest(gain: Float64, most: int) -> tuple[Int64, Int64]:
-    """Places of the largest gains ``[m]`` above 0, and of the lowest below 0, at most ``most`` each, in that order."""
-    order = np.argsort(-gain, kind="stable")
-    won = order[: min(most, int(np.count_nonzero(gain > 0)))]
-    order = np.argsort(gain, kind="stable")
-    return won, order[: min(most, int(np.count_nonzero(gain < 0)))]
+def _first(gain: Float64, most: int) -> list[int]:
+    """Places of the largest gains above 0, the largest first."""
+    found: list[int] = np.argsort(-gain, kind="stable")[: min(most, int(np.count_nonzero(gain > 0)))].tolist()
+    return found

@@ -6,7 +6,7 @@ it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +20,7 @@ from blindspot.numerics.statistics.compare import (
     MAIN,
     OTHERS,
     SHARE,
+    Item,
     ItemScores,
     MeanRank,
     Median,
@@ -88,15 +89,22 @@ def scores_of(
     values: Mapping[str, Mapping[str, Float64]],
     known: Dependence,
     numbers: Int64,
-    texts: Callable[[], Sequence[str]] = tuple,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> dict[str, dict[str, ItemScores]]:
     """Scores by run id and metric from ``pair_values`` of pairs that all runs ranked; raw and filtered ranks are
-    families of their own, since a page shows one or the other."""
+    families of their own, since a page shows one or the other.
+
+    Args:
+        pairs: query and match of each.
+    """
     units = "groups of pairs that share no text" if known.unit is Unit.COMPONENTS else ""
     medians = [(run_id, name) for run_id, own in values.items() for name in own if is_median(name)]
     together = (
         Resamples(np.column_stack([values[run_id][name] for run_id, name in medians]), known) if medians else None
     )
+
+    def texts() -> list[str]:
+        return [f"{query} → {match}" for query, match in pairs]
 
     def score(run_id: str, name: str, parts: Float64) -> ItemScores:
         statistic, value = SHARE, None
@@ -117,6 +125,10 @@ def scores_of(
             statistic=statistic,
             units=units,
             family=family_of(name),
+            describe=lambda place: Item(
+                tuple(zip(("query", "match"), pairs[place], strict=True)),
+                f"rank {values[run_id]['mean_rank'][place]:,g}",
+            ),
         )
 
     return {run_id: {name: score(run_id, name, own[name]) for name in own} for run_id, own in values.items()}
@@ -161,11 +173,8 @@ def _scores(table: PairTable, run_ids: Sequence[str], ranked: Bool, metrics: Seq
     frame = table.frame[ranked]
     numbers, queries, mates = (frame[name].to_numpy(dtype=np.int64) for name in ("item_no", "query_no", "mate_no"))
     values = {run: {metric: pair_values(table, run, metric)[ranked] for metric in metrics} for run in run_ids}
-
-    def texts() -> list[str]:
-        return [f"{query} → {mate}" for query, mate in zip(frame["query"], frame["mate"], strict=True)]
-
-    return scores_of(values, Dependence.of(queries, mates), numbers, texts)
+    pairs = list(zip(frame["query"], frame["mate"], strict=True))
+    return scores_of(values, Dependence.of(queries, mates), numbers, pairs)
 
 
 @dataclass(frozen=True)

@@ -1,66 +1,22 @@
-"""Shares of each original in the scores of HEROS, and the orderings that one of two runs gets right."""
+"""Shares of each original in the scores of HEROS."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 
 import numpy as np
+import pandas as pd
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.diagnostics.heros.definition import ACCURACY, ENTRY, Meaning, meaning_of, picks, right_of
-from blindspot.diagnostics.heros.orderings import Cosines, Ordering, against_meaning, listed_orderings
-from blindspot.numerics.statistics.compare import ItemScores, Outcomes
-from blindspot.runs.comparison import Change, Changes, largest
+from blindspot.diagnostics.heros.orderings import Cosines, Ordering, listed_orderings
+from blindspot.numerics.statistics.compare import Item, ItemScores, Outcomes
+from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.types import Int64
-
-
-def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``blindspot.runs.comparison.ChangesOf``.
-
-    An item is an original with a rewrite that keeps the meaning and one that changes it; its score is 1 where the kept
-    one is nearer, 1/2 at a tie. Of equal gains, those with the largest change of the cosines' distance come first.
-    """
-    rows = repository.items(ENTRY, [first.run_id, second.run_id], texts=True)
-    one, other = (rows[rows["run_id"] == run.run_id] for run in (first, second))
-    a = Cosines.of_rows(one)
-    b = Cosines.of_rows(other, a.subsets)
-    orderings = [Ordering(o.far, o.near) for o in against_meaning(a.subsets)]
-    if not orderings:
-        return Changes("orderings", "has the right order", 0, 0, 0, ())
-    gain = np.stack([a.outcomes(o) - b.outcomes(o) for o in orderings], axis=1)
-    margin = np.stack([(a.of(o.near) - a.of(o.far)) - (b.of(o.near) - b.of(o.far)) for o in orderings], axis=1)
-    # Cosines differ by 4 at most in this: far less than the step from one outcome to the next.
-    places = largest((gain + np.where(gain != 0, margin, 0.0) / 100).ravel(), most)
-    numbers = np.sort(one["item_no"].unique())
-    texts = one.set_index(["item_no", "subset"])[["original", "rewrite"]]
-    sides = {"sent_a": str(first.plan.variant), "sent_b": str(second.plan.variant)}
-    found = []
-    for place in np.concatenate(places).tolist():
-        row, column = divmod(place, len(orderings))
-        ordering, number = orderings[column], int(numbers[row])
-        original, near = texts.loc[(number, ordering.near)]
-        said = (
-            ("original", original),
-            (_words(ordering.near), near),
-            (_words(ordering.far), texts.loc[(number, ordering.far)]["rewrite"]),
-        )
-        words = [_nearer(float(side.outcomes(ordering)[row]), ordering) for side in (a, b)]
-        address = {"heros_view": "sentences", "original_no": str(number), **sides}
-        found.append(Change(number, said, words[0], words[1], float(gain[row, column]), address))
-    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    return Changes("orderings", "has the right order", won, lost, gain.size - won - lost, tuple(found))
-
-
-def _nearer(outcome: float, ordering: Ordering) -> str:
-    return "tie" if outcome == 0.5 else f"{_words(ordering.near if outcome else ordering.far)} nearer"
-
-
-def _words(subset: str) -> str:
-    return subset_in_words(subset)
+from blindspot.types import Float64, Int64
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
@@ -69,31 +25,77 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     own = [rows[rows["run_id"] == run.run_id] for run in runs]
     cosines = [Cosines.of_rows(one) for one in own]
     known = cosines[0].dependence
-
-    def texts(run: RunRecord, numbers: Int64) -> list[str]:
-        one = repository.items(ENTRY, [run.run_id], texts=True).drop_duplicates("item_no").set_index("item_no")
-        originals: list[str] = one["original"].loc[numbers.tolist()].tolist()
-        return originals
-
     out = []
-    for run, rows_of_run, of in zip(runs, own, cosines, strict=True):
-        numbers = np.sort(rows_of_run["item_no"].unique()).astype(np.int64)
-        dependence = known if len(numbers) == len(known.groups) else of.dependence
-        place = (numbers, dependence, partial(texts, run, numbers))
-        found = {}
-        for ordering in listed_orderings(of.subsets):
-            is_right = meaning_of(ordering.near) is Meaning.KEPT and meaning_of(ordering.far) is Meaning.CHANGED
-            found[str(ordering)] = scores(
-                ENTRY,
-                str(ordering),
-                f"{_words(ordering.near).capitalize()} nearer than {_words(ordering.far)}",
-                of.outcomes(ordering),
-                *place,
-                statistic=Outcomes(),
-                higher_is_better=True if is_right else None,
-            )
-        if right := right_of(of.subsets):  # several that share the first place share it
-            parts = picks(of.values, of.subsets.index(right))
-            found[ACCURACY] = scores(ENTRY, ACCURACY, "Right rewrite nearest of all", parts, *place, family=ACCURACY)
-        out.append(found)
+    for run, of_run, of in zip(runs, own, cosines, strict=True):
+        numbers = np.sort(of_run["item_no"].unique()).astype(np.int64)
+        out.append(_scores(run, of, numbers, known if len(numbers) == len(known.groups) else of.dependence, repository))
     return out
+
+
+def _scores(
+    run: RunRecord, of: Cosines, numbers: Int64, known: Dependence, repository: Repository
+) -> dict[str, ItemScores]:
+    @cache
+    def texts() -> pd.DataFrame:
+        """A row per original: itself and its rewrites."""
+        rows = repository.items(ENTRY, [run.run_id], texts=True)
+        rewrites = rows.pivot(index="item_no", columns="subset", values="rewrite")
+        rewrites[_ORIGINAL] = rows.groupby("item_no")["original"].first()
+        return pd.DataFrame(rewrites.loc[numbers.tolist()])
+
+    def originals() -> list[str]:
+        found: list[str] = texts()[_ORIGINAL].tolist()
+        return found
+
+    def describe(subsets: Sequence[str], said: Callable[[int], str]) -> Callable[[int], Item]:
+        def item(place: int) -> Item:
+            row = texts().iloc[place]
+            rewrites = ((subset_in_words(subset), str(row[subset])) for subset in subsets)
+            return Item((("original", str(row[_ORIGINAL])), *rewrites), said(place))
+
+        return item
+
+    found = {}
+    for ordering in listed_orderings(of.subsets):
+        near, far = ordering.near, ordering.far
+        outcomes = of.outcomes(ordering)
+        is_right = meaning_of(near) is Meaning.KEPT and meaning_of(far) is Meaning.CHANGED
+        found[str(ordering)] = scores(
+            ENTRY,
+            str(ordering),
+            f"{subset_in_words(near).capitalize()} nearer than {subset_in_words(far)}",
+            outcomes,
+            numbers,
+            known,
+            originals,
+            statistic=Outcomes(),
+            higher_is_better=True if is_right else None,
+            describe=describe((near, far), partial(_nearer, outcomes, ordering)),
+        )
+    if right := right_of(of.subsets):  # several that share the first place share it
+        parts = picks(of.values, of.subsets.index(right))
+        found[ACCURACY] = scores(
+            ENTRY,
+            ACCURACY,
+            "Right rewrite nearest of all",
+            parts,
+            numbers,
+            known,
+            originals,
+            family=ACCURACY,
+            describe=describe(of.subsets, partial(_nearest, of)),
+        )
+    return found
+
+
+_ORIGINAL = " original"  # no subset has a space at its beginning
+
+
+def _nearer(outcomes: Float64, ordering: Ordering, place: int) -> str:
+    if outcomes[place] == 0.5:
+        return "tie"
+    return f"{subset_in_words(ordering.near if outcomes[place] else ordering.far)} nearer"
+
+
+def _nearest(of: Cosines, place: int) -> str:
+    return f"{subset_in_words(of.subsets[int(of.values[place].argmax())])} nearest"

@@ -272,7 +272,8 @@ length 1 first.
     ),
     item_scores="blindspot.diagnostics.words.versus.scores_of_analogies",
     two_in_address={"words_view": "analogies", "analogies_of": "{dataset}"},
-    changed="blindspot.diagnostics.words.versus.changed_of_analogies",
+    won=("questions", "has the right answer"),
+    item_in_address={"words_view": "analogies", "analogies_of": "{dataset}"},
     findings="blindspot.diagnostics.words.findings.of_analogies",
     compute=compute,
 )

@@ -213,7 +213,8 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
     ),
     item_scores="blindspot.diagnostics.words.versus.scores_of_categories",
     two_in_address={"words_view": "categories"},
-    changed="blindspot.diagnostics.words.versus.changed_of_categories",
+    won=("words", "has the word among its kind"),
+    item_in_address={"words_view": "categories"},
     findings="blindspot.diagnostics.words.findings.of_categories",
     compute=compute,
 )

@@ -202,7 +202,8 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
     ),
     item_scores="blindspot.diagnostics.words.versus.scores_of_cases",
     two_in_address={"words_view": "outliers", "outliers_of": "{dataset}"},
-    changed="blindspot.diagnostics.words.versus.changed_of_cases",
+    won=("outliers", "is right"),
+    item_in_address={"words_view": "outliers", "outliers_of": "{dataset}", "outliers_by": "{a}"},
     findings="blindspot.diagnostics.words.findings_of_cases.of_cases",
     compute=compute,
 )

@@ -210,7 +210,8 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
     ),
     item_scores="blindspot.diagnostics.words.versus.scores_of_cases",
     two_in_address={"words_view": "events", "events_of": "{dataset}"},
-    changed="blindspot.diagnostics.words.versus.changed_of_cases",
+    won=("events", "is right"),
+    item_in_address={"words_view": "events", "events_of": "{dataset}", "events_by": "{a}"},
     findings="blindspot.diagnostics.words.findings_of_cases.of_cases",
     compute=compute,
 )

@@ -1,9 +1,10 @@
-"""Shares of each question, word and case in the scores of words, and those that only one of two runs gets right."""
+"""Shares of each question, word and case in the scores of words."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,9 @@ import pandas as pd
 from blindspot.diagnostics.words import analogy, cases, categorization
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import change_against, of_ends
-from blindspot.numerics.statistics.compare import ItemScores, Mean, Untested
+from blindspot.numerics.statistics.compare import Item, ItemScores, Mean, Untested
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence, bounded
-from blindspot.runs.comparison import Change, Changes, largest
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -69,10 +69,26 @@ def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> li
     def texts() -> list[str]:
         return [f"{row.a} is to {row.b} as {row.c} is to {row.d}" for row in asked.itertuples()]
 
+    answers = rows.pivot(index="item_no", columns="run_id", values="predicted").loc[wide.index]
+
+    def item(run_id: str, place: int) -> Item:
+        one = asked.iloc[place]
+        said = one["d"] if wide[run_id].iloc[place] > 0 else answers[run_id].iloc[place]
+        return Item((("question", f"{one.a} is to {one.b} as {one.c} is to"), ("answer", str(one.d))), str(said))
+
     def score(run_id: str) -> ItemScores:
-        values = wide[run_id].to_numpy(dtype=np.float64)
-        name, label = entry.headline, "Analogies answered right"
-        return scores(entry, name, label, values, numbers, known, texts, statistic=statistic, units="word pairs")
+        return scores(
+            entry,
+            entry.headline,
+            "Analogies answered right",
+            wide[run_id].to_numpy(dtype=np.float64),
+            numbers,
+            known,
+            texts,
+            statistic=statistic,
+            units="word pairs",
+            describe=partial(item, run_id),
+        )
 
     return [{entry.headline: score(run_id)} for run_id in ids]
 
@@ -86,29 +102,14 @@ def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
     return numbers[:m], numbers[m:]
 
 
-def changed_of_analogies(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``blindspot.runs.comparison.ChangesOf``. An item is a question, its score the chance of a right answer."""
-    rows = repository.items(analogy.ENTRY, [first.run_id, second.run_id], texts=True)
-    rows["hit"] = expected_hit(rows["greater"].to_numpy(), rows["ties"].to_numpy(), 1)
-    a, b = (rows[rows["run_id"] == run.run_id].set_index("item_no") for run in (first, second))
-    shared = a.index.intersection(b.index)
-    a, b = a.loc[shared], b.loc[shared]
-    gain = a["hit"].to_numpy(dtype=np.float64) - b["hit"].to_numpy(dtype=np.float64)
-    found = []
-    for place in np.concatenate(largest(gain, most)).tolist():
-        one, other = a.iloc[place], b.iloc[place]
-        texts = (("question", f"{one.a} is to {one.b} as {one.c} is to"), ("answer", str(one.d)))
-        address = {"words_view": "analogies", "analogies_of": first.plan.dataset}
-        said = [str(side.d if side.hit > 0 else side.predicted) for side in (one, other)]
-        found.append(Change(int(shared[place]), texts, said[0], said[1], float(gain[place]), address))
-    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    return Changes("questions", "has the right answer", won, lost, len(gain) - won - lost, tuple(found))
-
-
 def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a word, of one clustering and so untested."""
     entry = categorization.ENTRY
     placed = _placed([run.run_id for run in runs], repository)
+
+    def item(own: pd.DataFrame, place: int) -> Item:
+        one = own.iloc[place]
+        return Item((("word", str(one["word"])), ("class", str(one["classes"]))), f"among: {one['cluster_class']}")
 
     def score(run: RunRecord) -> ItemScores:
         own = placed[run.run_id]
@@ -116,28 +117,20 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
         known = Dependence.of_groups(np.arange(len(own)), Unit.WORDS)
         statistic = Untested(why="one clustering places all words at once, so that words are not independent")
         numbers, texts = own.index.to_numpy(dtype=np.int64), own["word"].tolist
-        value, name = run.metrics[entry.headline], entry.headline
-        return scores(entry, name, "Purity", right, numbers, known, texts, value=value, statistic=statistic)
+        return scores(
+            entry,
+            entry.headline,
+            "Purity",
+            right,
+            numbers,
+            known,
+            texts,
+            value=run.metrics[entry.headline],
+            statistic=statistic,
+            describe=partial(item, own),
+        )
 
     return [{entry.headline: score(run)} for run in runs]
-
-
-def changed_of_categories(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``blindspot.runs.comparison.ChangesOf``. An item is a word, right if most of its cluster share its class."""
-    placed = _placed([first.run_id, second.run_id], repository)
-    a, b = placed[first.run_id], placed[second.run_id]
-    shared = a.index.intersection(b.index)
-    a, b = a.loc[shared], b.loc[shared]
-    gain = a["right"].to_numpy(dtype=np.float64) - b["right"].to_numpy(dtype=np.float64)
-    found = []
-    for place in np.concatenate(largest(gain, most)).tolist():
-        one, other = a.iloc[place], b.iloc[place]
-        texts = (("word", str(one["word"])), ("class", str(one["classes"])))
-        said = [f"among: {side['cluster_class']}" for side in (one, other)]
-        address = {"words_view": "categories"}
-        found.append(Change(int(shared[place]), texts, said[0], said[1], float(gain[place]), address))
-    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    return Changes("words", "has the word among its kind", won, lost, len(gain) - won - lost, tuple(found))
 
 
 def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
@@ -155,28 +148,16 @@ def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[d
     def texts() -> list[str]:
         return ["; ".join(text for _, text in kind.texts(row)) for _, row in about.iterrows()]
 
+    def item(own: pd.DataFrame, place: int) -> Item:
+        row = own.loc[numbers[place]]
+        return Item(kind.texts(row), kind.answer(row))
+
     def score(run: RunRecord) -> ItemScores:
         values = right[run.run_id].to_numpy(dtype=np.float64)
-        return scores(entry, entry.headline, kind.title, values, numbers, known, texts)
+        describe = partial(item, rows[rows["run_id"] == run.run_id].set_index("item_no"))
+        return scores(entry, entry.headline, kind.title, values, numbers, known, texts, describe=describe)
 
     return [{entry.headline: score(run)} for run in runs]
-
-
-def changed_of_cases(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``blindspot.runs.comparison.ChangesOf``, for the diagnostics of ``cases.KINDS``."""
-    kind = cases.KINDS[first.plan.diagnostic]
-    rows = repository.items(kind.entry, [first.run_id, second.run_id], texts=True)
-    a, b = (rows[rows["run_id"] == run.run_id].set_index("item_no") for run in (first, second))
-    shared = a.index.intersection(b.index)
-    a, b = a.loc[shared], b.loc[shared]
-    gain = a["hit"].to_numpy(dtype=np.float64) - b["hit"].to_numpy(dtype=np.float64)
-    found = []
-    for place in np.concatenate(largest(gain, most)).tolist():
-        said = [kind.answer(side.iloc[place]) for side in (a, b)]
-        texts, address = kind.texts(a.iloc[place]), kind.address(first)
-        found.append(Change(int(shared[place]), texts, said[0], said[1], float(gain[place]), address))
-    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    return Changes(kind.cases[1], "is right", won, lost, len(gain) - won - lost, tuple(found))
 
 
 def _placed(run_ids: Sequence[str], repository: Repository) -> dict[str, pd.DataFrame]:

@@ -74,6 +74,19 @@ class Statistic(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Item:
+    """An item for people.
+
+    Attributes:
+        texts: in reading order, each with its role: query, match, original, ...
+        said: the result of the run for it: ``rank 14``, ``says: sports``.
+    """
+
+    texts: tuple[tuple[str, str], ...]
+    said: str
+
+
 @dataclass(frozen=True, eq=False)
 class ItemScores:
     """A score of a run, and what each item has in it; items are pairs, queries, originals, examples or words.
@@ -90,6 +103,7 @@ class ItemScores:
         range: lowest and highest possible value of the score.
         statistic: how two are compared.
         family: scores whose tests are corrected together; of ``OTHERS`` none is tested.
+        describe: the item at a place, where items are judged one by one.
     """
 
     score: str
@@ -104,6 +118,7 @@ class ItemScores:
     read_texts: Callable[[], Sequence[str]]
     units: str = ""
     family: str = MAIN
+    describe: Callable[[int], Item] | None = None
 
     @property
     def is_mean(self) -> bool:
@@ -112,6 +127,12 @@ class ItemScores:
     @property
     def texts(self) -> Sequence[str]:
         return self.read_texts()
+
+    def item(self, place: int) -> Item:
+        """Raises ``ValueError`` where items are not judged one by one."""
+        if self.describe is None:
+            raise ValueError(f"{self.score} does not describe its items")
+        return self.describe(place)
 
     @cached_property
     def estimate(self) -> Estimate:
@@ -129,7 +150,7 @@ class ItemScores:
             return self
         places = np.searchsorted(self.numbers, numbers)
         parts, texts = self.parts[places], self.texts
-        value = self.statistic.value(parts, self.value)
+        value, describe = self.statistic.value(parts, self.value), self.describe
         return replace(
             self,
             value=value,
@@ -138,6 +159,7 @@ class ItemScores:
             known=self.known.of_some(places),
             statistic=self.statistic.among(places),
             read_texts=lambda: [texts[place] for place in places.tolist()],
+            describe=describe and (lambda place: describe(int(places[place]))),
         )
 
 
@@ -344,7 +366,7 @@ class PairedTest:
         interval: 95% interval of ``a - b`` in the score's own units; None where there is none.
         p: two-sided, uncorrected; None where there is no test. ``p_corrected``: after Holm, in its family.
         refusal: why the test or the interval is missing; "" where both are there.
-        wins, losses: items that A, or B, does better on; ``alike``: the others, 0 where items have no score.
+        wins, losses: items that A, or B, does better on; ``alike``: the others.
         a_interval, b_interval: 95% intervals of the two scores themselves, where there are any.
         address: query parameters that open the two side by side on the diagnostic's page, besides dataset and variants.
         family: of scores whose p-values are corrected together.
@@ -468,7 +490,7 @@ def with_detectable(tests: Sequence[PairedTest], of: Sequence[tuple[ItemScores, 
     out = list(tests)
     for places in _by_family([test.family for test in tests]):
         for place in places:
-            a, b = _on_shared_items(*of[place])
+            a, b = on_shared_items(*of[place])
             if tests[place].p is not None and type(a.statistic) in _PLAIN:
                 paired = (a.parts - b.parts)[:, np.newaxis]
                 least = float(pairs.smallest_detectable(paired, a.known, len(places), ALPHA)[0])
@@ -484,7 +506,7 @@ def compare(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[PairedTest]:
 
     Many at once are faster than one after the other: sign flips are drawn once for all that share their items.
     """
-    shared = [_on_shared_items(a, b) for a, b in of]
+    shared = [on_shared_items(a, b) for a, b in of]
     return [_tested(a, b, value) for (a, b), value in zip(shared, _p_values(shared), strict=True)]
 
 
@@ -528,16 +550,21 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
     return {name: frozenset(runs) for name, runs in alike.items()}
 
 
-def _on_shared_items(a: ItemScores, b: ItemScores) -> tuple[ItemScores, ItemScores]:
+def on_shared_items(a: ItemScores, b: ItemScores) -> tuple[ItemScores, ItemScores]:
+    """Both on the items that both have."""
     if np.array_equal(a.numbers, b.numbers):
         return a, b
     numbers = np.intersect1d(a.numbers, b.numbers)
     return a.among(numbers), b.among(numbers)
 
 
+def gains(a: ItemScores, b: ItemScores) -> Float64:
+    """By item how much better A is than B, ``[m]``; more where neither more nor less is better."""
+    return a.statistic.gain(a, b) * (-1.0 if a.higher_is_better is False else 1.0)
+
+
 def _tested(a: ItemScores, b: ItemScores, p: float) -> PairedTest:
-    found, one, other = a.statistic.difference(a, b), a.estimate, b.estimate
-    gain = a.statistic.gain(a, b) * (-1.0 if a.higher_is_better is False else 1.0)
+    found, one, other, gain = a.statistic.difference(a, b), a.estimate, b.estimate, gains(a, b)
     return PairedTest(
         a.score,
         a.label,
@@ -553,7 +580,7 @@ def _tested(a: ItemScores, b: ItemScores, p: float) -> PairedTest:
         found.refusal or (_why_none(a) if math.isnan(p) else ""),
         int(np.count_nonzero(gain > 0)),
         int(np.count_nonzero(gain < 0)),
-        int(np.count_nonzero(gain == 0)) if a.is_mean else 0,
+        int(np.count_nonzero(gain == 0)),
         one.interval,
         other.interval,
         family=a.family,

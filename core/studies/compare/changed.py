@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blindspot.diagnostic import DiagnosticEntry, named_function
-from blindspot.runs.comparison import Change, Changes
+from blindspot.diagnostic import DiagnosticEntry
+from blindspot.runs.comparison import Change, Changes, changes
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Row
 from blindspot.texts import counted
@@ -63,12 +63,11 @@ class Changed:
 
 def changed(rows: Sequence[Row], repository: Repository, most: int = MOST_ITEMS) -> Changed:
     """The changed items of a comparison's rows."""
-    itemized = [row for row in rows if row.entry.changed]
-    found = (named_function(row.entry.changed)(row.a, row.b, repository, most) for row in itemized)
-    return Changed(tuple(ChangedIn(row, changes) for row, changes in zip(itemized, found, strict=True)))
+    itemized = [row for row in rows if all(row.entry.won)]
+    return Changed(tuple(ChangedIn(row, changes(row.entry, row.a, row.b, repository, most)) for row in itemized))
 
 
 def in_words(one: ChangedIn, a: str, b: str) -> str:
     """``minilm ranks the match higher in 434 pairs, lsa in 41``; ``a`` and ``b`` are the names of the two."""
-    changes = one.changes
-    return f"{a} {changes.won_by} in {counted(changes.won, changes.unit, changes.unit)}, {b} in {changes.lost:,}"
+    found = one.changes
+    return f"{a} {found.won_by} in {counted(found.won, found.unit, found.unit)}, {b} in {found.lost:,}"

@@ -119,7 +119,7 @@ def entry_of(dataset: str, diagnostic: str = "") -> DiagnosticEntry:
     Raises:
         InputError: an unknown id, or one whose runs are not per item.
     """
-    able = [entry for entry in all_diagnostics().values() if entry.is_gate and entry.changed]
+    able = [entry for entry in all_diagnostics().values() if entry.is_gate and all(entry.won)]
     if diagnostic:
         found = next((entry for entry in able if entry is find_diagnostic(diagnostic)), None)
         what = f"the scores of {diagnostic} are not made of items"

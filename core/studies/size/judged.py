@@ -15,13 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
-from blindspot.diagnostic import DiagnosticEntry, named_function
+from blindspot.diagnostic import DiagnosticEntry
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores, PairedTest, Verdict
+from blindspot.numerics.statistics.compare import gains as gains_of
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
 from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.runs.comparison import Changes, headline_tests, items_of
+from blindspot.runs.comparison import headline_tests, items_of
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size.grid import Setting
@@ -88,8 +89,7 @@ class Judged:
 
     Attributes:
         numbers, texts: of the m items, ascending.
-        gains: ``[m, s]``, a column per cell: what each item does better than at full size: the difference of its parts
-            or, where the score is no mean of these, ``Change.gain``.
+        gains: ``[m, s]``, a column per cell: what each item does better than at full size.
         parts: ``[m, s]``, the items' parts in the score; None of a score that is no mean of them (a correlation).
         known: dependence of the items.
     """
@@ -162,7 +162,7 @@ def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], r
         if own is None or not np.array_equal(own.numbers, first.numbers):
             raise InputError(f"run {run.run_id} is on other items", expected="the items of full size")
         parts.append(own.parts)
-        gain = own.parts - first.parts if first.is_mean else _gains(entry, run, runs[0], first.numbers, repository)
+        gain = gains_of(own, first)
         gains.append(gain)
         cells.append(
             Cell(
@@ -187,15 +187,6 @@ def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], r
         np.stack(parts, axis=1) if first.is_mean else None,
         first.known,
     )
-
-
-def _gains(entry: DiagnosticEntry, run: RunRecord, full: RunRecord, numbers: Int64, repository: Repository) -> Float64:
-    """By item what a run does better than full size, ``[m]``, as the diagnostic judges items."""
-    changes: Changes = named_function(entry.changed)(run, full, repository, len(numbers))
-    out = np.zeros(len(numbers))
-    for change in changes.rows:
-        out[np.searchsorted(numbers, change.item_no)] = change.gain
-    return out
 
 
 def _drop(full: ItemScores, own: ItemScores, settings: int, most: float) -> Drop | None:

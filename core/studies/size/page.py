@@ -8,12 +8,12 @@ import pandas as pd
 import streamlit as st
 
 from blindspot import ui
-from blindspot.diagnostic import find_diagnostic, named_function
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.written import p_in_cell
-from blindspot.runs.comparison import Changes
+from blindspot.runs.comparison import Changes, changes
 from blindspot.runs.encoders_here import known_references
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import cannot_be, stored_runs
@@ -409,6 +409,4 @@ def _item(number: int, cell: Cell, found: Judged) -> None:
 
 @cached(16)
 def _changes(run: RunRecord, full: RunRecord) -> Changes:
-    entry = find_diagnostic(run.plan.diagnostic)
-    found: Changes = named_function(entry.changed)(run, full, repository(), MOST_CHANGES)
-    return found
+    return changes(find_diagnostic(run.plan.diagnostic), run, full, repository(), MOST_CHANGES)

@@ -11,13 +11,13 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.datasets.catalog import title_of as title_of_dataset
-from blindspot.diagnostic import find_diagnostic, named_function
+from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import InputError
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import p_in_words
-from blindspot.runs.comparison import Changes, headline_tests
+from blindspot.runs.comparison import Changes, changes, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures
 from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
@@ -274,7 +274,7 @@ def _item(number: int, shown: Shown) -> None:
 
 
 def _address(number: int, shown: Shown) -> dict[str, str]:
-    rows = _changes(shown.after.run, shown.before.run).rows if shown.series.entry.changed else ()
+    rows = _changes(shown.after.run, shown.before.run).rows if all(shown.series.entry.won) else ()
     own = next((dict(change.address) for change in rows if change.item_no == number), None)
     tested = _difference(shown.after.run, shown.before.run)
     return own or (dict(tested.address) if tested else {})
@@ -282,6 +282,4 @@ def _address(number: int, shown: Shown) -> dict[str, str]:
 
 @cached(16)
 def _changes(after: RunRecord, before: RunRecord) -> Changes:
-    entry = find_diagnostic(after.plan.diagnostic)
-    found: Changes = named_function(entry.changed)(after, before, repository(), MOST_CHANGES)
-    return found
+    return changes(find_diagnostic(after.plan.diagnostic), after, before, repository(), MOST_CHANGES)

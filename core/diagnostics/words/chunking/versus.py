@@ -1,19 +1,20 @@
-"""Shares of each sentence in F1, and the sentences that one of two runs tags better."""
+"""Shares of each sentence in F1."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
+import pandas as pd
 
-from blindspot.diagnostics.words.chunking.answers import address, answers, as_found, sums_of
+from blindspot.diagnostics.words.chunking.answers import answers, as_found, sums_of
 from blindspot.diagnostics.words.chunking.definition import ENTRY
 from blindspot.diagnostics.words.chunking.scoring import difference_of, estimate_of, f1, of_sentences
-from blindspot.numerics.statistics.compare import ItemScores, Mean
+from blindspot.numerics.statistics.compare import Item, ItemScores, Mean
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.runs.comparison import Change, Changes, largest
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -49,35 +50,27 @@ def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[
     first = rows[runs[0].run_id]
     known = Dependence.of_groups(np.arange(len(first)), Unit.SENTENCES)
 
+    def item(own: pd.DataFrame, place: int) -> Item:
+        found = as_found(own.iloc[[place]]).iloc[0]
+        texts = (("sentence", str(own["sentence"].iloc[place])), ("phrases", str(found["given"])))
+        return Item(texts, str(found["found"]))
+
     def score(run: RunRecord) -> ItemScores:
         own = rows[run.run_id]
         sums, numbers = sums_of(own).astype(np.float64), own.index.to_numpy(dtype=np.int64)
         of = known if len(numbers) == len(first) else Dependence.of_groups(np.arange(len(own)), Unit.SENTENCES)
         value, name = float(f1(sums.sum(axis=0))), ENTRY.headline
         return scores(
-            ENTRY, name, "F1 of phrases", sums, numbers, of, own["sentence"].tolist, value=value, statistic=F1()
+            ENTRY,
+            name,
+            "F1 of phrases",
+            sums,
+            numbers,
+            of,
+            own["sentence"].tolist,
+            value=value,
+            statistic=F1(),
+            describe=partial(item, own),
         )
 
     return [{ENTRY.headline: score(run)} for run in runs]
-
-
-def changed(first: RunRecord, second: RunRecord, repository: Repository, most: int) -> Changes:
-    """See ``blindspot.runs.comparison.ChangesOf``. An item is a sentence, its score its own F1."""
-    rows = answers([first.run_id, second.run_id], repository)
-    a, b = (rows[run.run_id] for run in (first, second))
-    gain = of_sentences(sums_of(a)) - of_sentences(sums_of(b))
-    places = np.concatenate(largest(gain, most))
-    one, other = (as_found(side.iloc[places]) for side in (a, b))
-    found = [
-        Change(
-            int(a.index[place]),
-            (("sentence", str(a["sentence"].iloc[place])), ("phrases", str(one["given"].iloc[i]))),
-            str(one["found"].iloc[i]),
-            str(other["found"].iloc[i]),
-            float(gain[place]),
-            address(first),
-        )
-        for i, place in enumerate(places.tolist())
-    ]
-    won, lost = int(np.count_nonzero(gain > 0)), int(np.count_nonzero(gain < 0))
-    return Changes("sentences", "finds phrases with the higher F1", won, lost, len(gain) - won - lost, tuple(found))
