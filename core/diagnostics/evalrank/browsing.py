@@ -94,9 +94,9 @@ def described(table: PairTable, features: pd.DataFrame, run_ids: Sequence[str], 
 
 
 def outcomes(described: pd.DataFrame) -> Outcomes:
-    """What became of each pair from A to B; right is rank 1 (Hits@1), a tie for the first place is not."""
-    a, b = (described[f"rank in {side}"].to_numpy(dtype=np.float64) for side in "AB")
-    return Outcomes.of_right(a <= 1, b <= 1, ~np.isnan(a + b))
+    """Who wins each pair, by 1/rank; right is rank 1 (Hits@1), a tie for the first place is not."""
+    right = np.asarray(described["rank in A"] <= 1, dtype=np.bool_)
+    return Outcomes.of_gains(-described["1/rank difference"].to_numpy(dtype=np.float64), right)
 
 
 def orders(described: pd.DataFrame) -> list[str]:

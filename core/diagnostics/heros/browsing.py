@@ -181,8 +181,8 @@ def orders_right(found: Sentences, run_id: str, demanded: Sequence[Above]) -> Fl
 
 
 def became(a: Float64, b: Float64, demanded: int) -> Outcomes:
-    """What became of each original from A to B, by ``orders_right``; right has all of the demanded orders."""
-    return Outcomes.of_right(a == demanded, b == demanded, ~np.isnan(a + b))
+    """Who wins each original, by ``orders_right``; right has all of the demanded orders."""
+    return Outcomes.of_gains(a - b, a == demanded)
 
 
 # --- a description of every original, and orders

@@ -217,5 +217,6 @@ def _shared(one: Collection[str], other: Collection[str]) -> float:
 
 
 def became(table: QueryTable, a: Side, b: Side) -> Outcomes:
-    """What became of each query from A to B: right is a relevant document in the top ten, more likely than not."""
-    return Outcomes.of_right(*(table.scores(side, "hits@10") > 0.5 for side in (a, b)))
+    """Who wins each query, by nDCG@10; right is a relevant document in the top ten, more likely than not."""
+    gain = table.scores(a, "ndcg@10") - table.scores(b, "ndcg@10")
+    return Outcomes.of_gains(gain, table.scores(a, "hits@10") > 0.5)

@@ -192,7 +192,7 @@ file, the mean vector for unknown words. Only these scores are comparable with t
         seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},
         way="protocol",
     ),
-    won=("pairs", "agrees with people, and the other is off by more than a quarter of the scale,"),
+    won=("pairs", "agrees with people, and the other is off by more than a fifth of the scale,"),
     item_in_address={"similarity_view": "pairs", "pair": "{number}", "sim_a": "{a}", "sim_b": "{b}"},
     item_scores="blindspot.diagnostics.similarity.versus.item_scores",
     is_gate=True,

@@ -120,10 +120,19 @@ def described(table: ScoredTable, sides: Mapping[str, str], fit: Fit) -> pd.Data
 
 
 def became(rows: pd.DataFrame) -> Outcomes:
-    """What became of each pair of ``described`` from A to B: right is a residual within ``OFF`` of the range."""
-    bound = OFF * float(np.ptp(rows[SCORE])) if len(rows) else 0.0
-    a, b = ((rows[f"residual in {side}"].abs() <= bound).to_numpy(dtype=np.bool_) for side in "AB")
-    return Outcomes.of_right(a, b)
+    """Who wins each pair of ``described``; right is a residual within ``OFF`` of the range of scores."""
+    scale = float(np.ptp(rows[SCORE])) if len(rows) else 1.0
+    a, b = (rows[f"residual in {side}"].abs().to_numpy(dtype=np.float64) / scale for side in "AB")
+    return Outcomes.of_gains(agreement_gain(a, b), a <= OFF)
+
+
+def agreement_gain(a: Float64, b: Float64) -> Float64:
+    """By how much nearer A's scores are where one of the two misjudges a pair, ``[m]``; 0 where both do, or neither.
+
+    Args:
+        a, b: by how much their fitted scores are off, as shares of the range of scores.
+    """
+    return np.where((a > OFF) != (b > OFF), b - a, 0.0)
 
 
 def ordered(rows: pd.DataFrame, order: Order) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from blindspot.diagnostics.similarity.definition import ENTRY, NAMES
-from blindspot.diagnostics.similarity.pairs import Fit, fitted, scored_table
+from blindspot.diagnostics.similarity.pairs import Fit, agreement_gain, fitted, scored_table
 from blindspot.numerics.statistics.association import spearman
 from blindspot.numerics.statistics.compare import Correlation, Item, ItemScores
 from blindspot.numerics.statistics.correlations import spearman_influences
@@ -19,15 +19,12 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64
 
-MISJUDGED = 0.25  # of the scale that people used: off by more than this
-
 
 @dataclass(frozen=True, eq=False)
 class Agreement(Correlation):
     """A correlation of similarities with people's scores ``gold``, ``[m]`` each.
 
-    A pair is misjudged where the fitted score is off by more than ``MISJUDGED`` of the scale that people used; its
-    score is 1 less the share that it is off by. What both misjudge, or neither, is alike.
+    A pair is won where one of the two misjudges it (``pairs.OFF``).
     """
 
     similarity: Float64
@@ -44,8 +41,7 @@ class Agreement(Correlation):
 
     def gain(self, a: ItemScores, b: ItemScores) -> Float64:
         off = [of.statistic.off for of in (a, b) if isinstance(of.statistic, Agreement)]
-        is_one_wrong = (off[0] > MISJUDGED) != (off[1] > MISJUDGED)
-        return np.where(is_one_wrong, off[1] - off[0], 0.0)
+        return agreement_gain(off[0], off[1])
 
     def among(self, places: Int64) -> Agreement:
         return Agreement(self.similarity[places], self.gold[places])

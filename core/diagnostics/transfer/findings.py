@@ -271,7 +271,7 @@ def _against_baseline(
         f"a classifier gets {own:.1%} of the examples right against {low:.1%}, {points} points"
         f"{ci(found.difference, '+.1f', 100)}",
         in_test("sign flips of the paired difference", found.difference),
-        _view(found.run) | {"transfer_b": str(found.best.plan.variant), "outcome": str(Outcome.FIXED)},
+        _view(found.run) | {"transfer_b": str(found.best.plan.variant), "outcome": str(Outcome.WON_BY_B)},
     )
     if found.p >= ALPHA or own >= low:
         return made

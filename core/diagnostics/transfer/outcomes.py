@@ -216,8 +216,9 @@ def kept(rows: pd.DataFrame, which: Which) -> Bool:
 
 
 def became(found: Outcomes, a: str, b: str) -> Became:
-    """What became of each example from run ``a`` to run ``b``."""
-    return Became.of_right(found.right(a), found.right(b))
+    """Which of the runs ``a`` and ``b`` wins each example."""
+    right = found.right(a)
+    return Became.of_gains(right.astype(np.float64) - found.right(b), right)
 
 
 def alike(rows: pd.DataFrame) -> Bool:

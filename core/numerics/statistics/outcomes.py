@@ -1,6 +1,6 @@
-"""Items that a second model fixed or broke: what becomes of each from A, the baseline, to B.
+"""Items of two runs A and B in tabs: won by A, won by B, and those that are alike, wrong in both or right in both.
 
-Fixed is wrong in A and right in B, broken the other way round; a change among the wrong is neither.
+An item is won by the run with the higher score of it, as wherever two runs are compared (``statistics.compare.gains``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from blindspot.types import Bool, Float64, Int8
 
 
 class Outcome(StrEnum):
-    """What became of an item; the values are parts of addresses."""
+    """Of an item; the values are parts of addresses."""
 
-    FIXED = "fixed"
-    BROKEN = "broken"
+    WON_BY_A = "won-by-a"
+    WON_BY_B = "won-by-b"
     BOTH_WRONG = "both-wrong"
     BOTH_RIGHT = "both-right"
 
@@ -34,14 +34,13 @@ class Outcomes:
     codes: Int8
 
     @classmethod
-    def of_right(cls, a: Bool, b: Bool, known: Bool | None = None) -> Outcomes:
-        """By whether A and B get each item right, ``[m]``; ``known`` is False where one has no result."""
-        codes = np.full(len(a), _CODES[Outcome.BOTH_WRONG])
-        codes[a & b] = _CODES[Outcome.BOTH_RIGHT]
-        codes[b & ~a] = _CODES[Outcome.FIXED]
-        codes[a & ~b] = _CODES[Outcome.BROKEN]
-        if known is not None:
-            codes[~known] = -1
+    def of_gains(cls, gain: Float64, right: Bool) -> Outcomes:
+        """By what A gains over B in each item ``[m]``, NaN where one has no result; of those that are alike, whether
+        both are ``right``."""
+        codes = np.where(right, _CODES[Outcome.BOTH_RIGHT], _CODES[Outcome.BOTH_WRONG])
+        codes[gain > 0] = _CODES[Outcome.WON_BY_A]
+        codes[gain < 0] = _CODES[Outcome.WON_BY_B]
+        codes[np.isnan(gain)] = -1
         return cls(codes.astype(np.int8))
 
     def of(self, outcome: Outcome) -> Bool:
@@ -51,26 +50,6 @@ class Outcomes:
     @property
     def counts(self) -> Mapping[Outcome, int]:
         return {outcome: int(np.count_nonzero(self.codes == code)) for outcome, code in _CODES.items()}
-
-
-@dataclass(frozen=True)
-class Leads:
-    """On how many items B scores higher than A, lower, and the same; items without a score in one do not count."""
-
-    higher: int
-    lower: int
-    equal: int
-
-    @classmethod
-    def of_scores(cls, a: Float64, b: Float64) -> Leads:
-        """Of scores ``[m]``; NaN is no score."""
-        return cls(*(int(np.count_nonzero(mask)) for mask in (b > a, b < a, a == b)))
-
-    @classmethod
-    def of(cls, outcomes: Outcomes) -> Leads:
-        """Of items that are right or wrong."""
-        n = outcomes.counts
-        return cls(n[Outcome.FIXED], n[Outcome.BROKEN], n[Outcome.BOTH_WRONG] + n[Outcome.BOTH_RIGHT])
 
 
 _CODES = {outcome: code for code, outcome in enumerate(Outcome)}

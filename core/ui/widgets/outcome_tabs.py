@@ -1,14 +1,13 @@
-"""Tabs of what B fixed and broke relative to A, with their counts; the address has the chosen one."""
+"""Tabs of the items that A or B wins, with their counts; the address has the chosen one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 import numpy as np
 import streamlit as st
 
-from blindspot.numerics.statistics.outcomes import Leads, Outcome, Outcomes
+from blindspot.numerics.statistics.outcomes import Outcome, Outcomes
 from blindspot.store.records import RunRecord
 from blindspot.types import Bool
 from blindspot.ui.markdown import as_text
@@ -17,34 +16,36 @@ from blindspot.ui.widgets.addressed import tab_named
 KEY = "outcome"
 ALL = "all"
 _TITLES = {
-    Outcome.FIXED: "Fixed",
-    Outcome.BROKEN: "Broken",
+    Outcome.WON_BY_A: "A wins",
+    Outcome.WON_BY_B: "B wins",
     Outcome.BOTH_WRONG: "Both wrong",
     Outcome.BOTH_RIGHT: "Both right",
 }
 
 
-def verdict(found: Leads, a: RunRecord, b: RunRecord, sentence: str) -> None:
+def verdict(found: Outcomes, a: RunRecord, b: RunRecord, sentence: str) -> None:
     """The sentence above a comparison's figure, counts first.
 
     Args:
-        sentence: Markdown with places for ``{a}`` and ``{b}``, the models, and ``{higher}``, ``{lower}``, ``{equal}``.
+        sentence: Markdown with places for ``{a}`` and ``{b}``, the models, ``{won}``, ``{lost}`` (by A), ``{alike}``.
     """
-    numbers = {name: f"**{n:,}**" for name, n in asdict(found).items()}
+    n = found.counts
+    counts = {"won": n[Outcome.WON_BY_A], "lost": n[Outcome.WON_BY_B]}
+    counts["alike"] = n[Outcome.BOTH_WRONG] + n[Outcome.BOTH_RIGHT]
     names = {side: f"**{as_text(run.plan.variant.label)}**" for side, run in (("a", a), ("b", b))}
-    st.markdown(sentence.format(**names, **numbers))
+    st.markdown(sentence.format(**names, **{name: f"**{count:,}**" for name, count in counts.items()}))
 
 
 def outcome_tabs(found: Outcomes, means: str, *, on_change: Callable[[], None] | None = None) -> Bool:
     """The tabs; which items the chosen one holds, ``[m] bool``.
 
     Args:
-        means: what fixed and broken, right and wrong are here, as Markdown.
+        means: what wins an item, and what is right and wrong, as Markdown.
     """
     counts = {ALL: len(found.codes)} | {str(outcome): n for outcome, n in found.counts.items()}
     titles = {ALL: "All"} | {str(outcome): title for outcome, title in _TITLES.items()}
     chosen = tab_named(
-        "From A to B",
+        "A against B",
         list(counts),
         key=KEY,
         name=lambda option: f"{titles[option]} {counts[option]:,}",

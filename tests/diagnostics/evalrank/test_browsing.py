@@ -164,13 +164,15 @@ def test_a_file_has_the_rows_of_the_table_in_its_order_with_the_stored_numbers()
         pd.testing.assert_frame_equal(again, out, check_dtype=False)
 
 
-def test_what_became_of_a_pair_by_hand() -> None:
-    """Right is rank 1; a tie for the first place is not, and a pair without a rank in one of the two is neither."""
-    described = pd.DataFrame({"rank in A": [1, 2, 1, 1.5, 0.5, np.nan], "rank in B": [2, 1, 1, 1.5, 1, 1]})
+def test_who_wins_a_pair_by_hand() -> None:
+    """By 1/rank; right is rank 1, a tie for the first place is not; without a rank in one of the two it is neither."""
+    described = pd.DataFrame(
+        {"rank in A": [1, 2, 1, 1.5, 0.5, np.nan], "1/rank difference": [-0.5, 0.5, 0, 0, 0, np.nan]}
+    )
     found = pair_browsing.outcomes(described).counts
     assert {outcome.value: count for outcome, count in found.items()} == {
-        "fixed": 1,
-        "broken": 1,
+        "won-by-a": 1,
+        "won-by-b": 1,
         "both-wrong": 1,
         "both-right": 2,
     }

@@ -277,10 +277,10 @@ def test_outcomes_count_the_demanded_orders_that_hold_as_a_loop_does() -> None:
                 held[run] += math.nan if math.isnan(lead) else 1.0 if lead > TAU else 0.0 if lead < -TAU else 0.5
         if math.isnan(held["a"] + held["b"]):
             expected.append("")
-        elif held["a"] == 2:
-            expected.append("both-right" if held["b"] == 2 else "broken")
+        elif held["a"] == held["b"]:
+            expected.append("both-right" if held["b"] == 2 else "both-wrong")
         else:
-            expected.append("fixed" if held["b"] == 2 else "both-wrong")
+            expected.append("won-by-a" if held["a"] > held["b"] else "won-by-b")
     assert {str(o): n for o, n in became.counts.items()} == {str(o): expected.count(str(o)) for o in became.counts}
     for outcome in became.counts:
         assert became.of(outcome).tolist() == [one == str(outcome) for one in expected]

@@ -67,7 +67,7 @@ def test_what_a_searcher_sees_of_a_switch(made: World) -> None:
     table = query_table(ENTRY, [a.run_id, b.run_id], made.repository)
     sides = Side(a.run_id), Side(b.run_id)
     losing = gaining = first = 0
-    shares, right = [], []
+    shares, gains = [], []
     for row in range(len(table)):
         tops = [[document for document, _ in table.top(side, row)] for side in sides]
         relevant = {one.document for one in table.judged(a.run_id, row) if one.grade >= 1}
@@ -76,13 +76,13 @@ def test_what_a_searcher_sees_of_a_switch(made: World) -> None:
         gaining += bool(relevant & other - one)
         first += tops[0][0] != tops[1][0]
         shares.append(len(one & other) / 10)
-        right.append([table.scores(side, "hits@10")[row] > 0.5 for side in sides])
+        gains.append(np.subtract(*(table.scores(side, "ndcg@10")[row] for side in sides)))
     seen = lost(table, *sides)
     assert (seen.losing, seen.gaining, seen.first) == (losing, gaining, first)
     assert seen.overlap == pytest.approx(np.mean(shares))
     codes = became(table, *sides)
-    assert codes.counts[Outcome.FIXED] == sum(not x and y for x, y in right)
-    assert codes.counts[Outcome.BROKEN] == sum(x and not y for x, y in right)
+    assert codes.counts[Outcome.WON_BY_A] == sum(gain > 0 for gain in gains)
+    assert codes.counts[Outcome.WON_BY_B] == sum(gain < 0 for gain in gains)
 
 
 def test_changes_name_the_query_and_what_either_found(made: World) -> None:

@@ -199,8 +199,8 @@ def test_a_pair_is_misjudged_beyond_a_fifth_of_the_scores_range() -> None:
     right = {side: [abs(value) <= 0.2 * (max(scores) - min(scores)) for value in residuals[side]] for side in "AB"}
     assert right == {"A": [True, False, True, False], "B": [False, True, True, False]}
     assert {str(outcome): found.of(outcome).tolist().index(True) for outcome in found.counts} == {
-        "fixed": 1,
-        "broken": 0,
+        "won-by-a": 0,
+        "won-by-b": 1,
         "both-wrong": 3,
         "both-right": 2,
     }

@@ -130,8 +130,8 @@ def test_filters(which: Which, numbers: list[int]) -> None:
 @pytest.mark.parametrize(
     ("outcome", "numbers"),
     [
-        (Outcome.BROKEN, [5, 12]),
-        (Outcome.FIXED, [8]),
+        (Outcome.WON_BY_A, [5, 12]),
+        (Outcome.WON_BY_B, [8]),
         (Outcome.BOTH_WRONG, [9, 11]),
         (Outcome.BOTH_RIGHT, [3]),
     ],

@@ -137,13 +137,13 @@ def items(open_app: OpenApp, cache: Path, task: str = toy.SPLIT, **query: str) -
 def test_items_are_those_that_one_gets_right_and_the_other_wrong(open_app: OpenApp, cache: Path) -> None:
     counts = {}
     app = items(open_app, cache)
-    for which in ("broken", "fixed", "both-wrong", "both-right", "all"):
+    for which in ("won-by-a", "won-by-b", "both-wrong", "both-right", "all"):
         app.segmented_control(key="outcome").set_value(which).run()
         assert app.query_params.get("outcome", "all") == which
         found = next(m.value for m in app.markdown if "tested examples**" in m.value)
         counts[which] = int(found.removeprefix("**").split(" of ")[0])
     assert counts["all"] == 43 == sum(n for which, n in counts.items() if which != "all")
-    assert f"A does better on {counts['broken']} items, B on {counts['fixed']}" in written(app)
+    assert f"A does better on {counts['won-by-a']} items, B on {counts['won-by-b']}" in written(app)
 
 
 def test_filters_of_items(open_app: OpenApp, cache: Path) -> None:

@@ -26,7 +26,6 @@ from blindspot.figures.html_tables import TableRow, is_long, ranking_table
 from blindspot.figures.theme import MANY_VARIANTS
 from blindspot.numerics.neighbours.hubness import HUB
 from blindspot.numerics.ranking.problem import Relation
-from blindspot.numerics.statistics.outcomes import Leads
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone
 from blindspot.runs.why_similar import PairOfTexts
@@ -80,9 +79,9 @@ _HELP = {
 
 
 MEANING_OF_TABS = (
-    "Right: the match is first, no other text as similar.\n\n- **Fixed**: first in B, not in A\n"
-    "- **Broken**: first in A, not in B\n- **Both wrong**: first in neither, whatever the ranks\n"
-    "- **Both right**: first in both\n\nA pair without a vector in one of them is only in *All*."
+    "- **A wins**: 1/rank of the match, expected under ties, is higher in A\n- **B wins**: it is higher in B\n"
+    "- **Both wrong**: alike, not first\n- **Both right**: first in both, no other text as similar\n\nA pair without a "
+    "vector in one of them is only in *All*."
 )
 MAX_SIDE_BY_SIDE = 4
 MARKS = {Relation.ABOVE: "▲", Relation.TIED: "=", Relation.MATE: "●", Relation.BELOW: "▽"}
@@ -102,12 +101,8 @@ def show(shown: EvalRankView) -> None:
     described = described.assign(**cells)
     if sides.b is not None:
         became = browsing.outcomes(described)
-        verdict(
-            Leads.of_scores(*(-described[f"rank in {side}"].to_numpy(dtype=np.float64) for side in "AB")),
-            sides.a,
-            sides.b,
-            "{b} ranks the match higher than {a} in {higher} pairs, lower in {lower}, equal in {equal}.",
-        )
+        said = "{a} ranks the match higher in {won} pairs, {b} in {lost}, alike in {alike} (by 1/rank)."
+        verdict(became, sides.a, sides.b, said)
     of_figure = _scatter(shown, sides, described)
     if sides.b is not None:
         of_tab = outcome_tabs(became, MEANING_OF_TABS, on_change=TABLE.to_first_page)

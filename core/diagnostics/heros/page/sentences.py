@@ -17,7 +17,6 @@ from blindspot.diagnostics.heros.orderings import tested
 from blindspot.diagnostics.heros.page import sentence_drill
 from blindspot.diagnostics.heros.page import shown as runs
 from blindspot.diagnostics.heros.page.shown import HerosView
-from blindspot.numerics.statistics.outcomes import Leads
 from blindspot.policy import MOST_SEARCHED
 from blindspot.types import Bool
 from blindspot.ui.boundary import fragment
@@ -73,23 +72,20 @@ def show(shown: HerosView) -> None:
 
 
 def _tabs(found: Sentences, shown: HerosView, sides: Sides) -> Bool:
-    """What B fixed and broke; which originals are in the chosen tab, all where there is no B."""
+    """What A and B win; which originals are in the chosen tab, all where there is no B."""
     demanded = [Above(ordering.near, ordering.far) for ordering in tested(shown.subsets)]
     if sides.b is None or not demanded:
         return np.ones(len(found.numbers), dtype=np.bool_)
     a, b = (browsing.orders_right(found, run_id, demanded) for run_id in (sides.a.run_id, sides.b.run_id))
-    verdict(
-        Leads.of_scores(a, b),
-        sides.a,
-        sides.b,
-        "{b} orders more rewrites by meaning than {a} in {higher} sentences, fewer in {lower}; equal in {equal}.",
-    )
+    became = browsing.became(a, b, len(demanded))
+    said = "{a} orders more rewrites by meaning in {won} sentences, {b} in {lost}; alike in {alike}."
+    verdict(became, sides.a, sides.b, said)
     orders = ", ".join(as_text(f"{label(o.nearer)} above {label(o.farther)}") for o in demanded)
     means = (
-        f"Expected orders: {orders}.\n\nRight: all of them, no ties.\n\n- **Fixed**: right in B, not in A\n"
-        "- **Broken**: right in A, not in B\n- **Both wrong**: right in neither\n- **Both right**: right in both"
+        f"Expected orders: {orders}.\n\n- **A wins**: more of them in A, ties counting half\n- **B wins**: more in B\n"
+        "- **Both wrong**: as many in both, not all\n- **Both right**: all in both"
     )
-    return outcome_tabs(browsing.became(a, b, len(demanded)), means, on_change=TABLE.to_first_page)
+    return outcome_tabs(became, means, on_change=TABLE.to_first_page)
 
 
 # --- what is listed

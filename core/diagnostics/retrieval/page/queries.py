@@ -56,8 +56,8 @@ SELECTION = Selection(
 )
 BM25_TITLE = "BM25 (keyword search)"
 MEANING_OF_TABS = (
-    "Right: a relevant document is in the top ten.\n\n- **Fixed**: in B, not in A\n- **Broken**: in A, not in B\n"
-    "- **Both wrong**, **Both right**: alike"
+    "- **A wins**: nDCG@10 is higher in A\n- **B wins**: it is higher in B\n- **Both right**: alike, with a relevant "
+    "document in the top ten\n- **Both wrong**: alike, without one"
 )
 
 

@@ -21,7 +21,7 @@ from blindspot.diagnostics.similarity.pairs import (
     Order,
     ScoredTable,
 )
-from blindspot.numerics.statistics.outcomes import Leads, Outcomes
+from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.runs.why_similar import PairOfTexts
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -39,7 +39,7 @@ TABLE = BrowseTable("sim_pairs", key="pair", unit="pair", number=PAIR)
 ALL_SETS = "all"
 MEANING_OF_TABS = (
     f"A pair is misjudged where the score predicted from its similarity is off by more than {pairs.OFF:.0%} of the "
-    "scores' range.\n\n- **Fixed**: A misjudges it, B does not\n- **Broken**: the other way round\n- **Both wrong**, "
+    "scores' range.\n\n- **A wins**: only B misjudges it\n- **B wins**: only A misjudges it\n- **Both wrong**, "
     "**Both right**: alike"
 )
 FIT_IN_WORDS = {
@@ -62,13 +62,8 @@ def show(shown: SimilarityView) -> None:
     here = rows[wanted]
     if became is not None:
         became = Outcomes(became.codes[wanted])
-        verdict(
-            Leads.of(became),
-            sides["A"],
-            sides["B"],
-            "{b} agrees with people in {higher} pairs that {a} misjudges, and misjudges {lower} that {a} gets right; "
-            "equal in {equal}.",
-        )
+        said = "{a} agrees with people in {won} pairs that {b} misjudges, {b} in {lost} that {a} misjudges; alike in "
+        verdict(became, sides["A"], sides["B"], f"{said}{{alike}}.")
     chosen = TABLE.wanted(shown.picks.dataset)
     for place, (side, run) in zip(st.columns(len(sides)), sides.items(), strict=True):
         with place:

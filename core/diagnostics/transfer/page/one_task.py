@@ -43,7 +43,7 @@ LISTED = 12  # kinds of mistake
 ALL_CLASSES = "all"
 TABLE = BrowseTable("examples", key="example", unit="example", number=NUMBER)
 MEANING_OF_TABS = (
-    "- **Fixed**: A predicts a wrong class, B the right one\n- **Broken**: the other way round\n"
+    "- **A wins**: A predicts the right class, B a wrong one\n- **B wins**: the other way round\n"
     "- **Both wrong**, **Both right**: alike"
 )
 _BY_DIGEST: Keys = {Outcomes: lambda found: found.digest}

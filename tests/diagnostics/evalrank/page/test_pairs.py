@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank.page import pairs as evalrank_pairs
 from blindspot.errors import StoreBusy
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
 from blindspot.types import Variant
@@ -45,6 +46,8 @@ def stored(demo_cache: Path) -> list[Row]:
         row = {"pair": a["item_no"], "query": a["query"], "mate": a["mate"], "self": a["query_no"] == a["mate_no"]}
         for letter, one in (("A", a), ("B", b)):
             row[letter] = 1 + one["greater"] + one["ties"] / 2
+            places = range(1 + one["greater"], 2 + one["greater"] + one["ties"])
+            row[f"1/rank {letter}"] = sum(1 / place for place in places) / len(places)
             row[f"filtered {letter}"] = 1 + one["greater_filtered"] + one["ties_filtered"] / 2
             row[f"ties {letter}"] = one["ties"]
             row[f"similarity {letter}"] = one["similarity"]
@@ -60,20 +63,31 @@ def view(open_app: OpenApp, cache: Path, **query: str | list[str]) -> AppTest:
 
 
 @pytest.mark.heavy
-def test_tabs_hold_what_b_fixed_and_broke(open_app: OpenApp, demo_cache: Path, stored: list[Row]) -> None:
+def test_tabs_hold_what_either_wins_as_compare_counts_it(
+    open_app: OpenApp, demo_cache: Path, stored: list[Row]
+) -> None:
+    lead = {row["pair"]: round(row["1/rank A"] - row["1/rank B"], 12) for row in stored}
+    alike = [row for row in stored if lead[row["pair"]] == 0]
     expected = {
-        "fixed": [row["pair"] for row in stored if row["B"] == 1 < row["A"]],
-        "broken": [row["pair"] for row in stored if row["A"] == 1 < row["B"]],
-        "both-wrong": [row["pair"] for row in stored if row["B"] > 1 and row["A"] > 1],
-        "both-right": [row["pair"] for row in stored if row["B"] == row["A"] == 1],
+        "won-by-a": [pair for pair, gain in lead.items() if gain > 0],
+        "won-by-b": [pair for pair, gain in lead.items() if gain < 0],
+        "both-wrong": [row["pair"] for row in alike if row["A"] > 1],
+        "both-right": [row["pair"] for row in alike if row["A"] == 1],
     }
+    repository = Repository.at(demo_cache / "results.duckdb")
+    a, b = (
+        repository.runs(dataset="demo-pairs", variants=[v], params={"metric": "cos", "protocol": "definition"})[0]
+        for v in (A, B)
+    )
+    (test,) = headline_tests(find_diagnostic("evalrank"), [(a, b)], repository)
+    repository.database.close()
+    counted_there = (test.wins, test.losses, test.alike)
+    assert counted_there == (len(expected["won-by-a"]), len(expected["won-by-b"]), len(alike))
     app = view(open_app, demo_cache)
     tabs = app.segmented_control(key="outcome")
     counts = [len(stored), *(len(pairs) for pairs in expected.values())]
     assert [int(str(option).split()[-1]) for option in tabs.options] == counts
-    higher, lower = (sum(sign * (row["A"] - row["B"]) > 0 for row in stored) for sign in (1, -1))
-    assert sum(counts[1:]) == len(stored) == higher + lower + sum(row["A"] == row["B"] for row in stored)
-    assert all(f"**{n}**" in written(app) for n in (higher, lower, len(stored) - higher - lower))
+    assert all(f"**{n}**" in written(app) for n in counted_there)
     for name, pairs in expected.items():
         app.segmented_control(key="outcome").set_value(name).run()
         assert {row["pair"] for row in (table(app) if pairs else [])} <= set(pairs)
