@@ -10,6 +10,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.families import FEWEST_FAMILIES
+from blindspot.numerics.statistics.written import interval, number
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
 from blindspot.studies.evidence.correlation import FEWEST_VARIANTS, Cell, correlations
@@ -71,8 +72,8 @@ def evidence(
 def _written(cell: Cell) -> str:
     if cell.rho is None:
         return f"– ({cell.n}, {cell.families})"
-    ends = f" [{cell.interval.low:.2f}, {cell.interval.high:.2f}]" if cell.interval else ""
-    return f"{cell.rho:.2f}{ends} ({cell.n}, {cell.families})"
+    sure = f" [{interval(cell.interval)}]" if cell.interval else ""
+    return f"{number(cell.rho)}{sure} ({cell.n}, {cell.families})"
 
 
 def _fields(table: ScoreTable, cells: tuple[Cell, ...], level: Level, downstream: Downstream) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from blindspot.files.writing import read_limited, write_atomically
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.written import p_in_cell
+from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine
 from blindspot.runs.training_data import making as making_of_data
@@ -443,7 +443,7 @@ def _print(
             [
                 s.variant.label,
                 _percent(s.value),
-                "–" if s.interval is None else f"{s.interval:.1%}",
+                interval(s.interval, ".1%"),
                 _percent(s.chance),
                 f"{s.own:g}",
                 f"{s.votes:,}",
@@ -461,8 +461,8 @@ def _print(
                 [
                     t.first.label,
                     t.second.label,
-                    "–" if t.difference is None else f"{100 * t.difference:+.1f}",
-                    "–" if t.interval is None else f"{100 * t.interval.low:+.1f} to {100 * t.interval.high:+.1f}",
+                    "–" if t.difference is None else number(100 * t.difference, "+.1f"),
+                    interval(t.interval, "+.1f", 100),
                     p_in_cell(t.p_corrected, t.p_value),
                     p_in_cell(t.p_value),
                     f"{t.compared:,}",

@@ -10,7 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci
 from blindspot.types import Variant
 
 ROW_ROOM = 16  # pixels of a variant in a row of dots
@@ -20,7 +22,8 @@ DOT = ["variant", "name", "value", "low", "high"]
 
 
 def dot(variant: Variant, name: str, value: float, interval: Interval | None) -> dict[str, object]:
-    """A row of ``dots``, as a record with the columns ``DOT``."""
+    """A row of ``dots``, with the columns ``DOT``; raises ``ValueError`` for the interval of another value."""
+    check_is_inside(value, interval)
     low, high = (interval.low, interval.high) if interval else (np.nan, np.nan)
     return dict(zip(DOT, (variant, name, value, low, high), strict=True))
 
@@ -77,4 +80,4 @@ def error_bars(own: pd.DataFrame, colour: str) -> dict[str, object]:
 
 
 def interval_text(low: float, high: float) -> str:
-    return "" if np.isnan(low) else f" [{low:.4f}, {high:.4f}]"
+    return "" if np.isnan(low) else ci(Interval(low, high), ".4f")

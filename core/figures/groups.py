@@ -12,7 +12,10 @@ from plotly.subplots import make_subplots
 
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout
+from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.groups import FEW
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci_in_words
 from blindspot.types import Variant
 
 FIGURE_HEIGHT = 420
@@ -86,7 +89,7 @@ def _points(
     values = rows[measure].to_numpy()
     low, high = rows[f"{measure}_low"].to_numpy(), rows[f"{measure}_high"].to_numpy()
     hollow = (rows[unit] < FEW).to_numpy()
-    notes = [_note(*row, unit) for row in zip(rows[unit], low, high, strict=True)]
+    notes = [_note(*row, unit) for row in zip(rows[unit], values, low, high, strict=True)]
     return {
         "x": np.arange(len(rows)) + offset,
         "y": values,
@@ -111,8 +114,9 @@ def _points(
     }
 
 
-def _note(count: int, low: float, high: float, unit: str) -> str:
-    interval = f"95% interval {low:.4f} to {high:.4f}" if np.isfinite(low) else "no interval can be given"
+def _note(count: int, value: float, low: float, high: float, unit: str) -> str:
+    check_is_inside(value, Interval(low, high))
+    interval = ci_in_words(Interval(low, high), ".4f") if np.isfinite(low) else "no interval can be given"
     return f"{interval}, {count:,} {unit}" + (", which are few" if count < FEW else "")
 
 

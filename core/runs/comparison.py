@@ -146,6 +146,7 @@ def paired_tests(
     *,
     every: bool = False,
     among: Int64 | None = None,
+    at_once: int = 1,
 ) -> list[tuple[PairedTest, ...]]:
     """The family of tests of each two runs over one content, the headline first: the only place where it is decided
     whether one run is better than another.
@@ -156,6 +157,7 @@ def paired_tests(
         family: of scores; that of the headline if left out.
         every: further families by the same ranks, too, and what difference each test would have found.
         among: numbers of the items to compare on; all if left out.
+        at_once: how many differences the intervals hold for at once, where one of these was chosen by what it is.
 
     Raises:
         InputError, BlindspotError: as ``ItemScoresOf``.
@@ -171,7 +173,7 @@ def paired_tests(
         names = sorted((name for name in a if name in b), key=lambda name: (name != headline, a[name].family != own))
         both = [(a[name], b[name]) for name in names if a[name].family in wanted]
         asked.append([(x.among(among), y.among(among)) for x, y in both] if among is not None else both)
-    tests = iter(compare([pair for pairs in asked for pair in pairs]))
+    tests = iter(compare([pair for pairs in asked for pair in pairs], at_once))
     out = []
     for (first, second), pairs in zip(of, asked, strict=True):
         address = entry.address_of_two(str(first.plan.variant), str(second.plan.variant), first.plan.dataset)
@@ -203,10 +205,11 @@ def _untested(entry: DiagnosticEntry, first: RunRecord, second: RunRecord) -> Pa
 
 
 def headline_tests(
-    entry: DiagnosticEntry, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository
+    entry: DiagnosticEntry, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository, at_once: int = 1
 ) -> list[PairedTest]:
-    """Of each two runs the test of the headline score that both have, decided in its family."""
-    return [tests[0] for tests in paired_tests(entry, of, repository)]
+    """Of each two runs the test of the headline score that both have, decided in its family; ``at_once`` as of
+    ``paired_tests``."""
+    return [tests[0] for tests in paired_tests(entry, of, repository, at_once=at_once)]
 
 
 # --- two runs, on the command line and in programs

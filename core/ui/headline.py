@@ -11,8 +11,8 @@ import streamlit as st
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
-from blindspot.numerics.statistics.intervals import ALPHA, Interval
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.intervals import ALPHA
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, number
 from blindspot.runs.comparison import paired_tests
 from blindspot.store.records import RunRecord
 from blindspot.ui.markdown import as_text
@@ -35,14 +35,6 @@ class Rival:
     score: str
     test: PairedTest | None
     apart: str = ""
-
-
-def difference_in_words(interval: Interval | None, form: str) -> str:
-    """An interval of a difference, for ``Rival.apart``; ``form`` formats a score."""
-    if interval is None:
-        return ""
-    low, high = (number(end, f"+{form}") for end in (interval.low, interval.high))
-    return f"95% CI of the difference {low} to {high}"
 
 
 def baseline_first(runs: Sequence[RunRecord], baseline: object) -> list[RunRecord]:
@@ -106,15 +98,10 @@ def rivals(
     found = against_first(entry, tuple(runs), family) if len(runs) > 1 else None
     chosen = [next((test for test in own if test.score == score), own[0]) for own in found or ()]
     return [
-        Rival(run.plan.variant.label, number(test.a, form), test, difference_in_words(test.interval, form))
+        Rival(run.plan.variant.label, number(test.a, form), test, ci_in_words(test, f"+{form}", of=DIFFERENCE))
         for run, test in zip(runs[1:], chosen, strict=False)
         if math.isfinite(test.a)
     ]
-
-
-def in_percent(interval: Interval) -> str:
-    """``46.0 to 55.5%``."""
-    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}%"
 
 
 def show(sentence: str) -> None:

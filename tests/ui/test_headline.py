@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from blindspot.numerics.statistics.compare import PairedTest, decide
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.ui.headline import Rival, difference_in_words, in_percent, in_words
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words
+from blindspot.ui.headline import Rival, in_words
 
 SAID = "**a** is right on **50.0%**"
 
@@ -31,9 +32,8 @@ def test_one_other_model_follows_the_baseline() -> None:
 
 
 def test_no_significant_difference_has_its_interval() -> None:
-    apart = difference_in_words(Interval(-0.012, 0.031), ".1%")
-    assert apart == "95% CI of the difference −1.2% to +3.1%"
-    assert difference_in_words(None, ".3f") == ""
+    apart = ci_in_words(Interval(-0.012, 0.031), "+.1%", of=DIFFERENCE)
+    assert apart == "95% CI of the difference −1.2 to +3.1%"
     rivals = [Rival("b", "40.0%", made_up(False, 0.3), apart), Rival("c", "30.0%", made_up(False, 0.001), apart)]
     said = in_words(SAID, rivals, "more", "fewer")
     assert said == (f"{SAID}. No significant difference: **b** 40.0% ({apart}). Significantly fewer: **c** 30.0%.")
@@ -50,7 +50,3 @@ def test_every_other_model_is_counted_once(found: list[tuple[bool, float | None]
     else:
         assert f"Of {len(rivals)} other models" in said
         assert (f"{better} significantly more" in said) == (better > 0)
-
-
-def test_an_interval_in_percent() -> None:
-    assert in_percent(Interval(0.4604, 0.5555)) == "46.0 to 55.5%"

@@ -27,7 +27,7 @@ from blindspot.diagnostics.heros.orderings import worst as worst_order
 from blindspot.diagnostics.heros.published import SOURCE, SUBSETS
 from blindspot.diagnostics.heros.resemblance import Accuracy, Resemblance
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import interval, percent
 from blindspot.runs.comparison import entry_of_both
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -256,7 +256,7 @@ def orderings(run_id: RunId, as_json: AsJson = False) -> None:
         output.print_table(
             f"{title}: share of {cosines.originals:,} originals{groups} with this ordering, ties counting half",
             ["ordering", "share", "95% interval"],
-            [[str(r.ordering), f"{r.value:.4f}", f"{r.interval:.4f}"] for r in rates],
+            [[str(r.ordering), f"{r.value:.4f}", interval(r.interval, ".4f")] for r in rates],
         )
     output.print_table(
         f"{title}: percentage of originals with the row's rewrite nearer than the column's",

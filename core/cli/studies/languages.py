@@ -14,6 +14,7 @@ from blindspot.datasets.published.tatoeba.languages import ENGLISH
 from blindspot.datasets.published.tatoeba.languages import languages as all_languages
 from blindspot.errors import BlindspotError, DataMissing
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import interval
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
@@ -139,8 +140,7 @@ def _print(scores: Sequence[Score], found: Sequence[Bias], by: By) -> None:
 def _accuracy(score: Score | None) -> list[str]:
     if score is None:
         return ["–", "–"]
-    interval = score.accuracy.interval
-    return [f"{score.accuracy.value:.3f}", f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–"]
+    return [f"{score.accuracy.value:.3f}", interval(score.accuracy.interval, ".3f")]
 
 
 def _bias_row(bias: Bias) -> list[str]:
@@ -148,7 +148,7 @@ def _bias_row(bias: Bias) -> list[str]:
         _name(bias.language),
         f"{bias.queries:,}",
         *(f"{bias.shares[kind]:.1%}" for kind in Nearest),
-        f"{bias.own.low:.1%} to {bias.own.high:.1%}",
+        interval(bias.own, ".1%"),
         "–" if bias.own_among_wrong is None else f"{bias.own_among_wrong:.0%}",
         f"{bias.expected:.0%}",
     ]

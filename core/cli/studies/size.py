@@ -9,7 +9,7 @@ import typer
 from blindspot.cli import output
 from blindspot.cli.options import AsJson, OwnNames, dataset_of, names_own_data, takes_parameters
 from blindspot.errors import InputError
-from blindspot.numerics.statistics.written import p_in_cell
+from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
@@ -112,7 +112,7 @@ def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> list[str
         cell.setting.label,
         f"{cell.setting.bytes_per_text:,}",
         f"{cell.value:.4f}",
-        f"{cell.interval.low:.3f} to {cell.interval.high:.3f}" if cell.interval else "–",
+        interval(cell.interval, ".4f"),
         p_in_cell(cell.p_corrected, cell.p),
         "–" if cell.is_full or limit is None else f"{limit:.4f}",
         "–" if cell.is_full else f"{cell.lost:.1%}",

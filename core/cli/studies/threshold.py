@@ -18,6 +18,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity
+from blindspot.numerics.statistics.written import interval
 from blindspot.numerics.thresholds.calibration import Way, calibrate
 from blindspot.numerics.thresholds.curves import CarriedOver, carried_over, wished
 from blindspot.runs import pipeline
@@ -76,7 +77,7 @@ def threshold(
             [
                 name,
                 f"{one.brier.value:.4f}",
-                "–" if one.brier.interval is None else f"{one.brier.interval:.4f}",
+                interval(one.brier.interval, ".4f"),
                 f"{one.ece:.4f}",
                 f"{one.ece_by_chance:.4f}",
             ]

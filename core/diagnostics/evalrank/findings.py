@@ -40,16 +40,16 @@ from blindspot.diagnostics.evalrank.sources import PairSources, find_sources
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.groups import FEW, Group
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, hypergeometric_cdf, level_of_each, p_of_more
+from blindspot.numerics.statistics.intervals import ALPHA, hypergeometric_cdf, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, share, worth
-from blindspot.numerics.statistics.written import ci, percent
+from blindspot.numerics.statistics.written import ci, ci_in_words, percent
 from blindspot.runs.findings import MOST_EXAMPLES, Example, Finding, Level, Material
 from blindspot.runs.findings.baselines import against_baselines, findings_of
 from blindspot.runs.findings.parts import coverage, finding, kebab
 from blindspot.runs.findings.rule import by_chance
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
-from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap, with_minus
+from blindspot.texts import Ranges, are_words, changed_ranges, lexical_overlap
 from blindspot.transforms.toolkit import DEFINITION
 from blindspot.types import Float64, Int64
 
@@ -523,7 +523,8 @@ def of_baselines(ranked: Ranked) -> list[Finding]:
     out: list[Finding] = []
     chance = mrr_by_chance(int(ranked.runs[0].metrics.get("background", 0)) - 1)
     for found in against_baselines(ranked.runs, ranked.baselines, ranked.reciprocal, ranked.dependence, chance):
-        ends = f"; difference {_signed(found.difference.interval)}" if found.difference.interval else ""
+        sure = ci_in_words(found.difference, "+.3f")
+        ends = f"; difference {sure}" if sure else ""
         versus = {"view": "A against B", str(Picker.BASELINE): str(found.best.plan.variant)}
         out += findings_of(
             ENTRY,
@@ -820,7 +821,3 @@ def _new_words(query: str, text: str) -> Ranges:
 
 def _pair(numbers: Sequence[int]) -> dict[str, str]:
     return {"pair": str(numbers[0])} if numbers else {}
-
-
-def _signed(interval: Interval) -> str:
-    return with_minus(f"95% CI {interval.low:+.3f} to {interval.high:+.3f}")

@@ -21,6 +21,7 @@ from blindspot.diagnostics.heros.definition import ENTRY, picks, right_of
 from blindspot.diagnostics.heros.orderings import HALF, Cosines, Ordering, tested
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics import pairs as statistics
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, level_of_each, p_of_more
 from blindspot.numerics.statistics.pairs import Dependence, observations, share_interval
 from blindspot.numerics.statistics.written import ci, number, percent
@@ -199,7 +200,19 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
     n, many, known = cosines.originals, len(orderings), cosines.dependence
     right = {ordering: cosines.outcomes(ordering) for ordering in orderings}
     shares = {ordering: float(outcomes.mean()) for ordering, outcomes in right.items()}
-    sure = {o: share_interval(outcomes, known, level_of_each(many)) for o, outcomes in right.items()}
+    level = level_of_each(many)
+    sure = {
+        o: Estimate(
+            shares[o],
+            share_interval(outcomes, known, level),
+            "Wilson",
+            known.unit,
+            known.units,
+            known.effective,
+            level=level,
+        )
+        for o, outcomes in right.items()
+    }
     against = {
         o: (
             Compared(Rival.ASKED, shares[o] - CLEARLY, min(1.0, many * _p_of_more(outcomes, known, CLEARLY))),
@@ -225,7 +238,7 @@ def _kept_apart(run: RunRecord, cosines: Cosines, orderings: Sequence[Ordering],
         level=Level.STRENGTH,
         sentence=f"{{A}} keeps {noun(best.near)} closer to the original {listed(parts)}.",
         value=shares[best],
-        interval=sure[best],
+        interval=sure[best].interval,
         test=f"exact binomial test against 75%, {_counted(known)}{corrected}"
         + ("; in more than by words and spelling alone too" if rivals else ""),
         against=tuple(one for o in named for one in against[o]),

@@ -23,7 +23,7 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Interval
 from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, share_interval
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import ci_in_words, interval, percent
 from blindspot.types import Float64, Int64, digest_of_strings
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
@@ -273,13 +273,13 @@ def contrast(variants: Sequence[Cosines]) -> Contrast | None:
 def finding_in_words(finding: Finding, variant: str, name_of: Callable[[str], str] = str) -> str:
     """One sentence, in terms of the right order; ``name_of`` puts a subset in words."""
     changed, kept = (name_of(subset) for subset in (finding.rate.ordering.near, finding.rate.ordering.far))
-    share, ends = _right(finding.rate)
+    share, sure = _right(finding.rate)
     weakest = f"Weakest of its {finding.out_of} orderings: " if finding.out_of > 1 else ""
     choice = f", corrected for this choice of {finding.out_of}" if finding.out_of > 1 else ""
     verdict = f": {NOT_BETTER[finding.reading]}" if finding.reading in NOT_BETTER else ""
     return (
         f"{weakest}{variant} finds the {kept} closer than the {changed} in {share} of the sentences "
-        f"(95% CI {ends}{choice}){verdict}."
+        f"({ci_in_words(sure, '.1%')}{choice}){verdict}."
     )
 
 
@@ -290,23 +290,22 @@ NOT_BETTER = {
 
 
 def share_in_words(finding: Finding, name_of: Callable[[str], str] = str) -> str:
-    """Half a sentence: ``synonym closer than antonym in 17.0% (12.0% to 23.0%), worse than a coin toss``."""
+    """Half a sentence: ``synonym closer than antonym in 17.0% (12.0 to 23.0%), worse than a coin toss``."""
     changed, kept = (name_of(subset) for subset in (finding.rate.ordering.near, finding.rate.ordering.far))
-    share, ends = _right(finding.rate)
+    share, sure = _right(finding.rate)
     verdict = f", {NOT_BETTER[finding.reading]}" if finding.reading in NOT_BETTER else ""
-    return f"{kept} closer than {changed} in {share} ({ends}){verdict}"
+    return f"{kept} closer than {changed} in {share} ({interval(sure, '.1%')}){verdict}"
 
 
-def _right(against: Rate) -> tuple[str, str]:
+def _right(against: Rate) -> tuple[str, Interval]:
     """Of an order against meaning: the share of the right order, and its interval."""
-    low, high = (percent(1 - end, 1) for end in (against.interval.high, against.interval.low))
-    return percent(1 - against.value, 1), f"{low} to {high}"
+    return percent(1 - against.value, 1), Interval(1 - against.interval.high, 1 - against.interval.low)
 
 
 def contrast_in_words(contrast: Contrast, variants: Sequence[str], name_of: Callable[[str], str] = str) -> str:
     """One sentence; ``variants`` are the names of those that were compared, in their order."""
     if not contrast.is_separable:
-        return f"No significant difference between the {len(variants)} models in any of these orderings."
+        return f"No significant difference between the {len(variants)} models where they differ most."
     ordering = contrast.more_rate.ordering
     changed, kept = (name_of(subset) for subset in (ordering.near, ordering.far))
     who = "The two differ" if len(variants) == len({contrast.more, contrast.less}) else "The models differ"

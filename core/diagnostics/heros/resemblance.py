@@ -28,6 +28,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.heros.published import GROUPS, SUBSETS, PublishedProfile, heros_profiles
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.intervals import Interval, wilson_interval
+from blindspot.numerics.statistics.written import ci_in_words
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import Float64
@@ -307,4 +308,4 @@ def in_words(found: Resemblance, name: str) -> list[str]:
 
 
 def _share(accuracy: Accuracy) -> str:
-    return f"{accuracy.right} of {accuracy.n} ({accuracy.share:.0%}; 95% interval {accuracy.interval:.0%})"
+    return f"{accuracy.right} of {accuracy.n} ({accuracy.share:.0%}; {ci_in_words(accuracy.interval, '.0%')})"

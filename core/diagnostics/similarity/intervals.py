@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +110,8 @@ class Disagreement:
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether one correlation puts the first ahead and another the second, with intervals that exclude 0."""
+        """Whether one correlation puts the first ahead and another the second, with intervals that exclude 0 and hold
+        for all differences at once: by all correlations, of every two runs."""
         ends = [one.interval for one in self.differences.values() if one.interval is not None]
         return any(end.low > 0 for end in ends) and any(end.high < 0 for end in ends)
 
@@ -119,10 +121,12 @@ def disagreements(table: ScoredTable) -> tuple[Disagreement, ...]:
     values = {i: correlations(table.similarity[i], table.gold) for i in table.run_ids}
     known = Dependence.of(*table.ends)
     moved = cache(lambda run_id: influences(table.similarity[run_id], table.gold))
-    found = []
+    found, among = [], len(KINDS) * comb(len(table.run_ids), 2)
     for a, b in combinations(table.run_ids, 2):
         ahead = {kind: getattr(values[a], kind) - getattr(values[b], kind) for kind in KINDS}
         if len({np.sign(difference) for difference in ahead.values()}) > 1:
-            changes = {kind: change(d, moved(a).of(kind) - moved(b).of(kind), known) for kind, d in ahead.items()}
+            changes = {
+                kind: change(d, moved(a).of(kind) - moved(b).of(kind), known, among) for kind, d in ahead.items()
+            }
             found.append(Disagreement(a, b, changes))
     return tuple(found)

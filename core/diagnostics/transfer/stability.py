@@ -1,7 +1,8 @@
 """Stability of the ranking of encoders over classifiers (Eger 2019, section 3).
 
 Two encoders are *flipped* between two classifiers if the one that leads with the first trails with the second. A flip
-is *beyond chance* if the 95% intervals of both differences exclude 0.
+is *beyond chance* if the intervals of both differences exclude 0, which hold for all differences at once: of every two
+encoders with every classifier.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes
 from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.pairs import Dependence, change
-from blindspot.texts import with_minus
+from blindspot.numerics.statistics.written import interval, number
 from blindspot.types import Float64
 
 FEWEST_EXAMPLES = 50  # for an interval of a difference: with fewer, rare classes have too few of them
@@ -106,6 +108,8 @@ def flips(
     groups = [start + np.unique(task.groups, return_inverse=True)[1] for start, task in zip(starts, tasks, strict=True)]
     known = Dependence.of_groups(np.concatenate(groups).astype(np.int64), Unit.EXAMPLES)
 
+    among = comb(len(values), 2) * values.shape[1]
+
     def difference(one: Turned, classifier: int) -> Estimate:
         moved = [
             (task.influence(ids[one.first][classifier], measure) - task.influence(ids[one.second][classifier], measure))
@@ -113,7 +117,7 @@ def flips(
             for ids, task in zip(run_ids, tasks, strict=True)
         ]
         value = float(values[one.first, classifier] - values[one.second, classifier])
-        found = change(value, np.concatenate(moved), known)
+        found = change(value, np.concatenate(moved), known, among)
         if known.effective >= FEWEST_EXAMPLES or found.refusal:
             return found
         return replace(found, interval=None, refusal=f"fewer than {FEWEST_EXAMPLES} examples do not tell")
@@ -125,12 +129,6 @@ def flips(
 def in_words(flip: Flip, encoders: Sequence[str], classifiers: Sequence[str]) -> str:
     """A flip as a sentence; the names are not escaped."""
     first, second = encoders[flip.turned.first], encoders[flip.turned.second]
-    return (
-        f"{first} leads {second} with {classifiers[flip.turned.leads]} ({signed(flip.leads)}) and trails with "
-        f"{classifiers[flip.turned.trails]} ({signed(flip.trails)})"
-    )
-
-
-def signed(difference: Estimate) -> str:
-    ends = difference.interval
-    return with_minus(f"{difference.value:+.3f}" + ("" if ends is None else f" [{ends.low:+.3f}, {ends.high:+.3f}]"))
+    by = [f"{number(one.value, '+.3f')} ({interval(one.interval, '+.3f')})" for one in (flip.leads, flip.trails)]
+    ahead, behind = classifiers[flip.turned.leads], classifiers[flip.turned.trails]
+    return f"{first} leads {second} with {ahead}, by {by[0]}, and trails with {behind}, by {by[1]}"

@@ -14,6 +14,7 @@ from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import change_against, of_ends
 from blindspot.numerics.statistics.compare import Item, ItemScores, Mean, Untested
 from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.intervals import LEVEL, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, bounded
 from blindspot.runs.comparison import item_scores as scores
 from blindspot.store.records import RunRecord
@@ -32,19 +33,19 @@ class OfWordPairs(Mean):
     left: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     right: Int64 = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
-    def estimate(self, scores: ItemScores) -> Estimate:
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
         moved, known = of_ends(scores.parts, self.left, self.right)
-        return bounded(scores.value, moved, known, known.units)
+        return bounded(scores.value, moved, known, known.units, level_of_each(at_once))
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
-        return self._change(a, b)[0]
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
+        return self._change(a, b, level_of_each(at_once))[0]
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.array([self._change(a, b)[1] for a, b in of])
 
-    def _change(self, a: ItemScores, b: ItemScores) -> tuple[Estimate, float]:
+    def _change(self, a: ItemScores, b: ItemScores, level: float = LEVEL) -> tuple[Estimate, float]:
         apart = a.parts - b.parts
-        return change_against(float(apart.mean()), *of_ends(apart, self.left, self.right))
+        return change_against(float(apart.mean()), *of_ends(apart, self.left, self.right), level=level)
 
     def test(self, known: Dependence, units: str) -> str:  # noqa: ARG002
         return f"t of the paired difference over {units}"

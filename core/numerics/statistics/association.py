@@ -7,7 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.numerics.statistics.correlations import centered_ranks
+from blindspot.numerics.statistics.estimate import check_is_inside
 from blindspot.numerics.statistics.intervals import Z_95, Interval
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.types import Float64, Int64
 
 FEWEST_FOR_INTERVAL = 10  # items; with fewer, the normal approximation is invalid
@@ -23,11 +25,11 @@ class Correlation:
 
     @property
     def text(self) -> str:
-        """``+0.123 [+0.100, +0.146]``, ``+0.123`` without an interval, or ``undefined``."""
+        """``+0.123 (95% CI +0.100 to +0.146)``, ``+0.123`` without an interval, or ``undefined``."""
         if np.isnan(self.value):
             return "undefined"
-        ends = self.interval
-        return f"{self.value:+.3f}" + ("" if np.isnan(ends.low) else f" [{ends.low:+.3f}, {ends.high:+.3f}]")
+        check_is_inside(self.value, self.interval)
+        return f"{number(self.value, '+.3f')}{ci(None if np.isnan(self.interval.low) else self.interval, '+.3f')}"
 
 
 def spearman(x: Float64, y: Float64) -> Correlation:
@@ -111,12 +113,12 @@ def binned_medians(x: Float64, y: Float64, width: float, fewest: int) -> Medians
     """
     rows = []
     numbers = np.floor(x / width).astype(np.int64)
-    for number in np.unique(numbers):
-        inside = y[numbers == number]
+    for place in np.unique(numbers):
+        inside = y[numbers == place]
         if len(inside) >= fewest:
             interval = median_interval(inside)
             rows.append(
-                ((number + 0.5) * width, float(np.median(inside)), interval.low, interval.high, float(len(inside)))
+                ((place + 0.5) * width, float(np.median(inside)), interval.low, interval.high, float(len(inside)))
             )
     middle, median, low, high, items = np.array(rows, dtype=np.float64).reshape(len(rows), 5).T
     return Medians(middle, median, low, high, items.astype(np.int64))

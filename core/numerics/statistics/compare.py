@@ -20,8 +20,8 @@ from typing import Protocol
 import numpy as np
 
 from blindspot.numerics.statistics import pairs, resampling
-from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, percentile_interval
+from blindspot.numerics.statistics.estimate import Estimate, Unit, check_is_inside
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, holm, level_of_each, percentile_interval
 from blindspot.numerics.statistics.pairs import Dependence
 from blindspot.numerics.statistics.skew import FEWEST_UNBOUNDED
 from blindspot.types import Float64, Int64
@@ -45,12 +45,12 @@ class Verdict(StrEnum):
 class Statistic(Protocol):
     """What a score is of its items, and how two of them are compared."""
 
-    def estimate(self, scores: ItemScores) -> Estimate:
-        """The score with its interval."""
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
+        """The score with an interval that holds for ``at_once`` such scores at once."""
         ...
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
-        """A less B over the same items, with the interval of this difference alone."""
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
+        """A less B over the same items, with an interval that holds for ``at_once`` such differences at once."""
         ...
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
@@ -139,6 +139,10 @@ class ItemScores:
         """The score with its 95% interval."""
         return self.statistic.estimate(self)
 
+    def best_of(self, many: int) -> Estimate:
+        """The same where it was chosen as the highest or lowest of so many scores."""
+        return self.statistic.estimate(self, many)
+
     @property
     def unit(self) -> str:
         """What is independent, in the plural."""
@@ -176,13 +180,13 @@ class Mean:
 
     most: float = 1.0
 
-    def estimate(self, scores: ItemScores) -> Estimate:
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
         if self.most == 1.0:
-            return pairs.share(scores.parts, scores.known)
-        return pairs.difference(scores.parts, np.zeros(len(scores.parts)), scores.known, self.most)
+            return pairs.share(scores.parts, scores.known, level_of_each(at_once))
+        return pairs.difference(scores.parts, np.zeros(len(scores.parts)), scores.known, self.most, at_once)
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
-        return pairs.difference(a.parts, b.parts, a.known, self.most)
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
+        return pairs.difference(a.parts, b.parts, a.known, self.most, at_once)
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return pairs.p_values(np.column_stack([a.parts - b.parts for a, b in of]), of[0][0].known, self.most)
@@ -218,8 +222,8 @@ class MeanRank(Unbounded):
 
     most: float = np.inf
 
-    def estimate(self, scores: ItemScores) -> Estimate:
-        return pairs.mean_rank(scores.parts, scores.known)
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
+        return pairs.mean_rank(scores.parts, scores.known, level_of_each(at_once))
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         p = super().p_values(of)
@@ -260,19 +264,20 @@ class Median(Mean):
     def drawn(self) -> Float64:
         return self.resamples.medians[:, self.column]
 
-    def estimate(self, scores: ItemScores) -> Estimate:
-        return self._with_ends(scores.value, scores.known, lambda: self.drawn)
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
+        return self._with_ends(scores.value, scores.known, lambda: self.drawn, at_once)
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
         drawn = [of.statistic.drawn if isinstance(of.statistic, Median) else of.value for of in (a, b)]
-        return self._with_ends(a.value - b.value, a.known, lambda: np.asarray(drawn[0] - drawn[1]))
+        return self._with_ends(a.value - b.value, a.known, lambda: np.asarray(drawn[0] - drawn[1]), at_once)
 
-    def _with_ends(self, value: float, known: Dependence, drawn: Callable[[], Float64]) -> Estimate:
-        refusal = known.refusal
+    def _with_ends(self, value: float, known: Dependence, drawn: Callable[[], Float64], at_once: int) -> Estimate:
+        refusal, level = known.refusal, level_of_each(at_once)
         if not refusal and known.unit is Unit.TEXTS:
             refusal = "a median has no standard error that lets pairs depend on each other by their texts"
-        interval = None if refusal else percentile_interval(drawn())
-        return Estimate(value, interval, "bootstrap over groups", known.unit, known.units, known.effective, refusal)
+        interval = None if refusal else percentile_interval(drawn(), value, level)
+        how = "bootstrap over groups"
+        return Estimate(value, interval, how, known.unit, known.units, known.effective, refusal, level)
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.full(len(of), np.nan)
@@ -302,11 +307,11 @@ class Outcomes(Mean):
 class Correlation:
     """A correlation over pairs, whose ``parts`` are each pair's influence on it."""
 
-    def estimate(self, scores: ItemScores) -> Estimate:
-        return pairs.correlation(scores.value, scores.parts, scores.known)
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
+        return pairs.correlation(scores.value, scores.parts, scores.known, level_of_each(at_once))
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
-        return pairs.change(a.value - b.value, a.parts - b.parts, a.known)
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
+        return pairs.change(a.value - b.value, a.parts - b.parts, a.known, at_once)
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.array([pairs.p_of_change(a.value - b.value, a.parts - b.parts, a.known) for a, b in of])
@@ -330,10 +335,10 @@ class Untested(Mean):
 
     why: str = ""
 
-    def estimate(self, scores: ItemScores) -> Estimate:
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:  # noqa: ARG002
         return self._refused(scores.value, scores)
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:  # noqa: ARG002
         return self._refused(a.value - b.value, a)
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
@@ -363,7 +368,8 @@ class PairedTest:
         range: lowest and highest possible value of the score.
         n: number of independent things that the test rests on; ``unit``: what these are, in the plural.
         test: in words.
-        interval: 95% interval of ``a - b`` in the score's own units; None where there is none.
+        interval: 95% interval of ``a - b`` in the score's own units; None where there is none. It holds for ``of_many``
+            such differences at once.
         p: two-sided, uncorrected; None where there is no test. ``p_corrected``: after Holm, in its family.
         refusal: why the test or the interval is missing; "" where both are there.
         wins, losses: items that A, or B, does better on; ``alike``: the others.
@@ -374,7 +380,7 @@ class PairedTest:
             correction; None where that is not known, or was not asked for.
 
     Raises:
-        ValueError: p is no probability, or missing without a reason.
+        ValueError: p is no probability, or missing without a reason, or an interval is that of another value.
     """
 
     score: str
@@ -398,8 +404,11 @@ class PairedTest:
     p_corrected: float | None = None
     family: str = MAIN
     detectable: float | None = None
+    of_many: int = 1
 
     def __post_init__(self) -> None:
+        for value, interval in ((self.value, self.interval), (self.a, self.a_interval), (self.b, self.b_interval)):
+            check_is_inside(value, interval)
         if self.p is None and not self.refusal:
             raise ValueError(f"{self.score} is not tested, and gives no reason")
         if self.p is not None and not 0.0 <= self.p <= 1.0:
@@ -501,13 +510,14 @@ def with_detectable(tests: Sequence[PairedTest], of: Sequence[tuple[ItemScores, 
 _PLAIN = (Mean, Unbounded, MeanRank, Outcomes)  # means, whose tests turn the signs of differences
 
 
-def compare(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[PairedTest]:
-    """A paired test of every two scores of one name over one dataset, on the items that both have.
+def compare(of: Sequence[tuple[ItemScores, ItemScores]], at_once: int = 1) -> list[PairedTest]:
+    """A paired test of every two scores of one name over one dataset, on the items that both have; ``at_once``: how
+    many differences the intervals of differences hold for.
 
     Many at once are faster than one after the other: sign flips are drawn once for all that share their items.
     """
     shared = [on_shared_items(a, b) for a, b in of]
-    return [_tested(a, b, value) for (a, b), value in zip(shared, _p_values(shared), strict=True)]
+    return [_tested(a, b, value, at_once) for (a, b), value in zip(shared, _p_values(shared), strict=True)]
 
 
 def _p_values(of: Sequence[tuple[ItemScores, ItemScores]]) -> list[float]:
@@ -563,8 +573,8 @@ def gains(a: ItemScores, b: ItemScores) -> Float64:
     return a.statistic.gain(a, b) * (-1.0 if a.higher_is_better is False else 1.0)
 
 
-def _tested(a: ItemScores, b: ItemScores, p: float) -> PairedTest:
-    found, one, other, gain = a.statistic.difference(a, b), a.estimate, b.estimate, gains(a, b)
+def _tested(a: ItemScores, b: ItemScores, p: float, at_once: int) -> PairedTest:
+    found, one, other, gain = a.statistic.difference(a, b, at_once), a.estimate, b.estimate, gains(a, b)
     return PairedTest(
         a.score,
         a.label,
@@ -584,6 +594,7 @@ def _tested(a: ItemScores, b: ItemScores, p: float) -> PairedTest:
         one.interval,
         other.interval,
         family=a.family,
+        of_many=at_once,
     )
 
 

@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from blindspot.numerics.statistics.intervals import LEVEL, Interval
 
+ROUNDING = 1e-6  # within which a value may be outside of its interval
+
 
 class Unit(StrEnum):
     """Independent units, in the plural."""
@@ -39,7 +41,7 @@ class Estimate:
         level: of the interval.
 
     Raises:
-        ValueError: it has both an interval and a refusal, or neither.
+        ValueError: it has both an interval and a refusal, or neither, or the interval is that of another value.
     """
 
     value: float
@@ -54,6 +56,7 @@ class Estimate:
     def __post_init__(self) -> None:
         if (self.interval is None) != bool(self.refusal):
             raise ValueError("an estimate has either an interval or the reason why it has none")
+        check_is_inside(self.value, self.interval)
 
     @property
     def low(self) -> float | None:
@@ -79,3 +82,11 @@ def independent(unit: Unit, units: int, effective: float) -> str:
     said = f"{units:,} independent {unit}"
     worth = round(effective)
     return said if worth >= 0.9 * units else f"{said}, worth {worth:,} of equal size"
+
+
+def check_is_inside(value: float, interval: Interval | None) -> None:
+    """Raises ``ValueError`` for a value outside of its interval, but for rounding: then one of them is of something
+    else."""
+    stray = ROUNDING * max(1.0, abs(value))
+    if interval is not None and (value < interval.low - stray or value > interval.high + stray):
+        raise ValueError(f"{value} is outside of its interval, {interval}")

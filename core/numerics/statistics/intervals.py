@@ -21,10 +21,6 @@ class Interval:
     low: float
     high: float
 
-    def __format__(self, spec: str) -> str:
-        """``0.12 to 0.34``; ``spec`` is of either end."""
-        return f"{self.low:{spec}} to {self.high:{spec}}"
-
 
 def level_of_each(many: int) -> float:
     """Level of each of so many intervals that hold together in 95% of cases (Bonferroni).
@@ -52,10 +48,11 @@ def quantile(freedom: Float64 | float, level: float = LEVEL) -> Float64:
     return np.asarray(stdtrit(freedom, (1 + level) / 2))
 
 
-def percentile_interval(values: Float64) -> Interval:
-    """The middle 95% of a bootstrap's values ``[resamples]`` (the percentile method)."""
-    low, high = np.quantile(values, [0.025, 0.975])
-    return Interval(float(low), float(high))
+def percentile_interval(resampled: Float64, value: float, level: float = LEVEL) -> Interval:
+    """The middle 95% of a bootstrap's values ``[resamples]`` (the percentile method); it reaches to ``value``, that of
+    the sample itself, which few sentences can leave outside."""
+    low, high = np.quantile(resampled, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(min(value, float(low)), max(value, float(high)))
 
 
 @dataclass(frozen=True)

@@ -300,7 +300,7 @@ def bounded(value: float, influence: Float64, dependence: Dependence, units: flo
     return replace(_estimate(value, interval, "Wilson", dependence, dependence.refusal), level=level)
 
 
-def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
+def mean_rank(values: Float64, dependence: Dependence, level: float = LEVEL) -> Estimate:
     """The mean of ranks ``[m]``, 1 or more: a t interval of the logarithm.
 
     If a few bad ranks carry most of the variance, Student's t has the degrees of freedom of so few units.
@@ -311,9 +311,9 @@ def mean_rank(values: Float64, dependence: Dependence) -> Estimate:
         refusal = "the ranks are all the same, so that nothing tells how far they could spread"
     elif not refusal:
         freedom = min(dependence.freedom, max(carried - 1, 1.0))
-        reach = float(quantile(freedom)) * float(np.sqrt(variance)) / mean
+        reach = float(quantile(freedom, level)) * float(np.sqrt(variance)) / mean
         interval = Interval(max(1.0, mean * float(np.exp(-reach))), mean * float(np.exp(reach)))
-    return _estimate(mean, interval, "t of the logarithm", dependence, refusal)
+    return replace(_estimate(mean, interval, "t of the logarithm", dependence, refusal), level=level)
 
 
 def difference(first: Float64, second: Float64, dependence: Dependence, most: float = 1.0, among: int = 1) -> Estimate:
@@ -338,22 +338,24 @@ def change(value: float, influence: Float64, dependence: Dependence, among: int 
     return t_estimate(value, moments(influence, dependence), dependence, level=level_of_each(among))
 
 
-def correlation(value: float, influence: Float64, dependence: Dependence) -> Estimate:
+def correlation(value: float, influence: Float64, dependence: Dependence, level: float = LEVEL) -> Estimate:
     """A correlation from the influence of each pair on it, ``[m]``: a t interval of Fisher's ``atanh``."""
-    return fisher_estimate(value, moments(influence, dependence), dependence)
+    return fisher_estimate(value, moments(influence, dependence), dependence, level)
 
 
-def fisher_estimate(value: float, found: tuple[float, float, float], dependence: Dependence) -> Estimate:
+def fisher_estimate(
+    value: float, found: tuple[float, float, float], dependence: Dependence, level: float = LEVEL
+) -> Estimate:
     """As ``correlation``, from the ``moments`` of the influences."""
     _, variance, carried = found
     interval, refusal = None, dependence.refusal
     if not refusal and (carried < FEWEST_CARRYING or abs(value) >= 1 - _ROUNDING):
         refusal = "all pairs are equally influential, so there is no estimate of its error"
     elif not refusal:
-        reach = float(quantile(freedom_of(carried, dependence))) * float(np.sqrt(variance)) / (1 - value * value)
+        reach = float(quantile(freedom_of(carried, dependence), level)) * float(np.sqrt(variance)) / (1 - value * value)
         middle = float(np.arctanh(value))
         interval = Interval(float(np.tanh(middle - reach)), float(np.tanh(middle + reach)))
-    return _estimate(value, interval, "t of Fisher's z", dependence, refusal)
+    return replace(_estimate(value, interval, "t of Fisher's z", dependence, refusal), level=level)
 
 
 def t_estimate(

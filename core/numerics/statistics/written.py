@@ -1,14 +1,16 @@
 """Numbers as people read them: the one way in which scores, differences, intervals and p-values are written.
 
-Negative numbers have a minus sign, as axes of figures have it, and 0 has no sign. A p-value of random flips cannot be
-below one in ``FLIPS + 1``, however different the two are, and a small one is known to within a factor only. So small
-ones are written as bounds, and what a correction for several tests makes of them too. Files for programs have the
-numbers themselves.
+No other code writes "95% CI" with its ends, so that an interval is that of the value beside it. Negative numbers have a
+minus sign, as axes of figures have it, and 0 has no sign. A p-value of random flips cannot be below one in
+``FLIPS + 1``, however different the two are, and a small one is known to within a factor only. So small ones are
+written as bounds, and what a correction for several tests makes of them too. Files for programs have the numbers
+themselves.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Protocol
 
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA, Interval
@@ -17,16 +19,29 @@ from blindspot.numerics.statistics.resampling import FLIPS
 LEAST = 1 / (FLIPS + 1)  # smaller ones are not told apart
 # Below it a p-value is written as a bound: also the least one after a correction for the choice among ten.
 BOUND = 10 * LEAST
+DIFFERENCE = "the difference"  # for ``ci_in_words``
 NONE = "–"  # in place of what there is not
 IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts as a half
 
 
 def number(value: float, spec: str = ".2f") -> str:
-    """``0.71``, ``−0.02``; of a difference (``+`` in ``spec``) ``+0.02``, and 0 has no sign."""
+    """``0.71``, ``−0.02``; of a difference (``+`` in ``spec``) ``+0.02``, 0 has no sign. Shares as ``percent``."""
+    if spec[0] == "." and spec[-1] == "%" and 0 <= value <= 1:
+        return percent(value, int(spec[1:-1]))
     said = f"{value:{spec}}"
     if said[0] in "+-" and not said.strip("+-0.%"):
         said = said[1:]
     return said.replace("-", "−")
+
+
+class HasInterval(Protocol):
+    """An ``Estimate``, or a ``PairedTest`` with the interval of its difference."""
+
+    @property
+    def interval(self) -> Interval | None: ...
+
+    @property
+    def of_many(self) -> int: ...
 
 
 def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
@@ -36,16 +51,25 @@ def interval(found: Interval | None, spec: str = ".2f", scale: float = 1.0) -> s
     return f"{number(scale * found.low, spec).removesuffix('%')} to {number(scale * found.high, spec)}"
 
 
-def ci(found: Estimate | Interval | None, spec: str = ".2f", scale: float = 1.0) -> str:
-    """``(95% CI 0.68 to 0.74)``, after a space; "" for none.
+def ci_in_words(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, of: str = "") -> str:
+    """``95% CI 0.68 to 0.74``; "" for none.
 
-    Of an extreme of many it says so: ``(95% CI 0.61 to 0.80, of all 14 at once)``.
+    Of an extreme of many it says so: ``95% CI 0.61 to 0.80, of all 14 at once``.
+
+    Args:
+        of: what the interval is of, where that is not the value before it, such as ``DIFFERENCE``.
     """
-    ends = found.interval if isinstance(found, Estimate) else found
+    ends, many = (found, 1) if isinstance(found, Interval | None) else (found.interval, found.of_many)
     if ends is None:
         return ""
-    many = found.of_many if isinstance(found, Estimate) else 1
-    return f" (95% CI {interval(ends, spec, scale)}{f', of all {many} at once' if many > 1 else ''})"
+    at_once = f", of all {many:,} at once" if many > 1 else ""
+    return f"95% CI{f' of {of}' if of else ''} {interval(ends, spec, scale)}{at_once}"
+
+
+def ci(found: HasInterval | Interval | None, spec: str = ".2f", scale: float = 1.0, more: str = "") -> str:
+    """``ci_in_words`` in brackets, after a space: `` (95% CI 0.68 to 0.74, over 22 verbs)``; ``more``: what follows."""
+    said = ci_in_words(found, spec, scale)
+    return f" ({said}{f', {more}' if more else ''})" if said else ""
 
 
 def with_ci(found: Estimate, spec: str = ".2f", scale: float = 1.0) -> str:

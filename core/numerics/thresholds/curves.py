@@ -23,7 +23,7 @@ import numpy as np
 
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.intervals import LEVEL, Interval
+from blindspot.numerics.statistics.intervals import LEVEL, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, change, difference, share
 from blindspot.numerics.statistics.resampling import SEED, components
 from blindspot.types import Bool, Float64, Int64
@@ -90,8 +90,9 @@ class LabelledPairs:
     def _of_same(self) -> Dependence:
         return self.dependence(self.same)
 
-    def point(self, threshold: float, inside: Bool | None = None) -> Point:
-        """What is called the same from ``threshold`` on, among all pairs or among those ``inside [m]``.
+    def point(self, threshold: float, inside: Bool | None = None, level: float = LEVEL) -> Point:
+        """What is called the same from ``threshold`` on, among all pairs or among those ``inside [m]``; ``level`` of
+        the intervals.
 
         Raises:
             InputError: none of these is the same.
@@ -100,9 +101,11 @@ class LabelledPairs:
         same, called = here & self.same, here & (self.similarity >= threshold)
         if not same.any():
             raise InputError("no pair is the same", expected="pairs of both kinds")
-        precision = share(self.same[called].astype(np.float64), self.dependence(called)) if called.any() else None
+        precision = (
+            share(self.same[called].astype(np.float64), self.dependence(called), level) if called.any() else None
+        )
         of_same = self._of_same if inside is None else self.dependence(same)
-        recall = share(called[same].astype(np.float64), of_same)
+        recall = share(called[same].astype(np.float64), of_same, level)
         return Point(threshold, precision, recall, int(called.sum()), int((called & same).sum()))
 
 
@@ -156,7 +159,8 @@ class Wished:
         precision: that is wished.
         point: at the threshold; None where none reaches the wish and calls ``FEWEST_CALLED`` pairs.
         low: end of the threshold's 95% interval; None where every threshold is ruled out.
-        high: its other end, where the wish is safe; None where no threshold is.
+        high: its other end, where the wish is safe; None where no threshold is. Of a group, both hold for all groups at
+            once.
         best: the highest precision of a threshold that calls ``FEWEST_CALLED`` pairs.
         held_out: precision of pairs at the threshold that others chose; None where these find none.
     """
@@ -169,8 +173,8 @@ class Wished:
     held_out: Estimate | None = None
 
 
-def wished(pairs: LabelledPairs, precision: float) -> Wished:
-    """The threshold for a wished precision, within 0 to 1.
+def wished(pairs: LabelledPairs, precision: float, among: int = 1) -> Wished:
+    """The threshold for a wished precision, within 0 to 1; its interval is one of ``among`` that hold at once.
 
     Raises:
         InputError: the wish is not between 0 and 1.
@@ -185,13 +189,13 @@ def wished(pairs: LabelledPairs, precision: float) -> Wished:
 
     def interval(threshold: float) -> Interval | None:
         if threshold not in ends:
-            found = pairs.point(threshold).precision
+            found = pairs.point(threshold, level=level_of_each(among)).precision
             ends[threshold] = None if found is None else found.interval
         return ends[threshold]
 
     # Where there is no interval, nothing is ruled out and nothing is safe.
     low = _first(thresholds, lambda t: (found := interval(t)) is None or found.high >= precision)
-    high = safe(pairs, precision)
+    high = safe(pairs, precision, among)
     point = pairs.point(float(thresholds[reached[0]])) if len(reached) else None
     best = pairs.point(float(thresholds[int(np.argmax(curve.precision[enough]))]))
     if point is not None and (low is None or low > point.threshold):  # not among the thresholds that were tried
@@ -199,7 +203,7 @@ def wished(pairs: LabelledPairs, precision: float) -> Wished:
     return Wished(precision, point, low, high, best, held_out(pairs, precision))
 
 
-def safe(pairs: LabelledPairs, precision: float) -> float | None:
+def safe(pairs: LabelledPairs, precision: float, among: int = 1) -> float | None:
     """The lowest threshold whose precision is shown to be at least the wish; None if none is.
 
     It is one that does not reach the wish with a probability of at most 5%, whichever it is. Starts are fixed before
@@ -209,8 +213,8 @@ def safe(pairs: LabelledPairs, precision: float) -> float | None:
     sequence; Maurer, Hothorn and Lehmacher 1995), so that only the number of starts is corrected for (Bonferroni).
     """
     thresholds, called = _spread(pairs.curve, _AT_ONCE)
-    starts = _starts(pairs, precision, thresholds, called)
-    level = _level(len(starts))
+    starts = _starts(pairs, precision, thresholds, called, among)
+    level = _level(among * len(starts))
     shown: dict[int, bool] = {}
 
     def is_shown(place: int) -> bool:
@@ -227,7 +231,7 @@ def safe(pairs: LabelledPairs, precision: float) -> float | None:
     return None if lowest is None else float(thresholds[lowest])
 
 
-def _starts(pairs: LabelledPairs, precision: float, thresholds: Float64, called: Int64) -> list[int]:
+def _starts(pairs: LabelledPairs, precision: float, thresholds: Float64, called: Int64, among: int) -> list[int]:
     """Places of the thresholds that call about all pairs, half of them, a fourth and so on, while they call enough to
     show the wish if all of these were the same."""
     places: list[int] = []
@@ -235,7 +239,7 @@ def _starts(pairs: LabelledPairs, precision: float, thresholds: Float64, called:
         place = min(int(np.searchsorted(-called, -len(pairs) / 2**halvings)), len(called) - 1)
         if place in places:
             continue
-        if _lowest(pairs, float(thresholds[place]), _level(len(places) + 1), all_same=True) < precision:
+        if _lowest(pairs, float(thresholds[place]), _level(among * (len(places) + 1)), all_same=True) < precision:
             break
         places.append(place)
     return places

@@ -176,7 +176,7 @@ def hover(row: Row, names: tuple[str, str]) -> str:
     one = row.difference
     lines = [
         f"{row.entry.title}, {title_of(row.dataset)}",
-        f"{one.label}: {one.a:.4f} ({names[0]}), {one.b:.4f} ({names[1]})",
+        f"{one.label}: {number(one.a, '.4f')} ({names[0]}), {number(one.b, '.4f')} ({names[1]})",
         f"difference {number(one.value, '+.4f')}{ci(one.interval, '+.4f')}",
         f"corrected {p_in_words(row.difference.p_corrected, one.p)}, {one.test}"
         if row.difference.p_corrected is not None
@@ -233,7 +233,7 @@ def pareto(
     for point in points:
         style = styles[point.variant]
         low, high = (point.interval.low, point.interval.high) if point.interval else (point.score, point.score)
-        said = f" (95% {low:.4f} to {high:.4f})" if point.interval else ""
+        said = ci(point.interval, ".4f")
         figure.add_scatter(
             x=[point.cost],
             y=[point.score],

@@ -22,6 +22,7 @@ from blindspot.numerics.statistics.families import (
     too_few,
 )
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci_in_words
 from blindspot.studies.evidence.scores import Measure, ScoreTable
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64
@@ -185,7 +186,7 @@ def in_words(found: TwoCorrelations) -> str:
     )
     if found.interval is None:
         return f"{said}. It describes these models only ({found.why})."
-    ends = f"95% CI {found.interval:+.2f}, over families"
+    ends = f"{ci_in_words(found.estimate, '+.2f')}, over families"
     if found.interval.low <= 0 <= found.interval.high:
         return (
             f"{said} ({ends}). No significant difference: these models do not show which of the two predicts "

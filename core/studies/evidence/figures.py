@@ -13,7 +13,7 @@ from plotly.colors import hex_to_rgb
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink, looks
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import ci_in_words, number, with_ci
 from blindspot.studies.evidence.correlation import Cell, TwoCorrelations
 from blindspot.studies.evidence.scores import Measure
 from blindspot.types import Variant
@@ -111,7 +111,7 @@ def _tooltip(cell: Cell, changes: Changes) -> str:
         lines.append(f"rho {cell.rho:.3f}")
     lines.append(f"{cell.n} models of {cell.families} families")
     if cell.interval:
-        lines.append(f"95% CI {cell.interval:.2f}, over families")
+        lines.append(f"{ci_in_words(cell.interval)}, over families")
     if (change := changes.get((cell.evaluator, cell.task))) is not None:
         lines.append(f"change by leaving models out: {change:+.3f}")
     if cell.why:
@@ -222,9 +222,9 @@ def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
 
 
 def _difference(row: TwoCorrelations) -> str:
-    if row.interval is None:
+    if row.estimate is None or row.interval is None:
         return f"difference {row.difference:+.2f}, without an interval"
-    return f"difference {row.difference:+.2f} ({row.interval:+.2f})"
+    return f"difference {with_ci(row.estimate, '+.2f')}"
 
 
 # --- published correlations

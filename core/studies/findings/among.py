@@ -49,14 +49,16 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
         return []
     closest = alike[0][1]
     is_tie = any(f"{one.b:.3f}" == f"{closest.a:.3f}" for _, one in alike)
-    others_named = [f"{{{letter}}} ({one.b:.3f})" for letter, (_, one) in zip(LETTERS[1:], alike, strict=False)]
+    others_named = [
+        f"{{{letter}}} ({number(one.b, '.3f')})" for letter, (_, one) in zip(LETTERS[1:], alike, strict=False)
+    ]
     if len(alike) > len(others_named):
         others_named.append(counted(len(alike) - len(others_named), "other"))
     return [
         Finding(
             kind="not-told-apart",
             level=Level.CAUTION,
-            sentence=f"{closest.label}: no significant difference between {{A}} ({closest.a:.3f})"
+            sentence=f"{closest.label}: no significant difference between {{A}} ({number(closest.a, '.3f')})"
             f"{' and' if is_tie else ', the best, and'} {listed(others_named)}; {{A}} less {{B}} is "
             f"{number(closest.value, '+.3f')}{ci(closest.interval, '+.3f')}.",
             diagnostic=entry.id,
@@ -99,8 +101,8 @@ def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository
             Finding(
                 kind=f"order-turned-by-{_kebab(chain)}",
                 level=Level.CAUTION,
-                sentence=f"{chain} reverses the order of {{A}} and {{B}}: {before.label} {before.a:.3f} and "
-                f"{before.b:.3f} without it, {after.a:.3f} and {after.b:.3f} with it.",
+                sentence=f"{chain} reverses the order of {{A}} and {{B}}: {before.label} {number(before.a, '.3f')} and "
+                f"{number(before.b, '.3f')} without it, {number(after.a, '.3f')} and {number(after.b, '.3f')} with it.",
                 diagnostic=entry.id,
                 dataset=plain[0].plan.dataset,
                 runs=(*plain, *made),

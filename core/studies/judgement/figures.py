@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 from blindspot.diagnostics.heros.figures.profile import LEGEND_HEIGHT
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci
 from blindspot.studies.judgement.types import Task
 from blindspot.types import Variant
 
@@ -86,7 +88,7 @@ def _people(
         showlegend=legend,
         marker={"color": style.colour, "symbol": style.symbol, "size": 11},
         customdata=[
-            [escape(name, quote=False), f"{votes:,} votes", "" if pd.isna(a) else f" (95%: {a:.1%} to {b:.1%})"]
+            [escape(name, quote=False), f"{votes:,} votes", "" if pd.isna(a) else ci(Interval(a, b), ".1%")]
             for name, votes, a, b in zip(rows["row"], rows["votes"], rows["low"], rows["high"], strict=True)
         ],
         hovertemplate="%{customdata[0]}: %{x:.1%}%{customdata[2]}, %{customdata[1]}<extra>%{fullData.name}</extra>",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.votes import Population
-from blindspot.numerics.statistics.written import p_in_words
+from blindspot.numerics.statistics.written import ci, number, p_in_words
 from blindspot.studies.judgement.agreement import Agreement
 from blindspot.studies.judgement.scoring import PairTest, Scores, VariantScore
 from blindspot.studies.judgement.types import Task
@@ -50,8 +50,7 @@ def _value(score: VariantScore) -> float:
 
 
 def _with_interval(score: VariantScore) -> str:
-    between = f" (95% CI {score.interval:.0%})" if score.interval else ""
-    return f"{_value(score):.0%}{between}"
+    return f"{number(_value(score), '.0%')}{ci(score.interval, '.0%')}"
 
 
 def _guessing(score: VariantScore) -> str:
@@ -104,9 +103,8 @@ def speaks_of(scores: Scores) -> str:
 def agreement_in_words(found: Agreement | None) -> str:
     if found is None:
         return "No agreement yet: no question has votes of two raters."
-    between = f" (95% CI {found.interval:.2f})" if found.interval else ""
     return (
         f"Two raters choose the same option {found.observed:.0%} of the time (guessing: {found.by_chance:.0%}; "
         f"{counted(found.items, 'question')} with two or more votes): "
-        f"kappa {found.kappa:.2f}{between}."
+        f"kappa {number(found.kappa)}{ci(found.interval)}."
     )

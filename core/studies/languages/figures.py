@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from blindspot.datasets.published.tatoeba import BOTH
 from blindspot.datasets.published.tatoeba.languages import ENGLISH, languages
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, looks
+from blindspot.numerics.statistics.written import ci, with_ci
 from blindspot.studies.languages.pooled import Bias, Nearest
 from blindspot.studies.languages.scores import FROM, TO, Group, Score
 
@@ -92,11 +93,11 @@ def _heading_rows(rows: Sequence[tuple[str, str]]) -> list[int]:
 
 
 def _about(score: Score) -> list[str]:
-    language, interval = score.language, score.accuracy.interval
+    language = score.language
     pairs = f"{score.pairs:,} pairs" if score.covered == score.pairs else f"{score.covered:,} of {score.pairs:,} pairs"
     return [
         f"{language.name} ({language.code})",
-        f"accuracy 95% CI {interval.low:.3f} to {interval.high:.3f}" if interval else "",
+        f"accuracy {with_ci(score.accuracy, '.3f')}",
         f"{language.kin} · {language.script} · {pairs}",
     ]
 
@@ -124,8 +125,8 @@ def nearest_bars(found: Sequence[Bias], scheme: Scheme) -> go.Figure:
                     "solidity": 0.2,
                 },
             },
-            customdata=[[f"{bias.own.low:.1%} to {bias.own.high:.1%}", bias.queries] for bias in shown],
-            hovertemplate="%{y}: %{x:.1%} of %{customdata[1]:,} queries<br>own language 95% CI %{customdata[0]}"
+            customdata=[[ci(bias.own_share(), ".1%"), bias.queries] for bias in shown],
+            hovertemplate="%{y}: %{x:.1%} of %{customdata[1]:,} queries<br>own language %{customdata[0]}"
             "<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="share of the queries", tickformat=".0%", range=[0, 1])

@@ -17,7 +17,7 @@ from blindspot.diagnostics.evalrank.definition import CANDIDATES, ENTRY, MATES
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import p_in_words
+from blindspot.numerics.statistics.written import interval, p_in_words, with_ci
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.encoders_here import known_references
 from blindspot.runs.requests import RunRequest
@@ -197,25 +197,23 @@ def _matches(language: Language, search: str) -> bool:
 
 
 def _table(scores: Sequence[Score]) -> None:
-    rows = []
-    for score in scores:
-        interval = score.accuracy.interval
-        rows.append(
-            {
-                "language": score.language.name,
-                "code": score.language.code,
-                "family": score.language.family,
-                "branch": score.language.branch or "–",
-                "script": score.language.script,
-                "direction": figures.DIRECTIONS[score.direction],
-                "accuracy": score.accuracy.value,
-                "95% CI": f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–",
-                "MRR": score.mrr.value,
-                "filtered": score.filtered,
-                "pairs": score.covered,
-                "left out": score.pairs - score.covered,
-            }
-        )
+    rows = [
+        {
+            "language": score.language.name,
+            "code": score.language.code,
+            "family": score.language.family,
+            "branch": score.language.branch or "–",
+            "script": score.language.script,
+            "direction": figures.DIRECTIONS[score.direction],
+            "accuracy": score.accuracy.value,
+            "95% CI": interval(score.accuracy.interval, ".3f"),
+            "MRR": score.mrr.value,
+            "filtered": score.filtered,
+            "pairs": score.covered,
+            "left out": score.pairs - score.covered,
+        }
+        for score in scores
+    ]
     number = st.column_config.NumberColumn
     tables.draw(
         pd.DataFrame(rows),
@@ -250,11 +248,9 @@ def _one(scores: Sequence[Score]) -> None:
     for column, way in zip(st.columns(len(BOTH)), BOTH, strict=True):
         if (score := own.get(way)) is None:
             continue
-        interval = score.accuracy.interval
-        said = f" (95% CI {interval.low:.1%} to {interval.high:.1%})" if interval else ""
         column.markdown(
             as_text(
-                f"{score.language.name} {figures.DIRECTIONS[way]}: accuracy {score.accuracy.value:.1%}{said}, MRR "
+                f"{score.language.name} {figures.DIRECTIONS[way]}: accuracy {with_ci(score.accuracy, '.1%')}, MRR "
                 f"{score.mrr.value:.3f}, {score.covered:,} pairs."
             )
         )

@@ -8,8 +8,10 @@ from enum import StrEnum
 from typing import Any
 
 from blindspot.datasets.catalog import title_of
-from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.estimate import check_is_inside
+from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.written import interval, number
+from blindspot.texts import counted
 
 VERSION = 2  # of the file
 TOLERATED = 0.02  # loss of a score
@@ -39,6 +41,13 @@ class Ends:
     high: float | None = None
     refusal: str = ""
 
+    def __post_init__(self) -> None:
+        check_is_inside(self.value, self.interval)
+
+    @property
+    def interval(self) -> Interval | None:
+        return None if self.low is None or self.high is None else Interval(self.low, self.high)
+
     @property
     def is_gain(self) -> bool:
         """Whether it is above zero by more than its interval."""
@@ -47,9 +56,7 @@ class Ends:
     @property
     def in_words(self) -> str:
         value = number(self.value, "+.3f")
-        if self.low is None or self.high is None:
-            return value
-        return f"{value} ({number(self.low, '+.3f')} to {number(self.high, '+.3f')})"
+        return f"{value} ({interval(self.interval, '+.3f')})" if self.interval else value
 
 
 @dataclass(frozen=True)
@@ -213,7 +220,8 @@ def _verdict(report: Report, verdict: Worth, tolerated: float) -> str:
     if not report.gains:
         return f"{said}: no gain is shown on held-out triplets."
     if losing := report.losing(tolerated):
-        return f"{said}: more held-out triplets are right, but {losing[0].title} loses {-losing[0].change.value:.3f}."
+        lose = f"{counted(len(losing), 'score')} elsewhere {'loses' if len(losing) == 1 else 'lose'}"
+        return f"{said}: more held-out triplets are right, but {lose} more than {tolerated:g}."
     if not report.unsure(tolerated):
         return f"{said}: more held-out triplets are right; nothing else was measured."
     return (

@@ -11,7 +11,7 @@ from typing import Any
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, in_words
 from blindspot.errors import InputError, unknown
-from blindspot.numerics.statistics.written import p_in_cell
+from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -172,10 +172,10 @@ def comparison_table(found: Comparison) -> Table:
                 row.entry.title,
                 title_of(row.dataset),
                 f"{one.label}{' (less is better)' if one.higher_is_better is False else ''}",
-                f"{one.a:.4f}",
-                f"{one.b:.4f}",
-                f"{one.value:+.4f}{stars(row.difference.p_corrected)}",
-                f"{one.interval.low:+.4f} to {one.interval.high:+.4f}" if one.interval else "–",
+                number(one.a, ".4f"),
+                number(one.b, ".4f"),
+                f"{number(one.value, '+.4f')}{stars(row.difference.p_corrected)}",
+                interval(one.interval, "+.4f"),
                 f"{one.n:,}",
                 p_in_cell(row.difference.p_corrected, one.p),
                 row.in_words,

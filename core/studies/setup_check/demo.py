@@ -20,7 +20,7 @@ from blindspot.numerics.statistics.compare import corrected
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import p_in_words
+from blindspot.numerics.statistics.written import p_in_words, with_ci
 from blindspot.settings import Settings
 from blindspot.studies.setup_check.fitting import SCHEMES
 from blindspot.studies.setup_check.models import Model, cosines, unit
@@ -198,11 +198,10 @@ def prefixes(model: Model, dataset: RetrievalDataset, size: int) -> Result:
     best = max(gains, key=lambda name: gains[name].value)
     place = list(gains).index(best)
     gain, p_of_best = gains[best], after[place]
-    interval = f" (95% CI {gain.interval:+.3f})" if gain.interval else ""
     tested = "" if p_of_best is None else f", {p_in_words(p_of_best, float(p[place]))} (Holm)"
     said = (
         f"Without a prefix nDCG@10 of {len(none)} demo queries is {none.mean():.3f}; the best of {len(gains)} schemes, "
-        f"{best}, changes it by {gain.value:+.3f}{interval}{tested}."
+        f"{best}, changes it by {with_ci(gain, '+.3f')}{tested}."
     )
     if gain.value > 0 and p_of_best is not None and p_of_best < ALPHA:
         advice = f"The model seems to be trained with prefixes: read its card, and put {best} before the texts."

@@ -19,7 +19,7 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores, PairedTest, Verdict
 from blindspot.numerics.statistics.compare import gains as gains_of
-from blindspot.numerics.statistics.intervals import ALPHA, Interval
+from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.numerics.statistics.tolerance import Drop, drop
 from blindspot.runs.comparison import headline_tests, items_of
@@ -201,7 +201,11 @@ def _drop(full: ItemScores, own: ItemScores, settings: int, most: float) -> Drop
 
 @dataclass(frozen=True)
 class KindLost:
-    """Items of a kind, a value of the dataset's column ``column``, that a setting loses; the share has an interval."""
+    """Items of a kind, a value of the dataset's column ``column``, that a setting loses.
+
+    Attributes:
+        interval: of the share; it holds for all kinds of the column at once, since the largest are shown.
+    """
 
     column: str
     kind: str
@@ -235,11 +239,11 @@ def lost_by_kind(found: Judged, place: int, columns: Sequence[OwnColumn]) -> lis
     every.append(("length", words_column(found.texts).groups(np.arange(len(found.texts)))))
     for name, groups in every:
         own = []
-        for kind, inside in groups:
-            n, k = int(inside.sum()), int((inside & lost).sum())
-            if n >= FEWEST_OF_A_KIND:
-                sure = share_interval(lost[inside].astype(np.float64), found.known.among(inside))
-                own.append(KindLost(name, kind, n, k, sure))
+        enough = [(kind, inside) for kind, inside in groups if int(inside.sum()) >= FEWEST_OF_A_KIND]
+        level = level_of_each(len(enough))
+        for kind, inside in enough:
+            sure = share_interval(lost[inside].astype(np.float64), found.known.among(inside), level)
+            own.append(KindLost(name, kind, int(inside.sum()), int((inside & lost).sum()), sure))
         out += sorted(own, key=lambda one: -one.share) if len(own) > 1 else []
     return out
 

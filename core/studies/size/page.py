@@ -12,7 +12,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError, InputError
 from blindspot.names import current, is_ranking
 from blindspot.numerics.similarity import Similarity
-from blindspot.numerics.statistics.written import p_in_cell
+from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.runs.comparison import Changes, changes
 from blindspot.runs.encoders_here import known_references
 from blindspot.store.records import RunRecord
@@ -49,6 +49,7 @@ RESCORED = (20, 50, 100, 200)
 DIMENSIONS = (1024, 768, 512, 384, 256, 128, 64, 32, 16)
 TABLE = BrowseTable("size_items", key="size_item", unit="item", number="no.")
 TITLE = "Sizes"
+KINDS = 12  # of a column that a figure shows, those that lose most
 MOST_CHANGES = 5_000  # read for the address of one
 CHANGE_OF_ERROR = "By how much less the pair is off from people's score, as a share of the scale."
 
@@ -304,13 +305,12 @@ def _table(grid: Grid, found: Judged) -> None:
 
 def _row(cell: Cell, found: Judged, measured: speed.Measured | None) -> dict[str, object]:
     timing = measured.of(cell.setting) if measured else None
-    interval = cell.interval
     return {
         "dimensions": cell.setting.dimension,
         "precision": cell.setting.way,
         "MB per million": cell.setting.bytes_per_text,
         "score": cell.value,
-        "95% CI": f"{interval.low:.3f} to {interval.high:.3f}" if interval else "–",
+        "95% CI": interval(cell.interval, ".4f"),
         "change": None if cell.is_full else cell.value - found.full.value,
         "p (Holm)": "" if cell.p_corrected is None else p_in_cell(cell.p_corrected, cell.p),
         "loses at most": None if cell.is_full else cell.loses_at_most,
@@ -360,9 +360,12 @@ def _lost(found: Judged) -> None:
         )
     )
     for column in dict.fromkeys(kind.column for kind in kinds):
-        own = [kind for kind in kinds if kind.column == column][:12]
-        st.caption(as_text(f"By {column}, number of items in parentheses"))
-        st.plotly_chart(figures.lost_kinds(own, scheme()), key=f"size_kinds_{column}", config={"displayModeBar": False})
+        own = [kind for kind in kinds if kind.column == column]
+        bars = f"Bars: 95% intervals, of all {len(own):,} at once."
+        st.caption(as_text(f"By {column}, number of items in parentheses. {bars}"))
+        st.plotly_chart(
+            figures.lost_kinds(own[:KINDS], scheme()), key=f"size_kinds_{column}", config={"displayModeBar": False}
+        )
     if rows.empty:
         st.caption("No item is lost.")
         return

@@ -10,6 +10,8 @@ from typing import Any
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.groups import Grouping
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration
 from blindspot.numerics.thresholds.curves import LabelledPairs, Point, Wished, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
@@ -44,7 +46,7 @@ def certainty(found: Wished) -> str:
             f"The 95% interval of the threshold begins at {found.low:.3f} and has no upper end: with these pairs, no "
             f"threshold is sure to reach {wish}."
         )
-    between = f"{found.low:.3f} to {found.high:.3f}"
+    between = interval(Interval(found.low, found.high), ".3f")
     return (
         f"The 95% interval of the threshold is {between}; at its upper end, {wish} is safe: this confidence is for all "
         "thresholds at once."
@@ -54,8 +56,7 @@ def certainty(found: Wished) -> str:
 def ends(estimate: Estimate | None) -> str:
     if estimate is None:
         return "–"
-    said = f"{estimate.value:.3f}"
-    return said if estimate.interval is None else f"{said} (95% CI {estimate.interval:.3f})"
+    return with_ci(estimate, ".3f")
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ def by_group(pairs: LabelledPairs, grouping: Grouping, found: Wished) -> list[Of
     for group in grouping.groups:
         own, refusal, at = None, "", None
         try:
-            own = wished(pairs.within(group.inside), found.precision)
+            own = wished(pairs.within(group.inside), found.precision, len(grouping.groups))
         except InputError as error:
             refusal = error.what
         same = int((group.inside & pairs.same).sum())
@@ -107,7 +108,7 @@ def moves(groups: Sequence[OfGroup]) -> tuple[str, ...]:
         names = [f" in “{label}”" if apart else "" for _, _, label in (low, high)]
         out.append(
             f"Of {len(own)} groups with a threshold of their own, the same precision needs from {low[0]:.3f}{names[0]} "
-            f"to {high[0]:.3f}{names[1]}; the 95% intervals of these two {sure}."
+            f"to {high[0]:.3f}{names[1]}; the intervals of these two, of all {len(groups)} at once (95%), {sure}."
         )
     at = [one.at.precision.value for one in groups if one.at and one.at.precision]
     if len(at) > 1:

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, faint, ink, looks
 from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.written import ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way
 from blindspot.numerics.thresholds.curves import Point, Wished
 from blindspot.studies.threshold.answer import OfGroup
@@ -71,7 +72,7 @@ def _line(figure: go.Figure, x: Float64, estimates: Sequence[Estimate | None], n
         mode="lines",
         name=name,
         line={"color": style.colour, "dash": style.dash, "width": 2},
-        customdata=["" if one.interval is None else f" (95% CI {one.interval:.3f})" for _, one in known],
+        customdata=[ci(one, ".3f") for _, one in known],
         hovertemplate="from %{x:.3f} on: %{y:.3f}%{customdata}<extra>%{fullData.name}</extra>",
     )
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, faint, ink, log_axis, looks
 from blindspot.names import shortened
+from blindspot.numerics.statistics.written import ci
 from blindspot.studies.training.steps import Evaluated, title_of
 
 HOVER_TEXT = 90  # characters of an item in a hover
@@ -26,7 +27,6 @@ def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = (
         marked: labels of steps to be marked by a line, such as the two that are compared.
     """
     series, (look, *_) = found.series, looks(1, scheme)
-    ends = [(one.low, one.high) if one else (np.nan, np.nan) for one in found.intervals]
     figure = go.Figure()
     figure.add_scatter(
         x=_x(found),
@@ -34,8 +34,8 @@ def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = (
         error_y={
             "type": "data",
             "symmetric": False,
-            "array": [_known(high - value) for (_, high), value in zip(ends, found.values.tolist(), strict=True)],
-            "arrayminus": [_known(value - low) for (low, _), value in zip(ends, found.values.tolist(), strict=True)],
+            "array": [one.interval.high - one.value if one.interval else 0.0 for one in found.estimates],
+            "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in found.estimates],
             "thickness": 1.5,
             "width": 4,
         },
@@ -44,8 +44,7 @@ def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = (
         line={"color": look.colour, "width": 2},
         marker={"color": look.colour, "size": 8},
         customdata=[
-            [title_of(label), "" if np.isnan(low) else f", 95% CI {low:.4f} to {high:.4f}"]
-            for label, (low, high) in zip(series.labels, ends, strict=True)
+            [title_of(label), ci(one, ".4f")] for label, one in zip(series.labels, found.estimates, strict=True)
         ],
         hovertemplate="%{customdata[0]}: %{y:.4f}%{customdata[1]}<extra></extra>",
     )

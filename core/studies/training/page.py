@@ -16,12 +16,12 @@ from blindspot.errors import InputError
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import p_in_words
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, p_in_words
 from blindspot.runs.comparison import Changes, changes, headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures
 from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
-from blindspot.texts import counted, with_minus
+from blindspot.texts import counted
 from blindspot.ui import headline
 from blindspot.ui.boundary import fragment
 from blindspot.ui.markdown import as_text
@@ -179,9 +179,8 @@ def _sure(tested: PairedTest | None) -> str:
         return ""
     if tested.interval is None:
         return f" (not tested: {as_text(tested.refusal)})" if tested.refusal else ""
-    low, high = (with_minus(f"{end:+.4f}") for end in (tested.interval.low, tested.interval.high))
     p = "" if tested.p is None else f"; {p_in_words(tested.p)}"
-    return f" (95% CI of the difference {low} to {high}{p})"
+    return f" ({ci_in_words(tested, '+.4f', of=DIFFERENCE)}{p})"
 
 
 @cached(64)

@@ -12,8 +12,7 @@ import numpy as np
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.names import step_of
-from blindspot.numerics.statistics.intervals import Interval
-from blindspot.numerics.statistics.pairs import share
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.runs.comparison import items_of
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -110,8 +109,7 @@ class Evaluated:
     """The headline score and every item of it, at s steps.
 
     Attributes:
-        values: the score, ``[s]``.
-        intervals: its 95% interval by step, None where it has none.
+        estimates: the score at every step, with its 95% interval.
         numbers: of the m items in the dataset, ascending.
         texts: ``[m]``, an item in one line.
         scores: what each item has in the score, ``[m, s]``, higher is better; NaN where a step lacks the item.
@@ -119,13 +117,17 @@ class Evaluated:
     """
 
     series: Series
-    values: Float64
-    intervals: tuple[Interval | None, ...]
+    estimates: tuple[Estimate, ...]
     numbers: Int64
     texts: tuple[str, ...]
     scores: Float64
     shown: Float64
     is_rank: bool
+
+    @property
+    def values(self) -> Float64:
+        """The score, ``[s]``."""
+        return np.array([one.value for one in self.estimates])
 
     def frame(self) -> pd.DataFrame:
         """A row per item: ``item_no``, ``text``, and ``shown`` in a column per step, named by its label."""
@@ -182,8 +184,7 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
     shown = _ranks(series, numbers, repository)
     return Evaluated(
         series,
-        np.array([step.run.metrics[score] for step in series.steps]),
-        tuple(share(one.parts, one.known).interval for one in known),
+        tuple(one.estimate for one in known),
         numbers,
         tuple(texts[n] for n in numbers.tolist()),
         scores,

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import DiagnosticEntry, GridRole
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
+from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
-from blindspot.runs.comparison import headline_tests
+from blindspot.numerics.statistics.written import number, with_ci
+from blindspot.runs.comparison import headline_tests, items_of
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
 
 NAMED = 2  # models that the sentence names
+MANY = 6  # models: the best of fewer, all scored on the same items, hardly strays further than each of them
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Best:
 
     Attributes:
         label: of the score.
+        estimate: the best one's score; of many models its interval allows for the choice. None where it has none.
         intervals: 95% intervals of the scores, by run id, where there are any.
         alike: runs without a significant difference from the best; None where that was not tested.
         refusal: why it was not tested, or "".
@@ -31,6 +35,7 @@ class Best:
     entry: DiagnosticEntry
     runs: tuple[RunRecord, ...]
     label: str
+    estimate: Estimate | None
     intervals: Mapping[str, Interval]
     alike: tuple[RunRecord, ...] | None
     refusal: str
@@ -58,12 +63,12 @@ def best_of(
             has tested that (``DiagnosticEntry.tested``).
     """
     first = untested(entry, runs)
-    (best, *others), scored, label = first.runs, first.runs, first.label
+    best, *others = first.runs
     paired = [run for run in others if _items(run) == _items(best)]
-    known = repository.with_items(entry, [run.run_id for run in (best, *paired)]) if paired else frozenset()
+    known = repository.with_items(entry, [run.run_id for run in (best, *paired)])
     if best.run_id not in known:
-        refusal = "their rows are not in the store" if paired else ""
-        return Best(entry, scored, label, {}, None, refusal)
+        return replace(first, refusal="their rows are not in the store" if paired else "")
+    first = replace(first, estimate=_estimate(entry, first.runs, repository))
     paired = [run for run in paired if run.run_id in known]
     tests = headline_tests(entry, [(best, run) for run in paired], repository) if paired else []
     intervals = _intervals(best, paired, tests)
@@ -71,18 +76,26 @@ def best_of(
     if marked is not None and entry.headline in marked:
         places = marked[entry.headline]
         alike = tuple(run for place, run in enumerate(runs) if place in places and run in others)
-        return Best(entry, scored, label, intervals, alike, "")
+        return replace(first, intervals=intervals, alike=alike)
     if not is_tested:
         refusal = next((test.refusal for test in tests if test.refusal), "they were tested on different texts")
-        return Best(entry, scored, label, intervals, None, refusal)
+        return replace(first, intervals=intervals, refusal=refusal)
     alike = tuple(run for run, test in zip(paired, tests, strict=True) if test.verdict is not Verdict.BETTER)
-    return Best(entry, scored, label, intervals, alike, "")
+    return replace(first, intervals=intervals, alike=alike)
+
+
+def _estimate(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> Estimate | None:
+    """The headline score of the first, which was chosen as the best of all."""
+    (scores,) = items_of(entry, runs[:1], repository)
+    if entry.headline not in scores:
+        return None
+    return scores[entry.headline].best_of(len(runs) if len(runs) >= MANY else 1)
 
 
 def untested(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Best:
     """As ``best_of``, without intervals and tests, which take time; for runs of which one has the headline score."""
     scored = tuple(run for run in runs if entry.headline in run.metrics)
-    return Best(entry, scored, entry.overview.columns.get(entry.headline, entry.headline), {}, None, "")
+    return Best(entry, scored, entry.overview.columns.get(entry.headline, entry.headline), None, {}, None, "")
 
 
 def _items(run: RunRecord) -> tuple[str, str]:
@@ -102,7 +115,7 @@ def at_first(found: Best) -> str:
     """One sentence of the best model while it is tested."""
     name, dataset = found.best.plan.variant.label, title_of(found.best.plan.dataset)
     end = "lowest" if found.entry.headline_is_lower_better else "highest"
-    score = f"{found.label} {found.best.metrics[found.entry.headline]:.3f}"
+    score = f"{found.label} {number(found.best.metrics[found.entry.headline], '.3f')}"
     others = counted(len(found.others), "other model")
     return f"{name} has the {end} {score} on {dataset}. Testing its difference from {others} …"
 
@@ -111,7 +124,9 @@ def verdict(found: Best) -> str:
     """One sentence: the best model, its score with the interval, and whether the others are significantly worse."""
     best = found.best
     name, dataset = best.plan.variant.label, title_of(best.plan.dataset)
-    value = f"{found.label} {best.metrics[found.entry.headline]:.3f}{_ci(found.intervals.get(best.run_id))}"
+    score = found.estimate
+    known = number(best.metrics[found.entry.headline], ".3f") if score is None else with_ci(score, ".3f")
+    value = f"{found.label} {known}"
     if not found.others:
         return f"{name}: {value} on {dataset}. Run another model to compare."
     if not _ranks(found.entry):
@@ -139,10 +154,6 @@ def _ranks(entry: DiagnosticEntry) -> bool:
     """Whether the headline says which model is better."""
     declared = entry.declared(entry.headline)
     return declared is not None and declared.higher_is_better is not None and entry.grid is not GridRole.DESCRIPTION
-
-
-def _ci(interval: Interval | None) -> str:
-    return "" if interval is None else f" (95% CI {interval.low:.3f} to {interval.high:.3f})"
 
 
 def cost(found: Best) -> str:

@@ -186,12 +186,12 @@ def test_a_finding_says_what_its_interval_allows(against: int, reading: Reading,
     assert found.rate.value == share
     assert found.reading is reading
     assert (found.rate.interval.low, found.rate.interval.high) == pytest.approx(interval, abs=1e-4)
-    low, high = (percent(1 - end, 1) for end in (found.rate.interval.high, found.rate.interval.low))
+    low, high = (percent(1 - end, 1).removesuffix("%") for end in (found.rate.interval.high, found.rate.interval.low))
     said, half = orderings.finding_in_words(found, "E"), orderings.share_in_words(found)
     for words in (said, half):
         assert words.index("synonym") < words.index("negation")
         assert f" {100 - against}.0% " in words
-        assert f"{low} to {high})" in words
+        assert f"{low} to {high}%)" in words
         verdicts = {one for one, verdict in orderings.NOT_BETTER.items() if f" {verdict}" in words}
         assert verdicts == {reading} - {Reading.AS_HOPED}
 
@@ -213,7 +213,7 @@ def test_the_headline_is_the_highest_rate_against_meaning() -> None:
     assert found.rate.value == pytest.approx(rates[worst][0])
     assert found.out_of == 4
     interval = found.rate.interval
-    ends = f"{percent(1 - interval.high, 1)} to {percent(1 - interval.low, 1)}"
+    ends = f"{percent(1 - interval.high, 1)} to {percent(1 - interval.low, 1)}".replace("% ", " ")
     assert ends in orderings.finding_in_words(found, "E")
     low, high = proportion_confint(60 * found.rate.value, 60, alpha=2 * 0.75 * 0.05 / 4, method="wilson")  # Bonferroni
     assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-12)

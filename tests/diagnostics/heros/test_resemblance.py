@@ -195,10 +195,10 @@ def test_the_guess_in_words() -> None:
     first, leave_one, family, majority = r.in_words(r.resemblance(minilm.means), "mine")
     assert "(group all). All of its 3 nearest published" in first
     assert "the nearest is MiniLM L6 v2 (all), at a distance of 0.000." in first
-    assert "for 44 of 60 (73%; 95% interval 61% to 83%)" in leave_one
+    assert "for 44 of 60 (73%; 95% CI 61 to 83%)" in leave_one
     assert "for 23 of the 28 with as clear a vote" in leave_one
-    assert "32 of 60 (53%; 95% interval 41% to 65%)" in family
-    assert "Always saying unsupervised would be right for 21 of 60 (35%; 95% interval 24% to 48%)." in majority
+    assert "32 of 60 (53%; 95% CI 41 to 65%)" in family
+    assert "Always saying unsupervised would be right for 21 of 60 (35%; 95% CI 24 to 48%)." in majority
 
 
 def test_nothing_is_guessed_in_words_where_it_resembles_none() -> None:

@@ -91,6 +91,7 @@ def test_disagreements_between_the_correlations() -> None:
     straight = [1.0, 2, 3, 4, 6, 5]  # nearly a line, one pair turned round
     table = table_of(gold, curved, straight)
     (found,) = intervals.disagreements(table)
+    assert {one.of_many for one in found.differences.values()} == {3}  # correlations of two runs
     assert (found.first, found.second) == ("x", "y")
     assert found.differences["pearson"].value == pytest.approx(
         stats.pearsonr(curved, gold)[0] - stats.pearsonr(straight, gold)[0]

@@ -91,6 +91,7 @@ def test_a_large_flip_is_beyond_chance_and_a_small_one_is_not() -> None:
     assert flip.is_clear
     assert (flip.leads.value, flip.trails.value) == (pytest.approx(0.2), pytest.approx(-0.2))
     assert flip.leads.interval is not None
+    assert flip.leads.of_many == flip.trails.of_many == 2  # two encoders with two classifiers
     assert flip.leads.interval.low < 0.2 < flip.leads.interval.high
     small = predictions(100, a1=0.71, a2=0.70, b1=0.70, b2=0.71)
     (flip,) = stability.flips(np.array([[0.71, 0.70], [0.70, 0.71]]), [IDS], [small], Measure.ACCURACY)
@@ -156,5 +157,5 @@ def test_a_flip_in_words() -> None:
     )
     assert not flip.is_clear  # nobody knows of the second
     assert stability.in_words(flip, ["one", "two"], ["logreg", "mlp"]) == (
-        "one leads two with mlp (+0.031 [+0.010, +0.050]) and trails with logreg (−0.020)"
+        "one leads two with mlp, by +0.031 (+0.010 to +0.050), and trails with logreg, by −0.020 (–)"
     )

@@ -52,8 +52,10 @@ def test_half_successes_lie_between_whole_ones() -> None:
 
 
 def test_the_middle_95_percent() -> None:
-    interval = percentile_interval(np.arange(1001.0)[::-1])
-    assert (interval.low, interval.high) == (25.0, 975.0)
+    interval = percentile_interval(np.arange(1001.0)[::-1], 500.0)
+    assert (interval.low, interval.high) == pytest.approx((25.0, 975.0))
+    assert percentile_interval(np.arange(1001.0), 500.0, level=0.9).low == pytest.approx(50.0)
+    assert percentile_interval(np.arange(1001.0), 5.0).low == 5.0  # what was resampled is inside
 
 
 # --- McNemar's test

@@ -131,6 +131,12 @@ def test_safe_is_where_nothing_below_a_start_failed() -> None:
     assert found.high is not None
     assert found.point is not None
     assert found.point.threshold < found.high < 0.55
+    of_ten = wished(pairs, 0.9, among=10)
+    assert of_ten.point == found.point
+    assert of_ten.low is not None
+    assert found.low is not None
+    assert of_ten.low <= found.low
+    assert of_ten.high is None or (found.high is not None and of_ten.high > found.high)
     assert wished(pairs, 0.999).high is None, "200 are too few to show that"
     assert wished(pairs_of(similarity[:30].tolist(), [1] * 29 + [0]), 0.95).high is None
 

@@ -79,7 +79,7 @@ def test_two_evaluators_differ_in_colour_and_symbol() -> None:
     assert (one.x, other.x) == ((0.9,), (0.2,))
     assert one.marker.symbol != other.marker.symbol
     assert one.marker.color != other.marker.color
-    assert one.text == ("CR: difference +0.70 (+0.50 to +0.90)",)
+    assert one.text == ("CR: difference +0.70 (95% CI +0.50 to +0.90)",)
 
 
 # --- published

@@ -14,8 +14,8 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.evalrank import uncertainty
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.estimate import Unit
-from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.numerics.statistics.intervals import ALPHA, level_of_each
+from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.numerics.statistics.tolerance import drop
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
@@ -131,7 +131,9 @@ def test_kinds_are_counted_by_a_loop(made: tuple[World, Judged]) -> None:
         rows = [i for i in range(n) if found.numbers[i] % 2 == rest]
         assert of_half[name].items == len(rows)
         assert of_half[name].lost == sum(bool(found.lost[i, place]) for i in rows)
-        assert of_half[name].interval.low <= of_half[name].share <= of_half[name].interval.high
+        lost = found.lost[np.isin(found.numbers, found.numbers[rows]), place].astype(np.float64)
+        at_once = share_interval(lost, found.known.of_some(np.array(rows)), level_of_each(2))
+        assert of_half[name].interval == at_once
     by_length = [one for one in lost_by_kind(found, place, []) if one.column == "length"]
     assert sum(one.items for one in by_length) == n
     assert sum(one.lost for one in by_length) == int(found.lost[:, place].sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -140,9 +140,7 @@ def test_what_was_not_measured_is_not_a_loss(made: Made) -> None:
     found = made.found
     scores = found.scores.copy()
     scores[0, 0] = np.nan
-    part = Evaluated(
-        found.series, found.values, found.intervals, found.numbers, found.texts, scores, found.shown, found.is_rank
-    )
+    part = replace(found, scores=scores)
     changed = part.changed("step-0", "step-40")
     assert isinstance(changed, pd.DataFrame)
     assert int(found.numbers[0]) not in set(changed["item_no"])

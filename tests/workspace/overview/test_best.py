@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
-from blindspot.numerics.statistics.compare import PairedTest, decide
+from blindspot.numerics.statistics.compare import ItemScores, PairedTest, decide
+from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.pairs import Dependence
+from blindspot.runs.comparison import item_scores
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.workspace.overview import best
@@ -38,12 +42,26 @@ def made_up(
     return [decide([one(*pair)])[0] for pair in pairs]
 
 
+def of_hundred(
+    entry: DiagnosticEntry, records: Sequence[RunRecord], repository: Repository
+) -> list[dict[str, ItemScores]]:
+    """Of each run 100 examples, as many of which are right as its metric says."""
+    known = Dependence.of_groups(np.arange(100), Unit.EXAMPLES)
+
+    def one(value: float) -> ItemScores:
+        right = np.repeat([1.0, 0.0], [round(100 * value), 100 - round(100 * value)])
+        return item_scores(entry, entry.headline, "accuracy", right, np.arange(100), known, list)
+
+    return [{entry.headline: one(run.metrics[entry.headline])} for run in records]
+
+
 ENTRY = find_diagnostic("transfer")
 
 
 @pytest.fixture(autouse=True)
 def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best, "headline_tests", made_up)
+    monkeypatch.setattr(best, "items_of", of_hundred)
 
 
 ACCURACY = {"a~none": 0.9, "b~none": 0.85, "c~none": 0.8, "d~none": 0.6}
@@ -85,7 +103,7 @@ def test_who_has_no_significant_difference_from_the_best(p: dict[str, float], al
     found = found_with(p)
     assert names(found.alike) == alike
     said = verdict(found)
-    assert "0.900 (95% CI 0.850 to 0.950)" in said
+    assert "0.900 (95% CI 0.824 to 0.945)" in said  # Wilson's with Student's t
     assert said.startswith("a ")
     assert ("significantly better than all" in said) == (not alike)
     assert f" {3 - len(alike)}" in said
@@ -123,7 +141,16 @@ def test_runs_on_other_items_are_not_tested() -> None:
 def test_one_model_alone_has_nothing_to_be_compared_with() -> None:
     found = best_of(ENTRY, runs()[:1], cast("Repository", Rows()), None)
     assert "best" not in verdict(found)
-    assert "0.900" in verdict(found)
+    assert "0.900 (95% CI 0.824 to 0.945)" in verdict(found)
+
+
+def test_the_best_of_many_models_has_an_interval_that_allows_for_the_choice() -> None:
+    many = [run_record("transfer", f"m{i}~none", metrics={"accuracy": 0.9 - i / 100}) for i in range(6)]
+    P.clear()
+    P.update({f"m{i}~none": 0.5 for i in range(6)})
+    fewer, found = (verdict(best_of(ENTRY, some, cast("Repository", Rows()), None)) for some in (many[:5], many))
+    assert "0.900 (95% CI 0.824 to 0.945)" in fewer
+    assert "0.900 (95% CI 0.790 to 0.956, of all 6 at once)" in found
 
 
 def test_a_score_that_only_describes_ranks_nobody() -> None:

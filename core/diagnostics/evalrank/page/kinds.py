@@ -25,6 +25,8 @@ from blindspot.diagnostics.evalrank.pairs import PairTable, rows_of_runs
 from blindspot.diagnostics.evalrank.sources import PairSources
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import interval
 from blindspot.texts import are_words
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
@@ -206,5 +208,5 @@ def _cell(row: Mapping[Hashable, Any], measure: str, *, count: bool) -> str:
     value, low, high, pairs = (row[name] for name in (measure, f"{measure}_low", f"{measure}_high", "pairs"))
     if pd.isna(value):
         return "–"
-    interval = "" if pd.isna(low) else f" ({low:.4f} to {high:.4f})"
-    return f"{value:.4f}{interval}" + (f", {pairs:,} pairs" if count else "")
+    sure = "" if pd.isna(low) else f" ({interval(Interval(low, high), '.4f')})"
+    return f"{value:.4f}{sure}" + (f", {pairs:,} pairs" if count else "")

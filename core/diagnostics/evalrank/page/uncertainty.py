@@ -18,11 +18,10 @@ from blindspot.diagnostics.evalrank.uncertainty import Estimated
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, best_and_alike
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import ci, percent
 from blindspot.runs.comparison import COLUMNS, cells, in_words, paired_tests, written
 from blindspot.store.records import RunRecord
 from blindspot.ui import headline
-from blindspot.ui.headline import in_percent
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, repository
 
@@ -107,10 +106,9 @@ def show_headline(shown: EvalRankView, found: Sequence[Estimated]) -> None:
     name = "hits@1_filtered" if shown.filtered else "hits@1"
     own = next(one for one in found if runs[0].run_id in one.estimates)
     estimate = own.estimates[runs[0].run_id][name]
-    interval = "" if estimate.interval is None else f" (95% CI {in_percent(estimate.interval)})"
     said = (
         f"**{as_text(runs[0].plan.variant.label)}** ranks the right match first for **{percent(estimate.value, 1)}** "
-        f"of {own.pairs:,} pairs{interval}"
+        f"of {own.pairs:,} pairs{ci(estimate, '.1%')}"
     )
     rivals = headline.rivals(shown.entry, runs, ".1%", name, shown.family)
     headline.show(headline.in_words(said, rivals, "more", "fewer"))

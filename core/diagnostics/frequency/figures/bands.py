@@ -9,6 +9,8 @@ from math import isnan
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink, shade, text_on
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci_in_words
 
 HEIGHT = 330
 # Viridis: it differs in lightness too, and has no gray, which is for cells of few pairs.
@@ -47,7 +49,7 @@ def band_matrix(
     for cell in cells:
         row, column = place[cell.query], place[cell.mate]
         (greys if cell.pairs < few else scores)[row][column] = 0.0 if cell.pairs < few else cell.score
-        interval = "no interval" if isnan(cell.low) else f"95% CI {cell.low:.3f} to {cell.high:.3f}"
+        interval = "no interval" if isnan(cell.low) else ci_in_words(Interval(cell.low, cell.high), ".4f")
         readable = ink(scheme)
         if cell.pairs >= few:
             readable = text_on(shade(_SCALE, cell.score / highest if highest else 0.0))

@@ -18,6 +18,7 @@ from blindspot.diagnostics.frequency.figures import classes as figures
 from blindspot.diagnostics.frequency.figures.classes import CHANCE
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.errors import BlindspotError
+from blindspot.numerics.statistics.written import ci
 from blindspot.runs import pipeline
 from blindspot.runs.spaces import Space
 from blindspot.types import Variant
@@ -77,7 +78,8 @@ def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: f
     """
     unit = shown.entry.unit
     (variant, rows), *others = found.items()
-    mean, control = float(rows["accuracy"].mean()), float(rows["control"].mean())
+    estimate = classes.mean_estimate(float(rows["accuracy"].mean()), int(rows["words_per_class"].iloc[0]))
+    mean, control = estimate.value, float(rows["control"].mean())
     least, most = float(rows["accuracy"].min()), float(rows["accuracy"].max())
     if few is not None and mean - CHANCE <= few:
         does = "may or may not show"  # too few
@@ -86,8 +88,8 @@ def _verdict(found: Mapping[Variant, pd.DataFrame], shown: FrequencyView, few: f
     which = f"which {unit}s are frequent" if shown.dataset.of_words else f"which {unit}s use frequent words"
     said = (
         f"In {as_text(shown.entry.title)}, vectors of **{as_text(variant.label)}** {does} {which}: a linear classifier "
-        f"is right on **{mean:.1%}** ({least:.1%} to {most:.1%} depending on the threshold; {control:.1%} with "
-        "shuffled labels)"
+        f"is right on **{mean:.1%}**{ci(estimate, '.1%')}, the mean over thresholds, of which none is below "
+        f"{least:.1%} or above {most:.1%}; with shuffled labels it is right on {control:.1%}"
     )
     also = [f"**{as_text(v.label)}** {float(r['accuracy'].mean()):.1%}" for v, r in others]
     st.markdown(f"{said}{'; ' if also else ''}{', '.join(also)}.")

@@ -36,7 +36,7 @@ def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: 
         shares = own[["value", "low", "high"]].map(lambda share: percent(share, 1)).to_numpy().tolist()
         trace.customdata = [[escape(name, quote=False), *row] for name, row in zip(own["name"], shares, strict=True)]
         trace.hovertemplate = (
-            "%{customdata[0]}: %{customdata[1]} (95%: %{customdata[2]} to %{customdata[3]})"
+            "%{customdata[0]}: %{customdata[1]} (95% CI %{customdata[2]} to %{customdata[3]})"
             "<extra>%{fullData.name}</extra>"
         )
     figure.add_vline(x=0.5, line={"color": ink(scheme), "width": 1, "dash": "dot"})

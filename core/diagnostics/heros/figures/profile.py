@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 
 from blindspot.datasets.kinds.minimal_pairs import subset_in_words
 from blindspot.figures.theme import SEQUENTIAL, Scheme, apply_layout, ink, shade
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci, number
 from blindspot.types import Variant
 
 ROW_HEIGHT = 46
@@ -70,7 +72,7 @@ def _printed(value: float, ends: tuple[float, float] | None) -> str:
 
 
 def _pointed_at(value: float, ends: tuple[float, float] | None) -> str:
-    return f"{value:.4f}" if ends is None else f"{value:.4f} (95%: {ends[0]:.4f} to {ends[1]:.4f})"
+    return f"{number(value, '.4f')}{ci(Interval(*ends) if ends else None, '.4f')}"
 
 
 @dataclass(frozen=True)

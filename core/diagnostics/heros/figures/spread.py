@@ -202,7 +202,7 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
                 [chain, *(percent(share, 1) for share in (kept.value, kept.interval.low, kept.interval.high))]
                 for _, chain, kept in known
             ],
-            hovertemplate="%{customdata[0]}: %{customdata[1]} (95%: %{customdata[2]} to %{customdata[3]})"
+            hovertemplate="%{customdata[0]}: %{customdata[1]} (95% CI %{customdata[2]} to %{customdata[3]})"
             f"<extra>{escape(ordering, quote=False)}</extra>",
             showlegend=False,
             row=1,

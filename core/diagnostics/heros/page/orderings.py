@@ -89,7 +89,7 @@ def _findings(runs: Sequence[RunRecord], tables: Mapping[str, Cosines]) -> None:
         if most > 1:  # each ordering's own interval is narrower
             st.caption(
                 f"In brackets: 95% CI, corrected for the choice of the weakest of {most} orderings, so wider than in "
-                "the figure below and on Findings."
+                "the figure below."
             )
 
 

@@ -14,13 +14,11 @@ from blindspot.diagnostics.heros.words_alone import Alone, score_in_words
 from blindspot.errors import BlindspotError
 from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import of_no_model
-from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import share
-from blindspot.numerics.statistics.written import p_in_cell
+from blindspot.numerics.statistics.written import interval, p_in_cell
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.against_words import VARIANTS, Against, corrected, in_words
 from blindspot.store.records import RunRecord
-from blindspot.texts import with_minus
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, explained
 from blindspot.ui.widgets import own_columns
@@ -107,10 +105,6 @@ def _figure(shown: HerosView, column: OwnColumn | None, found: Mapping[str, Sequ
     st.plotly_chart(figure, key="heros_words")
 
 
-def _ends(interval: Interval | None) -> str:
-    return with_minus(f"{100 * interval.low:+.1f} to {100 * interval.high:+.1f}") if interval else "–"
-
-
 def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[Against]]) -> None:
     rows = [
         {
@@ -121,7 +115,7 @@ def _table(runs: Sequence[RunRecord], found: Mapping[str, Sequence[Against]]) ->
             "words alone": 100 * one.reached.value,
             "best measure": str(one.best),
             "difference": 100 * one.difference.value,
-            "95% CI": _ends(one.difference.interval),
+            "95% CI": interval(one.difference.interval, "+.1f", 100),
             "p": p_in_cell(one.p, one.before),
             "verdict": f"model {one.verdict}",
         }

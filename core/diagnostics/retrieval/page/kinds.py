@@ -22,6 +22,8 @@ from blindspot.diagnostics.retrieval.page.queries import compared_sides
 from blindspot.diagnostics.retrieval.page.shown import BY_RUNS, RetrievalView
 from blindspot.figures.groups import group_lines
 from blindspot.numerics.statistics.groups import FEW, Gains, Grouping
+from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import interval
 from blindspot.types import Int64, Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import cached, load
@@ -146,6 +148,7 @@ def _table(scores: Mapping[Variant, pd.DataFrame], measure: str) -> None:
     for variant, rows in scores.items():
         values = zip(rows[measure], rows[f"{measure}_low"], rows[f"{measure}_high"], strict=True)
         columns[variant.label] = [
-            f"{value:.4f}" + ("" if np.isnan(low) else f" ({low:.4f} to {high:.4f})") for value, low, high in values
+            f"{value:.4f}" + ("" if np.isnan(low) else f" ({interval(Interval(low, high), '.4f')})")
+            for value, low, high in values
         ]
     st.dataframe(pd.DataFrame(columns).rename(columns={"label": "kind"}), hide_index=True, key="kind_numbers")

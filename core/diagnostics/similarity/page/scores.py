@@ -20,12 +20,11 @@ from blindspot.figures.dots import DOT, dot, dots
 from blindspot.figures.theme import Style, of_no_model
 from blindspot.numerics.statistics import rankings
 from blindspot.numerics.statistics.correlations import KINDS
-from blindspot.numerics.statistics.estimate import Estimate, Unit
+from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.pairs import Dependence
-from blindspot.numerics.statistics.written import ci, number
+from blindspot.numerics.statistics.written import ci, interval, number
 from blindspot.numerics.words_alone import MEANING, TOKENS, Words
 from blindspot.runs.against_words import VARIANTS, Against, in_words
-from blindspot.texts import with_minus
 from blindspot.types import Float64, Variant
 from blindspot.ui import headline
 from blindspot.ui.markdown import as_text
@@ -205,16 +204,13 @@ def _say_whether_they_agree(shown: SimilarityView) -> None:
     if len(clear) < len(found):
         with st.expander("Different orders, not significant", icon=":material/swap_vert:"):
             st.markdown("\n".join(_in_words(one, variants) for one in found if not one.beyond_chance))
+    st.caption(f"In parentheses: 95% CI, of all {len(KINDS) * total:,} differences at once.")
 
 
 def _in_words(one: Disagreement, variants: Mapping[str, str]) -> str:
-    differences = ", ".join(f"{figures.NAMES[kind]} {_signed(one.differences[kind])}" for kind in KINDS)
+    said = [(kind, number(d.value, "+.4f"), interval(d.interval, "+.4f")) for kind, d in one.differences.items()]
+    differences = ", ".join(f"{figures.NAMES[kind]} {value} ({ends})" for kind, value, ends in said)
     return f"- **{variants[one.first]}** minus **{variants[one.second]}**: {differences}"
-
-
-def _signed(estimate: Estimate) -> str:
-    ends = estimate.interval
-    return with_minus(f"{estimate.value:+.4f}" + ("" if ends is None else f" [{ends.low:+.4f}, {ends.high:+.4f}]"))
 
 
 # --- per set, or per value of an own column
@@ -253,9 +249,8 @@ def _table(rows: Rows) -> None:
             line: dict[str, object] = {"model": variant.label, "over": row.of, "pairs": row.pairs}
             for kind, name in figures.NAMES.items():
                 estimate = row.estimates.get(kind)
-                ends = estimate.interval if estimate else None
                 line[name] = estimate.value if estimate else None
-                line[f"{name}, 95% CI"] = f"{ends:.4f}" if ends else "–"
+                line[f"{name}, 95% CI"] = interval(estimate.interval if estimate else None, ".4f")
             out.append(line)
     with st.expander("All scores as a table", icon=":material/table:"):
         number = st.column_config.NumberColumn

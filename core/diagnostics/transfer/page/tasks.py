@@ -17,11 +17,11 @@ from blindspot.diagnostics.transfer.tasks import DEMO, PAIR_TASKS, Score, baseli
 from blindspot.figures import grids
 from blindspot.figures.dots import DOT, dot
 from blindspot.numerics.statistics.intervals import Interval
+from blindspot.numerics.statistics.written import ci
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
 from blindspot.ui import headline
-from blindspot.ui.headline import in_percent
 from blindspot.ui.markdown import as_text
 from blindspot.ui.options import options
 from blindspot.ui.resources import cached
@@ -74,12 +74,11 @@ def show_headline(shown: TransferView) -> None:
     found = _score(runs[0], Measure.ACCURACY, overlap=True) if runs else None
     if found is None:
         return
-    interval = "" if found.interval is None else f" (95% CI {in_percent(found.interval)})"
     said = (
         f"{as_text(shown.page.titled(task))}{_classes_in_words(task)}: a {CLASSIFIERS_IN_WORDS[shown.classifier]} on "
         f"embeddings of **{as_text(runs[0].plan.variant.label)}** predicts **{found.value:.1%}** of "
-        f"{runs[0].metrics['tested']:,.0f} examples right{interval}{_in_folds(runs[0])}; always choosing the most "
-        f"frequent class would be right on {runs[0].metrics['majority']:.1%}"
+        f"{runs[0].metrics['tested']:,.0f} examples right{ci(found.interval, '.1%')}{_in_folds(runs[0])}; always "
+        f"choosing the most frequent class would be right on {runs[0].metrics['majority']:.1%}"
     )
     headline.show(headline.in_words(said, headline.rivals(shown.page.entry, runs, ".1%"), "better", "worse"))
     if not shown.page.asks(task) and (ahead := _word_counting_ahead(runs)):

@@ -8,17 +8,18 @@ swaps the answers of two models sentence by sentence.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from blindspot.datasets.kinds.chunked import chunks_of
 from blindspot.numerics.statistics.estimate import Estimate, Unit
-from blindspot.numerics.statistics.intervals import percentile_interval
+from blindspot.numerics.statistics.intervals import level_of_each, percentile_interval
 from blindspot.numerics.statistics.resampling import RESAMPLES, bootstrap_sums, swap_p_value
 from blindspot.types import Float64, Int64
 
 FEWEST = 20  # sentences for an interval
+FEWEST_BEYOND = 10  # resamples beyond either end of an interval
 HOW = f"bootstrap of sentences, {RESAMPLES:,} resamples"
 RIGHT, FOUND, GIVEN = range(3)
 
@@ -82,24 +83,28 @@ def of_sentences(sums: Int64 | Float64) -> Float64:
     return np.where(np.isnan(own), 1.0, own)
 
 
-def estimate_of(sums: Int64 | Float64) -> Estimate:
-    """F1 of sentences' counts ``[s, 3]``, with its interval."""
-    return _estimate(float(f1(sums.sum(axis=0))), f1(bootstrap_sums(sums.astype(np.float64))), len(sums))
+def estimate_of(sums: Int64 | Float64, among: int = 1) -> Estimate:
+    """F1 of sentences' counts ``[s, 3]``, with an interval that holds for ``among`` of them at once."""
+    return _estimate(float(f1(sums.sum(axis=0))), f1(bootstrap_sums(sums.astype(np.float64))), len(sums), among)
 
 
-def difference_of(first: Int64 | Float64, second: Int64 | Float64) -> tuple[Estimate, float]:
-    """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value."""
+def difference_of(first: Int64 | Float64, second: Int64 | Float64, among: int = 1) -> tuple[Estimate, float]:
+    """F1 of the first minus that of the second, on the same sentences ``[s, 3]``, and Yeh's p-value; ``among`` as of
+    ``pairs.difference``."""
     both = np.concatenate([first, second], axis=1).astype(np.float64)
 
     def apart(sums: Float64) -> Float64:
         return f1(sums[..., :3]) - f1(sums[..., 3:])
 
-    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), len(both))
+    found = _estimate(float(apart(both.sum(axis=0))), apart(bootstrap_sums(both)), len(both), among)
     return found, swap_p_value(first.astype(np.float64), second.astype(np.float64), f1)
 
 
-def _estimate(value: float, drawn: Float64, sentences: int) -> Estimate:
-    known = Estimate(value, percentile_interval(drawn), HOW, Unit.SENTENCES, sentences, float(sentences))
-    if sentences >= FEWEST and np.isfinite(drawn).all():
-        return known
-    return replace(known, interval=None, refusal=f"{sentences} sentences are too few for an interval")
+def _estimate(value: float, drawn: Float64, sentences: int, among: int = 1) -> Estimate:
+    level, refusal = level_of_each(among), ""
+    if sentences < FEWEST or not np.isfinite(drawn).all():
+        refusal = f"{sentences} sentences are too few for an interval"
+    elif len(drawn) * (1 - level) / 2 < FEWEST_BEYOND:
+        refusal = f"{len(drawn):,} resamples are too few for {among:,} intervals at once"
+    interval = None if refusal else percentile_interval(drawn, value, level)
+    return Estimate(value, interval, HOW, Unit.SENTENCES, sentences, float(sentences), refusal, level)

@@ -28,11 +28,11 @@ class F1(Mean):
     def value(self, parts: Float64, before: float) -> float:  # noqa: ARG002 - it is that of the parts
         return float(f1(parts.sum(axis=0)))
 
-    def estimate(self, scores: ItemScores) -> Estimate:
-        return estimate_of(scores.parts)
+    def estimate(self, scores: ItemScores, at_once: int = 1) -> Estimate:
+        return estimate_of(scores.parts, at_once)
 
-    def difference(self, a: ItemScores, b: ItemScores) -> Estimate:
-        return difference_of(a.parts, b.parts)[0]
+    def difference(self, a: ItemScores, b: ItemScores, at_once: int = 1) -> Estimate:
+        return difference_of(a.parts, b.parts, at_once)[0]
 
     def p_values(self, of: Sequence[tuple[ItemScores, ItemScores]]) -> Float64:
         return np.array([difference_of(a.parts, b.parts)[1] for a, b in of])

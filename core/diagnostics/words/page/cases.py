@@ -171,7 +171,7 @@ def _by_group(run_id: str, diagnostic: str) -> pd.DataFrame:
 
 
 def _groups(groups: pd.DataFrame, right: str) -> None:
-    st.markdown("**By group**, the worst first")
+    st.markdown("**By group**, the fewest right first: of a few cases each, their order is partly chance")
     named = groups.reset_index()
     config = {
         "right": st.column_config.NumberColumn(right, format="percent"),

@@ -11,7 +11,7 @@ from blindspot.diagnostics.words.categorization import SEEDS
 from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.numerics.statistics.written import percent
+from blindspot.numerics.statistics.written import ci, percent
 from blindspot.runs.comparison import items_of
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
@@ -71,8 +71,8 @@ def _cases(task: Task, runs: list[RunRecord]) -> str:
     share, number = f"**{percent(first.value, 1)}**", counted(int(m["cases"]), *kind.cases)
     said = f"{_name(runs[0])} {kind.does.format(share, number)} in {as_text(title_of(task.dataset))}"
     if first.interval is not None:
-        low, high = percent(first.interval.low), percent(first.interval.high)
-        said += f" (95% CI {low} to {high}, over {first.units:,} {kind.unit}; guessing {percent(m['chance'])})"
+        more = f"over {first.units:,} {kind.unit}; guessing {percent(m['chance'])}"
+        said += ci(first, ".1%", more=more)
     else:
         said += f" (guessing {percent(m['chance'])})"
     return in_words(said, _rivals(task, runs), "better", "worse")
@@ -102,18 +102,14 @@ def _name(run: RunRecord) -> str:
 
 def _ends(found: Estimate) -> str:
     """The interval and what it is over: questions that share a pair of words are not independent."""
-    if found.interval is None:
-        return ""
-    low, high = percent(found.interval.low), percent(found.interval.high)
-    return f" (95% CI {low} to {high}, over the {found.units:,} word pairs that they are made of)"
+    return ci(found, ".1%", more=f"over the {found.units:,} word pairs that they are made of")
 
 
 def _chunks(task: Task, runs: list[RunRecord]) -> str:
     first, m = _estimate(task.diagnostic, runs[0]), runs[0].metrics
-    interval = f" (95% CI {first.interval:.3f}, over sentences)" if first.interval else ""
     said = (
         f"{_name(runs[0])} tells the phrases of {int(m['sentences']):,} sentences of {as_text(title_of(task.dataset))} "
     )
-    said += f"with F1 **{first.value:.3f}**{interval}"
+    said += f"with F1 **{first.value:.3f}**{ci(first, '.3f', more='over sentences')}"
     entry = find_diagnostic(task.diagnostic)
     return in_words(said, rivals(entry, runs, ".3f"), "better", "worse")

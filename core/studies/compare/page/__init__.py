@@ -12,7 +12,7 @@ from blindspot.datasets.catalog import title_of
 from blindspot.diagnostic import Picker
 from blindspot.errors import BlindspotError
 from blindspot.names import in_address
-from blindspot.numerics.statistics.written import p_in_cell
+from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.studies.compare import figures
@@ -157,10 +157,10 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "diagnostic": row.entry.title,
         "dataset": title_of(row.dataset),
         "score": one.label,
-        names[0]: f"{one.a:.4f}",
-        names[1]: f"{one.b:.4f}",
+        names[0]: number(one.a, ".4f"),
+        names[1]: number(one.b, ".4f"),
         "difference": with_minus(f"{one.value:+.4f}"),
-        "95% interval": "–" if one.interval is None else with_minus(f"{one.interval:+.4f}"),
+        "95% interval": interval(one.interval, "+.4f"),
         "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": p_in_cell(row.difference.p_corrected, one.p),
         "A is": row.in_words,

@@ -11,6 +11,7 @@ import streamlit as st
 from blindspot.diagnostics.words.schnabel_table import table_1
 from blindspot.figures.theme import Scheme, looks
 from blindspot.numerics.statistics import rankings
+from blindspot.numerics.statistics.written import interval
 from blindspot.studies.evidence import published
 from blindspot.studies.evidence.correlation import Cell
 from blindspot.studies.evidence.figures import Column, Line, MapRow, bump_chart, published_map
@@ -128,7 +129,7 @@ def _rows(
                         "rho here": measured.rho,
                         "over models here": measured.n,
                         "of families": measured.families,
-                        "interval here": f"{measured.interval:.2f}" if measured.interval else "none",
+                        "interval here": interval(measured.interval),
                     }
                 )
     return rows, pairs

@@ -10,7 +10,7 @@ from blindspot.errors import InputError
 from blindspot.figures.grids import written
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
-from blindspot.numerics.statistics.written import number
+from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words
 from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
@@ -38,7 +38,7 @@ def _largest(shown: LabView) -> str:
         max((one for one in found if one.reading == reading), key=lambda one: abs(one.gain))
         for reading in dict.fromkeys(one.reading for one in found)
     ]
-    tested = [_tested(one) for one in of_each]
+    tested = [_tested(one, len(found)) for one in of_each]
     scores = counted(len(of_each), "score")
     significant = sum(is_significant(test, len(found)) for test in tested)
     if all(test is None or test.p is None for test in tested):
@@ -73,11 +73,10 @@ def is_significant(tested: PairedTest | None, tried: int) -> bool:
 
 
 def sure(tested: PairedTest | None, tried: int) -> str:
-    """Interval and test of a change that was chosen among ``tried`` ones."""
+    """Interval, for all ``tried`` changes at once, and test of one that was chosen among them."""
     if tested is None or tested.interval is None:
         return f"not tested{f': {tested.refusal}' if tested is not None and tested.refusal else ''}"
-    low, high = (number(end, "+.4f") for end in (tested.interval.low, tested.interval.high))
-    interval = f"95% CI of the difference{' of this change alone' * (tried > 1)} {low} to {high}"
+    interval = ci_in_words(tested, "+.4f", of=DIFFERENCE)
     if tested.p is None:
         return interval
     verdict = "significant" if is_significant(tested, tried) else "not significant"
@@ -85,18 +84,18 @@ def sure(tested: PairedTest | None, tried: int) -> str:
     return f"{interval}; {verdict}{among}"
 
 
-def _tested(one: Change) -> PairedTest | None:
+def _tested(one: Change, tried: int) -> PairedTest | None:
     run, plain = one.run, one.plain
     if one.reading.score != one.reading.task.entry.headline or run.plan.support_digest != plain.plan.support_digest:
         return None
-    return _difference(run, plain)
+    return _difference(run, plain, tried)
 
 
 @cached(64, "Testing the largest change …")
-def _difference(run: RunRecord, plain: RunRecord) -> PairedTest | None:
+def _difference(run: RunRecord, plain: RunRecord, tried: int) -> PairedTest | None:
     entry = find_diagnostic(run.plan.diagnostic)
     try:
-        (found,) = headline_tests(entry, [(run, plain)], repository())
+        (found,) = headline_tests(entry, [(run, plain)], repository(), at_once=tried)
     except InputError:  # their items do not compare
         return None
     return None if math.isnan(found.value) else found

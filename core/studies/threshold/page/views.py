@@ -11,6 +11,7 @@ import streamlit as st
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme
 from blindspot.numerics.statistics.estimate import Estimate
+from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
 from blindspot.numerics.thresholds.curves import CarriedOver, LabelledPairs, Point, Wished, bands, carried_over, wished
 from blindspot.studies.threshold import answer, figures
@@ -89,7 +90,8 @@ def show_groups(shown: ThresholdView) -> None:
         top = float(shown.pairs.similarity.max())
         st.plotly_chart(figures.of_groups(groups, shown.found, top, ways[by], shown.scheme), key="threshold_groups")
         st.caption(
-            "Dots: the group's own threshold for the same precision, with its 95% interval (arrow: no upper end). "
+            "Dots: the group's own threshold for the same precision, with its 95% interval, of all "
+            f"{len(groups)} groups at once (arrow: no upper end). "
             + ("Line: that of all pairs. " if shown.found.point else "")
             + "Without a dot, a group does not reach the precision, or has too few pairs of "
             "either kind."
@@ -128,7 +130,7 @@ def _value(estimate: Estimate | None) -> float | None:
 
 
 def _interval(estimate: Estimate | None) -> str:
-    return "–" if estimate is None or estimate.interval is None else f"{estimate.interval:.3f}"
+    return interval(None if estimate is None else estimate.interval, ".3f")
 
 
 # --- calibration
@@ -212,9 +214,8 @@ def _than_a(over: CarriedOver) -> str:
     said = []
     for name, one in (("precision", over.precision), ("recall", over.recall)):
         if one is not None:
-            ends = "" if one.interval is None else f" (95% CI {one.interval:+.3f})"
-            said.append(f"{name} {one.value:+.3f}{ends}")
-    return f"B less A: {', '.join(said)}.".replace("-", "−") if said else ""
+            said.append(f"{name} {with_ci(one, '+.3f')}")
+    return f"B less A: {', '.join(said)}." if said else ""
 
 
 def _own_of_b(shown: ThresholdView, b: Variant) -> None:

@@ -8,7 +8,8 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.numerics.statistics.groups import FEW, Gain, Gains
-from blindspot.texts import counted, with_minus
+from blindspot.numerics.statistics.written import interval, number
+from blindspot.texts import counted
 from blindspot.ui.markdown import as_text
 
 
@@ -55,10 +56,9 @@ def say(
 
 
 def _in_words(one: Gain, unit: str, plural: str, sides: Mapping[str, str]) -> str:
-    interval = one.estimate.interval
-    sure = with_minus(f"{interval.low:+.3f} to {interval.high:+.3f}, ") if interval else ""
+    sure = f"{interval(one.estimate.interval, '+.3f')}, " if one.estimate.interval else ""
     name = f"{as_text(one.by)}{sides.get(one.group.side, '')}: **{as_text(one.group.label)}**"
-    return f"{name} ({with_minus(f'{one.estimate.value:+.3f}')}, {sure}{counted(one.rows, unit, plural)})"
+    return f"{name} ({number(one.estimate.value, '+.3f')}, {sure}{counted(one.rows, unit, plural)})"
 
 
 def _table(found: Gains, plural: str, score: str, key: str, sides: Mapping[str, str]) -> None:
@@ -68,7 +68,7 @@ def _table(found: Gains, plural: str, score: str, key: str, sides: Mapping[str, 
             "kind": one.group.label,
             plural: one.rows,
             "B − A": one.estimate.value,
-            "95% CI": "" if one.estimate.interval is None else with_minus(f"{one.estimate.interval:.3f}"),
+            "95% CI": "" if one.estimate.interval is None else interval(one.estimate.interval, "+.4f"),
             "p (Holm)": one.p,
         }
         for one in found.tested

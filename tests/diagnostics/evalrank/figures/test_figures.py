@@ -295,7 +295,7 @@ def test_intervals_are_drawn_and_few_pairs_are_hollow() -> None:
     assert list(bars.array) == [0.25, 0.25]
     assert list(bars.arrayminus) == [0.125, 0.125]
     assert list(figure.data[0].marker.symbol) == ["circle-open", "circle"]
-    assert figure.data[0].customdata[0][1] == "95% interval 0.1250 to 0.5000, 3 pairs, which are few"
+    assert figure.data[0].customdata[0][1] == "95% CI 0.1250 to 0.5000, 3 pairs, which are few"
     assert figure.data[1].customdata[0][1] == "no interval can be given, 1 pairs, which are few"
     assert {t.mode for t in figure.data} == {"lines+markers"}
     assert {t.mode for t in kinds({A: KINDS}, joined=False).data} == {"markers"}
