@@ -103,6 +103,10 @@ class DataCorrupt(BlindspotError):
     """A data file does not match its checksum."""
 
 
+class DiskRefused(BlindspotError):
+    """The disk is full, read-only or not ours."""
+
+
 class StoreBusy(BlindspotError):
     """Another process holds the store."""
 

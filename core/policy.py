@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from blindspot.errors import InputError, without_paths
+from blindspot.errors import DiskRefused, InputError, without_paths
 from blindspot.names import fused
 from blindspot.settings import Mode, Settings
 
@@ -126,6 +126,7 @@ class Policy:
         raters_names: download raters' nicknames; a facilitator always may, for their session.
         text: characters of a typed text.
         work: limits of what is computed from a reader's texts, which then has a process of its own.
+        runs_planned: runs that a form lists, stored ones too: models times post-processing times datasets.
         steps, dimensions: of a chain of transforms, since an address alone starts the work.
         raters_by_one: nicknames that a visitor may answer under: people take turns at a screen.
         sessions_by_one: sessions of raters per visitor.
@@ -147,6 +148,7 @@ class Policy:
     uploads: UploadLimits
     text: int
     work: WorkLimits | None = None
+    runs_planned: int | None = None
     steps: int | None = None
     dimensions: int | None = None
     raters_by_one: int | None = None
@@ -161,6 +163,8 @@ class Policy:
 
     def explained(self, error: Exception) -> str:
         """Text of an error for visitors: of a demo without paths of its server, and nothing in it is a link."""
+        if isinstance(error, DiskRefused) and not self.error_details:
+            return "nothing can be stored on this server: its disk is full or cannot be written; tell whoever runs it"
         text = str(error)
         return text if self.error_details else without_paths(text).replace("://", ":\N{WORD JOINER}//")
 
@@ -168,6 +172,15 @@ class Policy:
         """Raise ``InputError`` unless visitors may change what all share; ``what`` is a clause."""
         if not self.changes:
             raise refused(what)
+
+    def check_planned(self, runs: int) -> None:
+        """Raise ``InputError`` for a choice of more runs than are listed here."""
+        if self.runs_planned is not None and runs > self.runs_planned:
+            raise InputError(
+                f"that would be {runs:,} runs",
+                expected=f"at most {self.runs_planned:,} at a time on this demo",
+                remedy=f"choose fewer, or {OWN_MACHINE}",
+            )
 
     def check_rater(self, there_are: int) -> None:
         """Raise ``InputError`` for one nickname more than allowed."""
@@ -228,6 +241,7 @@ DEMO = Policy(
     uploads=UploadLimits(("csv", "tsv", "jsonl", "txt"), size=2 * 2**20, rows=2_000, columns=50, cell=2_000, files=5),
     text=2_000,
     work=WorkLimits(seconds=15.0, bytes=2 * 2**30),
+    runs_planned=2_000,
     steps=4,
     dimensions=1_024,
     raters_by_one=4,

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
-from blindspot.errors import BlindspotError, Cancelled, InputError
+from blindspot.errors import BlindspotError, Cancelled, DiskRefused, InputError
 from blindspot.types import CancelToken
 
 
@@ -189,9 +189,9 @@ def disk_error(error: BaseException) -> BlindspotError | None:
     return cannot_write(Path(os.fsdecode(error.filename)) if error.filename else Path("a file in the cache"), error)
 
 
-def cannot_write(path: Path, error: OSError) -> BlindspotError:
+def cannot_write(path: Path, error: OSError) -> DiskRefused:
     """The error for a disk that is full, read-only or not ours."""
-    return BlindspotError(
+    return DiskRefused(
         f"cannot write {path}: {error.strerror or error}",
         remedy="free some space or point to another folder (BLINDSPOT_CACHE for the cache), then run it again",
     )

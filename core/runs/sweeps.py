@@ -87,8 +87,8 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     """All runs of a sweep, checked as far as possible without work.
 
     Raises:
-        InputError: an empty list, an unknown id (the nearest is suggested), parameter or value, an unusable encoder, or
-            no diagnostic fits any dataset.
+        InputError: an empty list, an unknown id (the nearest is suggested), parameter or value, an unusable encoder,
+            no diagnostic fits any dataset, or more runs than a visitor may list.
     """
     _check_not_empty(sweep)
     for reference in sweep.encoders:
@@ -136,6 +136,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
             f"nothing to run: none of the diagnostics fits {', '.join(dataset_kinds)}",
             expected=f"datasets of their kinds: {kinds}",
         )
+    policy.of(settings).check_planned(sum(1 if is_ranking(r.variant.encoder) else len(chains) for r in first))
     rest = [
         pipeline.with_transform(request, chain, sweep.fit_on)
         for encoder in dict.fromkeys(r.variant.encoder for r in first if not is_ranking(r.variant.encoder))

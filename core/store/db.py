@@ -21,7 +21,7 @@ from pathlib import Path
 
 import duckdb
 
-from blindspot.errors import BlindspotError, StoreBusy
+from blindspot.errors import BlindspotError, DiskRefused, StoreBusy
 from blindspot.files.writing import make_folder
 from blindspot.settings import READ_ONLY, stores_are_read_only
 
@@ -132,7 +132,7 @@ class Database:
         except duckdb.Error as error:
             if not _is_of_the_file(error):
                 raise
-            raise BlindspotError(
+            raise _kind_of(error)(
                 f"cannot read or write the store {self.path}: {first_line(error)}",
                 remedy="free some space; if the file is damaged, move it away: what it holds can be computed again",
             ) from error
@@ -281,7 +281,7 @@ class Database:
         except (duckdb.IOException, duckdb.ResourceInUseException) as error:
             # In use: another Database of this process is closing the same file at this moment.
             if not isinstance(error, duckdb.ResourceInUseException) and not HELD.search(str(error)):
-                raise BlindspotError(
+                raise _kind_of(error)(
                     f"cannot open the store {self.path}: {first_line(error)}",
                     remedy="check its permissions and the free space, or set BLINDSPOT_CACHE to another folder",
                 ) from error
@@ -383,6 +383,10 @@ def _is_of_the_file(error: duckdb.Error) -> bool:
     """
     is_disk = isinstance(error, duckdb.TransactionException) and _DISK.search(str(error))
     return type(error) is duckdb.Error or isinstance(error, duckdb.IOException | duckdb.FatalException) or bool(is_disk)
+
+
+def _kind_of(error: duckdb.Error) -> type[BlindspotError]:
+    return DiskRefused if _DISK.search(str(error)) else BlindspotError
 
 
 def first_line(error: Exception) -> str:

@@ -17,6 +17,8 @@ from blindspot.datasets.own import files as own
 from blindspot.diagnostics.evalrank import what_if
 from blindspot.errors import BlindspotError, InputError
 from blindspot.files import tables as own_files
+from blindspot.runs import sweeps
+from blindspot.runs.sweeps import Sweep
 from blindspot.studies.judgement import bundles
 from blindspot.studies.judgement.store import Judgements
 from blindspot.transforms.chain import TransformChain
@@ -61,6 +63,7 @@ def imported(name: str, make: Callable[[], bytes]) -> Attempt:
     return Attempt(f"import: {name}", lambda w: bundles.take_in(make(), Judgements(w.repository.database)))
 
 
+DIAGNOSTICS = ("evalrank", "similarity")
 PAIRS = b"query,mate\na,b\nc,d\n"
 
 
@@ -142,6 +145,13 @@ ATTEMPTS = [
     chain("a command", "center;id"),
     chain("a name of Python", "__import__"),
     chain("none, thirty times", "+".join(["none"] * 30)),
+    Attempt(
+        "sweep: a thousand chains for every dataset",
+        lambda w: sweeps.expand(
+            Sweep(("minilm",), tuple(f"pca:{n}" for n in range(1, 1_000)), ("demo-pairs", "ws353"), DIAGNOSTICS),
+            w.settings,
+        ),
+    ),
     upload("a Parquet file that promises 10^12 rows", "a.parquet", claims_a_trillion_rows()),
     upload("JSON a million levels deep", "a.jsonl", b"[" * 1_000_000 + b"\n"),
     upload("objects 300,000 levels deep", "a.jsonl", b'{"a":' * 300_000 + b"1" + b"}" * 300_000),

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,10 +100,15 @@ def answers(server: Server) -> bool:
 
 
 @contextmanager
-def served(folder: Path, **variables: str) -> Iterator[tuple[Server, subprocess.Popen[bytes], Path]]:
-    """A demo of the real app, its process and its log; ``variables`` of the environment are added."""
+def served(
+    folder: Path, within: Sequence[str] = (), **variables: str
+) -> Iterator[tuple[Server, subprocess.Popen[bytes], Path]]:
+    """A demo of the real app, its process and its log; ``variables`` of the environment are added.
+
+    ``within``: the command that runs its command.
+    """
     server, log = Server(free_port()), folder / "log"
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(server.port)]
+    command = [*within, sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(server.port)]
     environment = (
         os.environ
         | {"BLINDSPOT_MODE": "demo", "BLINDSPOT_PREPARE": "no", "BLINDSPOT_CACHE": str(folder / "cache")}

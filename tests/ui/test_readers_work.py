@@ -6,7 +6,7 @@ import ast
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import psutil
 import pytest
@@ -17,11 +17,11 @@ from blindspot.datasets.own.columns import UnclearColumns
 from blindspot.errors import BlindspotError, Cancelled, InputError, LibraryMissing
 from blindspot.jobs import in_child
 from blindspot.policy import WorkLimits
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import Settings
 from blindspot.types import CancelToken
+from tests.support.text_flow import CORE, Flow, draws
 
 LIMITS = WorkLimits(seconds=30.0, bytes=2 * 2**30)
-CORE = ROOT / "core"
 
 
 def trees(*, holding: str) -> Iterator[tuple[str, ast.Module]]:
@@ -29,11 +29,6 @@ def trees(*, holding: str) -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(CORE.rglob("*.py")):
         if re.search(holding, text := path.read_text("utf-8")):
             yield path.relative_to(CORE).as_posix(), ast.parse(text)
-
-
-def draws(place: str) -> bool:
-    """Whether a file is of the pages, by the folder or file that it is in."""
-    return re.search(r"(^ui/|^workspace/|/page(/|\.py))", place) is not None
 
 
 def test_every_box_for_text_is_bounded() -> None:
@@ -46,67 +41,84 @@ def test_every_box_for_text_is_bounded() -> None:
     assert boxes >= 27
 
 
-# Functions that read what a reader typed; those that read bytes are found by their annotations.
-OF_TEXTS = {"propose", "of_text", "guessed_folder", "read_folder", "parts", "readings", "preselected", "contents"}
-OF_MODELS = {"free_text.place", "what_if.what_if", "asked.explain"}
-NOT_OF_READERS = {
-    "workspace/models/adding.py": "a demo takes no models",
-    "studies/judgement/page/exchange.py": "a demo imports no votes",
-    "workspace/data/make_minimal.py tabulate": "rows that rules made, in a callback",
-    "workspace/data/make_minimal.py contents": "the same",
-    "workspace/data/make_minimal.py add": "the same",
-    "workspace/data/upload.py add": "read within the limits before: the button is drawn with what was read",
-    "workspace/data/upload.py add_folder": "the same",
-    "studies/judgement/page/form.py check": "of names, no texts",
-    "studies/judgement/page/training.py zipped": "writes what was computed",
-    "studies/lab/page/progress.py readings": "of the lab's own table",
-    "studies/size/page.py read": "of a file of the cache",
-    "workspace/data/upload_folder.py folder_of": "checks names and sizes",
-    "workspace/data/upload_three.py folder_of_files": "checks names and sizes",
+# What pages call with a reader's text outside of its process and of a turn, and why it may: it takes a moment.
+PASSING = {"blindspot.texts.same_text"}  # returns the text
+REASONS: Mapping[str, Sequence[str]] = {
+    "of Python or of arrays: linear in a box's length, or not of the text at all": [
+        *("pathlib.Path", "Path(name.strip()).expanduser", "Path(file.name).suffix.lower", "posixpath.dirname"),
+        *("functools.partial", "dataclasses.replace", "zlib.crc32", "numpy.any", "….tolist", "….exists"),
+        *(f"pandas.api.types.is_{kind}_dtype" for kind in ("float", "integer", "numeric")),
+        *("….get_all", "known_datasets().index", "collected(hidden, picks.metric, '').find"),
+    ],
+    "a name, looked up": [
+        *(f"blindspot.datasets.catalog.{name}" for name in ("catalogued", "family_of", "find_dataset", "title_of")),
+        *("blindspot.datasets.own.files.is_own", "blindspot.datasets.own.files.path_of", "blindspot.names.in_address"),
+        *("blindspot.diagnostic.find_diagnostic", "blindspot.encoders.catalog.resolve_encoder"),
+        *("blindspot.names.is_ranking", "blindspot.runs.inputs.rankings.ranking_of", "blindspot.types.Variant"),
+        *("blindspot.types.digest_of_strings", "blindspot.documentation.contents.markdown"),
+        "blindspot.errors.InputError",
+    ],
+    "models and chains that somebody typed: the policy bounds chains and their number": [
+        *("blindspot.runs.pipeline.request", "blindspot.runs.pipeline.request_of", "blindspot.runs.sweeps.Sweep"),
+        *("blindspot.runs.sweeps.expand", "blindspot.runs.estimates.estimate", "blindspot.runs.sending.sendings"),
+        *("jobs().submit", "repository().finished", "blindspot.studies.judgement.making.ItemsRequest"),
+        *(f"blindspot.studies.lab.grid.{name}" for name in ("Grid", "requests", "readings", "headlines", "changes")),
+        "blindspot.studies.lab.verdicts.verdicts",
+    ],
+    "of the dataset or of a stored run, as for whoever types nothing": [
+        *("blindspot.diagnostics.evalrank.figures.pairs.rank_scatter", "blindspot.figures.theme.styles"),
+        "blindspot.diagnostics.evalrank.pairs.around_mate",
+        *(f"blindspot.diagnostics.evalrank.what_if.{name}" for name in ("basis", "sliders")),
+        *(f"blindspot.diagnostics.heros.browsing.{name}" for name in ("described", "in_run")),
+        *("blindspot.diagnostics.heros.figures.profile.label", "blindspot.diagnostics.retrieval.figures.against"),
+        *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbours.lists.of_item"),
+        "blindspot.studies.threshold.pairs.of_spaces",
+    ],
+    "a search for one text in others, once through each": [
+        "blindspot.diagnostics.evalrank.browsing.containing",
+        "blindspot.diagnostics.transfer.outcomes.containing",
+        *(f"blindspot.diagnostics.heros.browsing.{name}" for name in ("Filter", "kept")),
+        *PASSING,
+    ],
+    "at most ``MOST_SPELLED`` characters, some texts at a time": ["rapidfuzz.process.extract"],
+    "at most ``MOST_WAYS``, for the few rewrites on a screen": ["blindspot.texts.word_changes"],
+    "asked in a turn": [f"blindspot.runs.why_similar.{name}" for name in ("PairOfTexts", "of_space")],
+    "of what was read or made in the process before, within its limits; linear in it": [
+        *("blindspot.datasets.made.making.rows", "….counts", "….reasons", "pandas.DataFrame", "….first_rows"),
+        *(f"blindspot.figures.html_tables.{name}" for name in ("folded", "is_long")),
+        "blindspot.datasets.uploads.add",
+        *(f"blindspot.datasets.training_overlap.{name}" for name in ("overlap", "remember", "forget")),
+    ],
+    "names and sizes": [
+        f"blindspot.datasets.uploads.{name}" for name in ("safe_name", "shown_name", "folder_of", "folder_of_files")
+    ],
+    "short names, compared with those in the store": [
+        *("blindspot.studies.judgement.raters.nickname", "blindspot.studies.judgement.types.session_name"),
+        *("judgements().session", "judgements().is_facilitator"),
+    ],
+    "refused on a demo": [
+        *(f"blindspot.runs.encoders_here.{name}" for name in ("add", "add_upload", "connect")),
+        *("blindspot.store.naming.rename", "blindspot.studies.judgement.bundles.take_in"),
+    ],
 }
-
-
-def of_bytes() -> set[str]:
-    """Functions of what pages import that take bytes, or what a browser sent."""
-    found = set()
-    for place, tree in trees(holding=r"def [a-z].*(bytes|SentFolder)|\bdata: bytes"):
-        if draws(place) or not place.startswith(("datasets/", "studies/", "files/", "runs/")):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                said = [ast.unparse(one.annotation) for one in node.args.args if one.annotation is not None]
-                if any(re.search(r"\bbytes\b|SentFolder", annotation) for annotation in said):
-                    found.add(node.name)
-    return found
+CHEAP = {called for reason in REASONS.values() for called in reason}
+WITHIN = {
+    "blindspot.datasets.made.making.propose",
+    "blindspot.datasets.uploads.tabulate",
+    "blindspot.studies.judgement.own_queries.of_text",
+    "blindspot.space.neighbours.free_text.place",
+    "blindspot.diagnostics.evalrank.what_if.what_if",
+}
 
 
 @pytest.mark.heavy
 def test_pages_leave_readers_texts_to_their_process() -> None:
-    """What reads them is handed to ``for_reader``, never called by a page; what asks a model has a turn."""
-    reading, outside, within = of_bytes() | OF_TEXTS, [], 0
-    assert {"tabulate", "parse", "of_file", "take_in"} <= reading
-    for place, tree in trees(holding=rf"\b({'|'.join(reading)})\(|for_reader|{'|'.join(OF_MODELS)}"):
-        if not draws(place) or place == "ui/turns.py":
-            continue
-        imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-        read_from = re.compile(r"blindspot\.(datasets|studies|files|runs)")
-        imported = {
-            alias.asname or alias.name for node in imports if read_from.match(node.module or "") for alias in node.names
-        } | {"table", "OWN_KINDS"}
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            name = ast.unparse(call.func)
-            within += name == "for_reader"
-            last = name.rpartition(".")[2]
-            is_excused = place in NOT_OF_READERS or f"{place} {last}" in NOT_OF_READERS
-            if last in reading and re.split(r"[.\[]", name)[0] in imported and not is_excused:
-                outside.append(f"{place}:{call.lineno} {name}")
-        turns = [node for node in ast.walk(tree) if isinstance(node, ast.With) and "turn()" in ast.unparse(node)]
-        asked = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in OF_MODELS]
-        inside = {id(node) for block in turns for node in ast.walk(block)}
-        outside += [f"{place}:{node.lineno} {ast.unparse(node.func)}" for node in asked if id(node) not in inside]
-        within += len(asked)
-    assert outside == [], "\n".join(outside)
-    assert within >= 12
+    """Whatever takes longer than a moment is handed to ``for_reader``, or done in a turn."""
+    found = sorted(Flow(PASSING).uses())
+    outside = {use.called for use in found if not use.is_within}
+    assert [use for use in found if not use.is_within and use.called not in CHEAP] == []
+    assert sorted(CHEAP - outside) == [], "nothing calls these any more"
+    assert {use.called for use in found if use.is_within} >= WITHIN
 
 
 # --- the process
