@@ -395,8 +395,6 @@ class DiagnosticEntry:
             entries are imported before what builds on the store; see ``named_function``.
         is_gate: whether a gate may be on its datasets, and sizes are judged by it.
         two_in_address: query parameters that open two models side by side on its page, with {a}, {b} and {dataset}.
-        tested: dotted path of the function that tells the Overview which runs do not differ significantly from the best
-            (from the entry and the runs; per score their places, or None), or "".
         triplets: dotted path of the function that finds triplets which a run orders wrongly, to train with
             (``blindspot.runs.training_data.examples.TripletsOf``), or "".
         findings: dotted path of the function that makes its findings (``blindspot.runs.findings.FindingsOf``).
@@ -437,7 +435,6 @@ class DiagnosticEntry:
     item_scores: str = ""
     is_gate: bool = False
     two_in_address: Mapping[str, str] = field(default_factory=dict, repr=False)
-    tested: str = ""
     triplets: str = ""
     findings: str = ""
     warning: str = ""

@@ -21,6 +21,7 @@ from blindspot.numerics.statistics.compare import (
     PairedTest,
     Statistic,
     Verdict,
+    best_and_alike,
     compare,
     decide,
     gains,
@@ -210,6 +211,32 @@ def headline_tests(
     """Of each two runs the test of the headline score that both have, decided in its family; ``at_once`` as of
     ``paired_tests``."""
     return [tests[0] for tests in paired_tests(entry, of, repository, at_once=at_once)]
+
+
+def headline_test(first: RunRecord, second: RunRecord, repository: Repository, at_once: int = 1) -> PairedTest | None:
+    """As ``headline_tests`` of two runs; None where their items do not compare, or the score is not defined."""
+    try:
+        (found,) = headline_tests(find_diagnostic(first.plan.diagnostic), [(first, second)], repository, at_once)
+    except InputError:
+        return None
+    return None if math.isnan(found.value) else found
+
+
+def best_of_each(
+    entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository
+) -> Mapping[str, frozenset[int]] | None:
+    """Per tested score the places of the best run and of those that do not differ significantly from it.
+
+    None for fewer than two runs, runs on different items, and where rows are not in the store.
+    """
+    ids = [run.run_id for run in runs]
+    if len(runs) < 2 or repository.with_items(entry, ids) != set(ids):
+        return None
+    try:
+        found = dict(zip(ids, items_of(entry, runs, repository), strict=True))
+    except InputError:
+        return None
+    return {name: frozenset(map(ids.index, best)) for name, best in best_and_alike(found).items()}
 
 
 # --- two runs, on the command line and in programs

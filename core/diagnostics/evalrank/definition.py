@@ -447,7 +447,6 @@ all texts are encoded alike.
     triplets="blindspot.diagnostics.evalrank.training.triplets",
     findings="blindspot.diagnostics.evalrank.findings.findings",
     warning="blindspot.diagnostics.evalrank.further.warning",
-    tested="blindspot.diagnostics.evalrank.page.uncertainty.stored_marks",
     ignores_order=True,
     preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},
     cost=Cost(

@@ -206,7 +206,7 @@ class Estimated:
             known.refusal,
             {"unit": known.unit.value, "units": known.units, "effective": known.effective},
             estimates,
-            {} if known.refusal else best_and_alike(found),
+            best_and_alike(found),
         )
 
 

@@ -541,7 +541,10 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
     names = [
         name
         for name, one in first.items()
-        if one.family != OTHERS and one.higher_is_better is not None and not isinstance(one.statistic, Median)
+        if one.family != OTHERS
+        and one.higher_is_better is not None
+        and not isinstance(one.statistic, Median)
+        and all(name in own for own in of.values())
     ]
     best = {}
     for name in names:
@@ -550,12 +553,13 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
     asked = [
         (name, run, ahead) for ahead in dict.fromkeys(best.values()) for run in of if run != ahead for name in names
     ]
-    p = _p_values([(of[run][name], of[ahead][name]) for name, run, ahead in asked])
-    alike = {name: {run} for name, run in best.items()}
+    p = _p_values([on_shared_items(of[run][name], of[ahead][name]) for name, run, ahead in asked])
+    untested = {name for (name, *_), value in zip(asked, p, strict=True) if math.isnan(value)}
+    alike = {name: {run} for name, run in best.items() if name not in untested}
     for places in _by_family([f"{run} {ahead} {first[name].family}" for name, run, ahead in asked]):
         for place, after in zip(places, after_holm(np.array(p)[places]).tolist(), strict=True):
             name, run, ahead = asked[place]
-            if after >= ALPHA and best[name] == ahead:
+            if after >= ALPHA and best[name] == ahead and name in alike:
                 alike[name].add(run)
     return {name: frozenset(runs) for name, runs in alike.items()}
 

@@ -12,12 +12,11 @@ import streamlit as st
 from blindspot import ui
 from blindspot.datasets.catalog import title_of as title_of_dataset
 from blindspot.diagnostic import find_diagnostic
-from blindspot.errors import InputError
 from blindspot.figures.html_tables import Column, html_table, quiet
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words, p_in_words
-from blindspot.runs.comparison import Changes, changes, headline_tests
+from blindspot.runs.comparison import Changes, changes, headline_test
 from blindspot.store.records import RunRecord
 from blindspot.studies.training import figures
 from blindspot.studies.training.steps import Evaluated, Series, Step, evaluated, series_of, title_of, trainings
@@ -185,12 +184,7 @@ def _sure(tested: PairedTest | None) -> str:
 
 @cached(64)
 def _difference(after: RunRecord, before: RunRecord) -> PairedTest | None:
-    entry = find_diagnostic(after.plan.diagnostic)
-    try:
-        (found,) = headline_tests(entry, [(after, before)], repository())
-    except InputError:  # the steps measured different items
-        return None
-    return None if math.isnan(found.value) else found
+    return headline_test(after, before, repository())
 
 
 @fragment  # the score above is not drawn again

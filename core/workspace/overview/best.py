@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blindspot.datasets.catalog import title_of
@@ -49,18 +49,11 @@ class Best:
         return self.runs[1:]
 
 
-def best_of(
-    entry: DiagnosticEntry,
-    runs: Sequence[RunRecord],
-    repository: Repository,
-    marked: Mapping[str, Collection[int]] | None,
-) -> Best:
+def best_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> Best:
     """The best run by the headline score, tested against every other on the same items.
 
     Args:
         runs: finished runs on one dataset with the same parameters, best first; at least one has the headline score.
-        marked: per score the places in ``runs`` without a significant difference from the best, where the diagnostic
-            has tested that (``DiagnosticEntry.tested``).
     """
     first = untested(entry, runs)
     best, *others = first.runs
@@ -73,10 +66,6 @@ def best_of(
     tests = headline_tests(entry, [(best, run) for run in paired], repository) if paired else []
     intervals = _intervals(best, paired, tests)
     is_tested = len(paired) == len(others) and all(test.p_corrected is not None for test in tests)
-    if marked is not None and entry.headline in marked:
-        places = marked[entry.headline]
-        alike = tuple(run for place, run in enumerate(runs) if place in places and run in others)
-        return replace(first, intervals=intervals, alike=alike)
     if not is_tested:
         refusal = next((test.refusal for test in tests if test.refusal), "they were tested on different texts")
         return replace(first, intervals=intervals, refusal=refusal)

@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.published.tatoeba import place_of
-from blindspot.diagnostic import DiagnosticEntry, Parameter, named_function
+from blindspot.diagnostic import DiagnosticEntry, Parameter
+from blindspot.runs.comparison import best_of_each
 from blindspot.store.records import Leaderboard, RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -116,13 +117,17 @@ def _best_of(
     _runs: Sequence[RunRecord],
     _repository: Repository,
 ) -> Best:
-    return best.best_of(entry, _runs, _repository, _alike(entry, _runs))
+    return best.best_of(entry, _runs, _repository)
 
 
-def _alike(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[str, Collection[int]] | None:
+@cached(128, "Comparing with the best …", shared=True)
+def _alike(
+    entry: DiagnosticEntry,
+    ids: tuple[str, ...],  # noqa: ARG001 - runs do not change
+    _runs: Sequence[RunRecord],
+) -> Mapping[str, Collection[int]] | None:
     """For ``tables.mark_best``."""
-    found: Mapping[str, Collection[int]] | None = named_function(entry.tested)(entry, runs) if entry.tested else None
-    return found
+    return best_of_each(entry, _runs, repository())
 
 
 def headlines(found: Best) -> pd.DataFrame:
@@ -162,7 +167,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool, key: 
     st.subheader(f"Scores and cost on {tables.dataset_title(board.dataset)}", anchor=False)
     scores = tables.score_table(runs, shared).rename(columns={"variant": "model"})
     frame = pd.concat([scores, tables.cost_table(runs)], axis=1)
-    alike = _alike(entry, runs) if test else None
+    alike = _alike(entry, tuple(run.run_id for run in runs), _runs=runs) if test else None
     styled = tables.mark_best(frame, entry, shared, alike)
     st.dataframe(styled, hide_index=True, key=f"{key}_{entry.id}_{board.dataset}")
     signs = tables.signs_in_words(entry, shared, alike) if len(runs) > 1 else ""

@@ -67,7 +67,7 @@ def test_overview_and_findings(filled: World, tests_of: Tests) -> None:
     for (diagnostic, _), (test, a, b) in tests_of.items():
         entry = all_diagnostics()[diagnostic]
         best_first = sorted((a, b), key=lambda run: -run.metrics[test.score] * test.sign)
-        found = best_of(entry, best_first, filled.repository, None)
+        found = best_of(entry, best_first, filled.repository)
         assert (found.alike == (best_first[1],)) == (test.verdict is Verdict.ALIKE)
         kinds = {one.kind for one in among.findings(entry, [a, b], filled.repository)}
         decides = entry.id != "geometry"

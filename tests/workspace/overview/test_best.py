@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pytest
@@ -81,10 +81,10 @@ def runs() -> list[RunRecord]:
     return [run_record("transfer", name, metrics={"accuracy": value}) for name, value in ACCURACY.items()]
 
 
-def found_with(p: dict[str, float], entry: DiagnosticEntry = ENTRY, marked: Any = None) -> Best:
+def found_with(p: dict[str, float], entry: DiagnosticEntry = ENTRY) -> Best:
     P.clear()
     P.update(p)
-    return best_of(entry, runs(), cast("Repository", Rows()), marked)
+    return best_of(entry, runs(), cast("Repository", Rows()))
 
 
 def names(found: Sequence[RunRecord] | None) -> list[str] | None:
@@ -114,17 +114,12 @@ def test_who_has_no_significant_difference_from_the_best(p: dict[str, float], al
     )
 
 
-def test_the_diagnostics_own_test_comes_first() -> None:
-    found = found_with(dict.fromkeys(ACCURACY, 0.001), marked={"accuracy": {0, 2}})
-    assert names(found.alike) == ["c"]
-
-
 def test_without_a_test_nothing_is_called_significant() -> None:
     found = found_with({"b~none": 0.001})
     assert found.alike is None
     assert "significant" not in verdict(found)
     assert "not tested: none in common" in verdict(found)
-    rows_gone = best_of(ENTRY, runs(), cast("Repository", Rows([runs()[0].run_id])), None)
+    rows_gone = best_of(ENTRY, runs(), cast("Repository", Rows([runs()[0].run_id])))
     assert (rows_gone.alike, dict(rows_gone.intervals)) == (None, {})
     assert "not tested" in verdict(rows_gone)
     assert found_with({}).alike is None
@@ -135,11 +130,11 @@ def test_runs_on_other_items_are_not_tested() -> None:
         replace(run, plan=replace(run.plan, dataset_digest="other" if place else "one"))
         for place, run in enumerate(runs())
     ]
-    assert best_of(ENTRY, apart, cast("Repository", Rows()), None).alike is None
+    assert best_of(ENTRY, apart, cast("Repository", Rows())).alike is None
 
 
 def test_one_model_alone_has_nothing_to_be_compared_with() -> None:
-    found = best_of(ENTRY, runs()[:1], cast("Repository", Rows()), None)
+    found = best_of(ENTRY, runs()[:1], cast("Repository", Rows()))
     assert "best" not in verdict(found)
     assert "0.900 (95% CI 0.824 to 0.945)" in verdict(found)
 
@@ -148,7 +143,7 @@ def test_the_best_of_many_models_has_an_interval_that_allows_for_the_choice() ->
     many = [run_record("transfer", f"m{i}~none", metrics={"accuracy": 0.9 - i / 100}) for i in range(6)]
     P.clear()
     P.update({f"m{i}~none": 0.5 for i in range(6)})
-    fewer, found = (verdict(best_of(ENTRY, some, cast("Repository", Rows()), None)) for some in (many[:5], many))
+    fewer, found = (verdict(best_of(ENTRY, some, cast("Repository", Rows()))) for some in (many[:5], many))
     assert "0.900 (95% CI 0.824 to 0.945)" in fewer
     assert "0.900 (95% CI 0.790 to 0.956, of all 6 at once)" in found
 
@@ -156,6 +151,6 @@ def test_the_best_of_many_models_has_an_interval_that_allows_for_the_choice() ->
 def test_a_score_that_only_describes_ranks_nobody() -> None:
     entry = find_diagnostic("geometry")
     records = [run_record("geometry", name, metrics={"align": 0.2}) for name in ("a~none", "b~none")]
-    said = verdict(best_of(entry, records, cast("Repository", Rows()), None))
+    said = verdict(best_of(entry, records, cast("Repository", Rows())))
     assert "lowest" in said
     assert "best" not in said

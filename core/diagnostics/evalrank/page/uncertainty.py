@@ -13,9 +13,9 @@ from blindspot.diagnostic import DiagnosticEntry
 from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
-from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
+from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.uncertainty import Estimated
-from blindspot.numerics.statistics.compare import PairedTest, Verdict, best_and_alike
+from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import ci, percent
@@ -66,32 +66,12 @@ def note(found: Sequence[Estimated]) -> None:
         st.caption(said)
 
 
-@cached(128, "Comparing with the best …")
-def _stored_marks(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> Mapping[str, frozenset[str]] | None:
-    if repository().with_items(entry, run_ids) != set(run_ids):
-        return None
-    found = numbers.groups(pair_table(entry, run_ids, repository()), run_ids, numbers.TESTED)
-    first = next(iter(found[0].values()))["mrr"]
-    return best_and_alike(found[0]) if len(found) == 1 and not first.known.refusal else None
-
-
-def _row_numbers(marked: Mapping[str, frozenset[str]], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]]:
-    return {m: frozenset(row for row, r in enumerate(runs) if r.run_id in ids) for m, ids in marked.items()}
-
-
 def marks(found: Sequence[Estimated], runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
     """For ``tables.mark_best``: the rows not significantly worse than the best; None where that was not tested."""
     if len(found) != 1 or found[0].refusal or len(runs) < 2:
         return None
-    return _row_numbers(found[0].alike, runs)
-
-
-def stored_marks(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Mapping[str, frozenset[int]] | None:
-    """As ``marks``, of any runs of EvalRank; None also where their rows are not in the store."""
-    if len(runs) < 2:
-        return None
-    marked = _stored_marks(entry, tuple(r.run_id for r in runs))
-    return None if marked is None else _row_numbers(marked, runs)
+    places = {run.run_id: row for row, run in enumerate(runs)}
+    return {metric: frozenset(places[run_id] for run_id in ids) for metric, ids in found[0].alike.items()}
 
 
 @cached(64, "Comparing with the baseline …")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import find_diagnostic
-from blindspot.errors import InputError
 from blindspot.figures.grids import written
 from blindspot.numerics.statistics.compare import PairedTest
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import DIFFERENCE, ci_in_words
-from blindspot.runs.comparison import headline_tests
+from blindspot.runs.comparison import headline_test
 from blindspot.store.records import RunRecord
 from blindspot.studies.lab.grid import Change, changes
 from blindspot.studies.lab.page.progress import LabView
@@ -93,12 +89,7 @@ def _tested(one: Change, tried: int) -> PairedTest | None:
 
 @cached(64, "Testing the largest change …")
 def _difference(run: RunRecord, plain: RunRecord, tried: int) -> PairedTest | None:
-    entry = find_diagnostic(run.plan.diagnostic)
-    try:
-        (found,) = headline_tests(entry, [(run, plain)], repository(), at_once=tried)
-    except InputError:  # their items do not compare
-        return None
-    return None if math.isnan(found.value) else found
+    return headline_test(run, plain, repository(), at_once=tried)
 
 
 def _order(shown: LabView) -> str:
