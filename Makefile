@@ -35,10 +35,10 @@ lint: .venv/dev.stamp  ## ruff, spelling and mypy
 	$(BIN)/mypy app.py pages
 
 bench: .venv/run.stamp  ## measure how fast it is here
-	$(BIN)/python -m core bench
+	$(BIN)/python -m blindspot bench
 
 gpu-check:  ## check and measure the GPU of a machine that has torch and sentence-transformers (ARGS=--short)
-	$(PYTHON) -m blindspot.benchmarks.gpu_check $(ARGS)
+	$(PYTHON) -m benchmarks.gpu_check $(ARGS)
 
 docs: .venv/dev.stamp  ## build the documentation into site/
 	$(BIN)/mkdocs build --quiet

@@ -24,8 +24,8 @@ sys.path.insert(0, str(ROOT))
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page  # noqa: E402
 
-from blindspot.benchmarks.app_server import serving  # noqa: E402
-from blindspot.benchmarks.browser import chromium  # noqa: E402
+from benchmarks.app_server import serving  # noqa: E402
+from benchmarks.browser import chromium  # noqa: E402
 
 FOLDER = ROOT / "assets" / "screenshots"
 FIGURES = FOLDER / "figures.json"  # the numbers in each picture

@@ -24,6 +24,7 @@ from typing import NamedTuple
 import coverage
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "core" / "blindspot"
 sys.path.insert(0, str(ROOT))
 from tests.support.tiers import MARKS  # noqa: E402
 
@@ -104,7 +105,7 @@ def tests_of(mutant: Mutant, tier: str) -> list[str]:
 
 def nearest(mutant: Mutant) -> list[str]:
     """The test file of the module's name, then the folder that mirrors the module's."""
-    inside = mutant.path.relative_to(ROOT / "core") if "core" in mutant.path.parts else mutant.path.relative_to(ROOT)
+    inside = mutant.path.relative_to(PACKAGE) if PACKAGE in mutant.path.parents else mutant.path.relative_to(ROOT)
     folder = next(tests for tests in (ROOT / "tests" / parent for parent in inside.parents) if tests.is_dir())
     file = folder / f"test_{mutant.path.stem}.py"
     return [str(path) for path in (file, folder) if path.exists()]

@@ -1,4 +1,4 @@
-"""The layers of the package, ``core/``: each imports only what is above it in ``LAYERS``, or its own layer.
+"""The layers of the package, ``core/blindspot/``: each imports only what is above it in ``LAYERS``, or its own layer.
 
 All is read from the files, imports inside functions included; a new file in an existing folder needs no edit here.
 """
@@ -83,7 +83,7 @@ def _targets(path: Path, files: dict[str, Path]) -> Iterator[tuple[str, int]]:
 
 
 def level(module: str) -> int:
-    """The layer's place, 0 at the top; app.py, pages and ``python -m core`` stand below all."""
+    """The layer's place, 0 at the top; app.py, pages and ``python -m blindspot`` stand below all."""
     parts = module.split(".")
     if module == "blindspot":
         return 0  # the version; what else it has it imports when asked for

@@ -14,18 +14,18 @@ from pathlib import Path
 import pytest
 import typer
 
-from blindspot.benchmarks.catalog import BENCHMARKS
+from benchmarks.catalog import BENCHMARKS
 from blindspot.datasets.catalog import find_datasets
 from blindspot.diagnostic import all_diagnostics
 from blindspot.documentation import contents
 from blindspot.runs import pipeline
-from blindspot.settings import ROOT, VARIABLES, Settings
+from blindspot.settings import PACKAGE, ROOT, VARIABLES, Settings
 from tests.support.commands import COMMAND, parse
 from tests.support.tables import each
 
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = {path.relative_to(ROOT / "docs").as_posix(): path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")}
-GUIDES = sorted((ROOT / "core").rglob("README.md"))
+GUIDES = sorted(PACKAGE.rglob("README.md"))
 GUIDED = ("diagnostics", "space", "studies")  # every folder in these has a guide
 FENCED = re.compile(r"^```[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
@@ -127,7 +127,7 @@ def test_files_that_the_readme_names_exist() -> None:
 
 def test_the_documented_tree_is_the_tree() -> None:
     tree = FENCED.findall(DOCS["design/layers.md"])[0]
-    core, outer, shown = ROOT / "core", "", set()
+    core, outer, shown = PACKAGE, "", set()
     for line in tree.splitlines():
         names = re.split(" {3,}", line.strip())[0].replace("/", "").split()
         if line.startswith("    "):
@@ -140,7 +140,7 @@ def test_the_documented_tree_is_the_tree() -> None:
 
 
 def test_every_method_has_a_guide() -> None:
-    folders = {path.parent for name in GUIDED for path in (ROOT / "core" / name).glob("*/__init__.py")}
+    folders = {path.parent for name in GUIDED for path in (PACKAGE / name).glob("*/__init__.py")}
     assert {guide.parent for guide in GUIDES} >= folders
     assert len(folders) > 10
 

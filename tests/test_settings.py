@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from blindspot.errors import InputError
-from blindspot.settings import ASSETS, ROOT, Mode, Settings, prepare_runtime
+from blindspot.settings import ASSETS, PACKAGE, ROOT, Mode, Settings, prepare_runtime
 from tests.support.commands import python
 from tests.support.tables import each
 
@@ -68,7 +68,7 @@ def test_the_process_environment_is_read_by_default(monkeypatch: pytest.MonkeyPa
 
 
 def test_root_is_the_repository() -> None:
-    assert (ROOT / "core" / "settings.py").is_file()
+    assert (PACKAGE / "settings.py").is_file()
     assert (ASSETS / "demo" / "minimal_pairs.tsv").is_file()
 
 

@@ -48,7 +48,7 @@ OPENINGS = ("What", "Who", "Which", "Where", "How", "When", "Whether")
 
 CODE = re.compile(
     r"```.*?```|``.+?``|`[^`\n]+`|\]\([^)\s]*\)|<[^<>]*>"  # Markdown's code and targets, tags
-    r"|\bpython3? -m core[^.;,\n]*|\bblindspot [a-z][^.;,\n]*|(?<!\w)--[\w-]+|^\s*INSERT .*"  # commands
+    r"|\bpython3? -m blindspot[^.;,\n]*|\bblindspot [a-z][^.;,\n]*|(?<!\w)--[\w-]+|^\s*INSERT .*"  # commands
     r'|"[a-z_-]+"|\bquery(?:,| and | or )mate\b'  # names of columns and keys
     r"|(?m:^ +\w+:(?= ))"  # parameters in docstrings
     r"|\S*[/_=\\~]\S*|\w+(?:\.\w+)+|\w+\(\)|#[\w-]+",  # paths, URLs, identifiers, files, ids

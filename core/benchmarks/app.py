@@ -11,10 +11,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 
-from blindspot.benchmarks import app_big_store, app_server, app_store, browser
-from blindspot.benchmarks.app_store import FilledStore, filled
-from blindspot.benchmarks.browser import Press
-from blindspot.benchmarks.measuring import BenchmarkResult
+from benchmarks import app_big_store, app_server, app_store, browser
+from benchmarks.app_store import FilledStore, filled
+from benchmarks.browser import Press
+from benchmarks.measuring import BenchmarkResult
 from blindspot.store.db import Database
 from blindspot.types import Progress
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from blindspot.benchmarks import app_store
-from blindspot.benchmarks.app_store import FilledStore
+from benchmarks import app_store
+from benchmarks.app_store import FilledStore
 from blindspot.store.db import queries_beside, tables_of
 from blindspot.store.repository import Repository
 from blindspot.types import Progress, no_progress

@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult
+from benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult
 from blindspot.diagnostics.evalrank.uncertainty import Scores, scores_of
 from blindspot.numerics.ranking.ranks import expected_reciprocal_rank
 from blindspot.numerics.statistics.pairs import Dependence

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from blindspot.benchmarks.measuring import NotMeasured
+from benchmarks.measuring import NotMeasured
 from blindspot.errors import BlindspotError
 
 if TYPE_CHECKING:

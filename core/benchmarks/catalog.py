@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from blindspot.benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
-from blindspot.benchmarks.encoders import backend, cold, efficiency, encoding, served, streaming
-from blindspot.benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
+from benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
+from benchmarks.encoders import backend, cold, efficiency, encoding, served, streaming
+from benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from blindspot.errors import unknown
 from blindspot.settings import Settings, prepare_runtime
 from blindspot.types import Progress, no_progress

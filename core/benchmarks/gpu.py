@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
-from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured, interleaved_ratios
-from blindspot.benchmarks.problems import ranking_problem
+from benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured, interleaved_ratios
+from benchmarks.problems import ranking_problem
 from blindspot.encoders.device import device_for_ranking
 from blindspot.numerics.ranking.gpu import ITEMS_PER_TILE, PAIRS_PER_TILE, PRECISIONS, Precision, rank_pairs_on
 from blindspot.numerics.ranking.ranks import rank_pairs

@@ -5,7 +5,7 @@ data. Compared are vectors and ranks with the processor's; measured are ranks ag
 against two of the processor's cores; and the GPU's memory is made short for real. The model is the bundled MiniLM
 where its package is installed, else one of its size with random weights.
 
-    python -m blindspot.benchmarks.gpu_check [--short] [--device cpu] [--json FILE]
+    python -m benchmarks.gpu_check [--short] [--device cpu] [--json FILE]
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from time import perf_counter
 
 import numpy as np
 
-from blindspot.benchmarks import gpu
-from blindspot.benchmarks.measuring import machine
-from blindspot.benchmarks.problems import random_minilm, texts
+from benchmarks import gpu
+from benchmarks.measuring import machine
+from benchmarks.problems import random_minilm, texts
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.gpu import self_check
 from blindspot.encoders.references import DirReference, Dtype, Pooling
@@ -298,7 +298,7 @@ def _encoding_speed(of: Subject) -> Iterator[Row]:
 def _rate_of_two_cores(folder: Path) -> float:
     environment = os.environ | {"OMP_NUM_THREADS": str(CORES), "RAYON_NUM_THREADS": str(CORES)}
     environment |= {"MKL_NUM_THREADS": str(CORES), "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, "-m", "blindspot.benchmarks.gpu_check", "--two-cores", str(folder)]
+    command = [sys.executable, "-m", "benchmarks.gpu_check", "--two-cores", str(folder)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - ourselves
     if done.returncode:
         raise RuntimeError(f"the process on two cores failed: {done.stderr[-2_000:]}")

@@ -6,9 +6,9 @@ import statistics
 
 import numpy as np
 
-from blindspot.benchmarks import ranking
-from blindspot.benchmarks.measuring import BenchmarkResult, interleaved_ratios
-from blindspot.benchmarks.problems import ranking_problem
+from benchmarks import ranking
+from benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from benchmarks.problems import ranking_problem
 from blindspot.numerics.neighbours.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity, unit_vectors
 from blindspot.types import Float32, Int64, Progress

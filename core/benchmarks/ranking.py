@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
-from blindspot.benchmarks import resident
-from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
-from blindspot.benchmarks.problems import ranking_problem
+from benchmarks import resident
+from benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from benchmarks.problems import ranking_problem
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.pairs import PairSet

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from blindspot.benchmarks.app_store import filled, settings_of
-from blindspot.benchmarks.measuring import BenchmarkResult
+from benchmarks.app_store import filled, settings_of
+from benchmarks.measuring import BenchmarkResult
 from blindspot.store.repository import Repository
 from blindspot.studies.findings.collection import Selection
 from blindspot.studies.report.content import gather

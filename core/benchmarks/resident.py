@@ -1,6 +1,6 @@
 """Memory needed by ranking, measured in a process of its own.
 
-``python -m blindspot.benchmarks.resident ITEMS QUERIES [FILE]`` ranks random items of 384 dimensions, or those of a
+``python -m benchmarks.resident ITEMS QUERIES [FILE]`` ranks random items of 384 dimensions, or those of a
 file, and writes the figures to stdout.
 """
 
@@ -68,7 +68,7 @@ def on_disk(items: int, queries: int) -> Resident:
 
 
 def _in_child(items: int, queries: int, *file: str) -> Resident:
-    command = [sys.executable, "-m", "blindspot.benchmarks.resident", str(items), str(queries), *file]
+    command = [sys.executable, "-m", "benchmarks.resident", str(items), str(queries), *file]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     if done.returncode != 0:
         raise BlindspotError(f"ranking {items:,} items in a process of its own failed: {done.stderr.strip()[-500:]}")

@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 
-from blindspot.benchmarks.measuring import BenchmarkResult, interleaved_ratios
+from benchmarks.measuring import BenchmarkResult, interleaved_ratios
 from blindspot.numerics.ranking.judged import Judged, search
 from blindspot.numerics.ranking.ranks import QUERIES_PER_TILE
 from blindspot.numerics.similarity import Similarity

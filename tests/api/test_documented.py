@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from blindspot import api
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import PACKAGE, ROOT, Settings
 from tests.support.tables import each
 
-MODULES = sorted(
-    f"{api.__name__}.{path.stem}".removesuffix(".__init__") for path in (ROOT / "core" / "api").glob("*.py")
-)
+MODULES = sorted(f"{api.__name__}.{path.stem}".removesuffix(".__init__") for path in (PACKAGE / "api").glob("*.py"))
 GUIDE = (ROOT / "docs" / "guides" / "python.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 

@@ -17,7 +17,7 @@ import pytest
 
 import blindspot as bs
 from blindspot.diagnostic import all_diagnostics
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import PACKAGE, ROOT, Settings
 from tests.support.commands import python
 
 PROJECT = Path(__file__).parent / "example_project"
@@ -29,7 +29,7 @@ def installed(tmp_path: Path) -> Path:
     """Python of an environment that has Blindspot as a package among others, found by ``py.typed``."""
     venv.create(tmp_path / "venv", with_pip=False, symlinks=True)
     (site,) = (tmp_path / "venv").glob("lib/python*/site-packages")
-    (site / "blindspot").symlink_to(ROOT / "core", target_is_directory=True)
+    (site / "blindspot").symlink_to(PACKAGE, target_is_directory=True)
     (site / "others.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
     return tmp_path / "venv" / "bin" / "python"
 

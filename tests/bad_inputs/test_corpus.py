@@ -212,7 +212,7 @@ def test_in_a_process_of_its_own(name: str, settings: Settings, tmp_path: Path) 
     case = next(case for case in CASES if case.name == name)
     words = command(case, case.make(tmp_path), tmp_path)
     with untouched(settings):
-        done = python("-m", "core", *words, timeout=PATIENCE_SECONDS)
+        done = python("-m", "blindspot", *words, timeout=PATIENCE_SECONDS)
     assert (done.returncode, done.stdout) == (case.code, ""), done.stderr
     assert len(done.stderr.splitlines()) == 1
     check_message(case, done.stderr.removesuffix("\n"))

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.benchmarks import app, catalog, measuring, ranking
-from blindspot.benchmarks.encoders import backend, cold, efficiency, encoding, served
-from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
+from benchmarks import app, catalog, measuring, ranking
+from benchmarks.encoders import backend, cold, efficiency, encoding, served
+from benchmarks.measuring import PAIRS_OF_TIMINGS, BenchmarkResult, NotMeasured
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import InputError

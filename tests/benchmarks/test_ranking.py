@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from blindspot.benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
-from blindspot.benchmarks.measuring import PAIRS_OF_TIMINGS
+from benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
+from benchmarks.measuring import PAIRS_OF_TIMINGS
 from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from blindspot.numerics import coarse
 from blindspot.numerics.ranking.ranks import Exclusions

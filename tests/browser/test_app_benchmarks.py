@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.benchmarks import app, app_big_store, app_server, app_store, browser
-from blindspot.benchmarks.app_big_store import Size
-from blindspot.benchmarks.app_store import FilledStore
-from blindspot.benchmarks.measuring import BenchmarkResult
+from benchmarks import app, app_big_store, app_server, app_store, browser
+from benchmarks.app_big_store import Size
+from benchmarks.app_store import FilledStore
+from benchmarks.measuring import BenchmarkResult
 from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.server import rerun_client

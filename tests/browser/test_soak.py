@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
-from blindspot.benchmarks import app_store
+from benchmarks import app_store
 from blindspot.studies.judgement.store import Judgements
 from blindspot.studies.judgement.types import Task
 from blindspot.ui.navigation import sections

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from blindspot.benchmarks import ranking
+from benchmarks import ranking
 from blindspot.cli import output as cli_output
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, DatasetEntry, SourceFile, find_dataset
@@ -105,7 +105,11 @@ def test_run_prints_one_json_object_with_the_names_of_the_contract(encoded: Sett
 def test_on_a_terminal_the_bar_is_on_stderr_and_stdout_stays_json(encoded: Settings) -> None:
     controller, terminal = pytest.importorskip("pty").openpty()
     with subprocess.Popen(
-        [sys.executable, "-m", "core", *DEMO, "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=terminal, text=True
+        [sys.executable, "-m", "blindspot", *DEMO, "--json"],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=terminal,
+        text=True,
     ) as process:
         os.close(terminal)
         shown = b""

@@ -91,7 +91,7 @@ def test_a_name_that_is_no_text_is_shown_all_the_same(
 @pytest.mark.process
 def test_a_library_that_is_missing_is_one_line() -> None:
     """Without site-packages none of the requirements is there."""
-    command = ("-S", "-m", "core", "doctor")
+    command = ("-S", "-m", "blindspot", "doctor")
     done = python(*command)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()

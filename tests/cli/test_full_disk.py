@@ -68,7 +68,7 @@ def environment(cache: Path) -> dict[str, str]:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "core", *arguments]
+    return [sys.executable, "-m", "blindspot", *arguments]
 
 
 def run_of(metric: str = "l2", encoder: str = ENCODER) -> list[str]:

@@ -371,7 +371,7 @@ def test_a_killed_sweep_continues_and_ends_with_the_numbers_of_an_undisturbed_on
 
     def start(cache: Path) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "core", "sweep", str(path), "--json"],
+            [sys.executable, "-m", "blindspot", "sweep", str(path), "--json"],
             cwd=ROOT,
             env={**os.environ, "BLINDSPOT_CACHE": str(cache), "BLINDSPOT_DEVICE": "cpu"},
             stdout=subprocess.PIPE,

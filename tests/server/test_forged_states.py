@@ -17,9 +17,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from blindspot.benchmarks import app_server, app_store
-from blindspot.benchmarks.app import PAGES
-from blindspot.benchmarks.app_server import Server
+from benchmarks import app_server, app_store
+from benchmarks.app import PAGES
+from benchmarks.app_server import Server
 from blindspot.errors import InputError
 from blindspot.server import rerun_client
 from blindspot.server.gate import Gate, _Page, checked

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from blindspot.benchmarks.app_server import serving
+from benchmarks.app_server import serving
 from blindspot.doctor import readiness
 from blindspot.errors import BlindspotError, InputError
 from blindspot.jobs.queue import JobQueue

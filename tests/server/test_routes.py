@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from benchmarks.app_server import serving
 from blindspot import doctor
-from blindspot.benchmarks.app_server import serving
 from blindspot.doctor import readiness
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.numerics import warm_up

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 
 from blindspot.errors import BlindspotError, StoreBusy
-from blindspot.settings import ROOT
+from blindspot.settings import PACKAGE, ROOT
 from blindspot.store import db
 from blindspot.store.db import Database
 from tests.support import sources
@@ -31,7 +31,7 @@ def test_every_query_is_named_somewhere(owner: str) -> None:
 
     Those of items go by the name of their dataset's kind.
     """
-    folder = ROOT / "core" / owner / "queries"
+    folder = PACKAGE / owner / "queries"
     files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.sql")}
     nodes = (node for path in sources.package() for node in ast.walk(sources.tree(path)))
     named = {node.value for node in nodes if isinstance(node, ast.Constant)}

@@ -98,7 +98,7 @@ class BaseInstall:
         self.cache = folder / "cache"
         self._path = folder / "site-packages"
         package = self._path / "blindspot"
-        shutil.copytree(ROOT / "core", package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / "core" / "blindspot", package, ignore=shutil.ignore_patterns("__pycache__"))
         (package / "_app").mkdir()
         (package / "_app" / "assets").symlink_to(ROOT / "assets", target_is_directory=True)
         known = f"BLOCKED = {set(blocked())}\nINSTALLED = {set(of_the_base()) | {'encoder-blindspot'}}\n{_BLOCKER}"

@@ -111,7 +111,7 @@ def child(environment: Settings) -> Command:
     """Run a command in a process of its own, as a script would."""
 
     def run(*arguments: str, **variables: str) -> Said:
-        done = python("-m", "core", *arguments, env={**os.environ, **variables})
+        done = python("-m", "blindspot", *arguments, env={**os.environ, **variables})
         return Said(done.returncode, done.stdout, done.stderr)
 
     return Command(run)

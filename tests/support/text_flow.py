@@ -13,9 +13,9 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from blindspot.settings import ROOT
+from blindspot.settings import PACKAGE
 
-CORE = ROOT / "core"
+CORE = PACKAGE
 BOXES = {"text_input", "text_area", "chat_input", "file_uploader"}
 OF_TEXTS = {name for kind in (str, bytes, list, dict, set, tuple) for name in dir(kind)} | {"getvalue", "getbuffer"}
 # What returns none, of Python's own functions and of those methods.

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from blindspot.settings import ROOT, Settings
+from blindspot.settings import PACKAGE, ROOT, Settings
 
 pytest_plugins = "pytester"
 
@@ -57,7 +57,7 @@ def project(pytester: pytest.Pytester, environment: Settings, monkeypatch: pytes
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: blindspot\nVersion: 0.1.0\n", "utf-8")
     lines = [f"[{group}]\n" + "".join(f"{k} = {v}\n" for k, v in ours.items()) for group, ours in points.items()]
     (info / "entry_points.txt").write_text("\n".join(lines), "utf-8")
-    (site / "blindspot").symlink_to(ROOT / "core", target_is_directory=True)
+    (site / "blindspot").symlink_to(PACKAGE, target_is_directory=True)
     monkeypatch.setenv("PYTHONPATH", str(site))
     monkeypatch.chdir(pytester.path)
     pytester.makeini("[pytest]\naddopts = --strict-markers -p no:cacheprovider -p no:xdist -p no:hypothesispytest\n")

@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import replace
 
-from blindspot.benchmarks.encoders.encoding import minilm, sentences
-from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from benchmarks.encoders.encoding import minilm, sentences
+from benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.references import Backend

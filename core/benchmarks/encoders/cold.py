@@ -7,7 +7,7 @@ import subprocess
 import sys
 from time import perf_counter
 
-from blindspot.benchmarks.measuring import BenchmarkResult
+from benchmarks.measuring import BenchmarkResult
 from blindspot.settings import ROOT
 from blindspot.types import Progress
 

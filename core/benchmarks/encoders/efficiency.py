@@ -8,8 +8,8 @@ from time import perf_counter, sleep
 
 import numpy as np
 
-from blindspot.benchmarks.encoders.encoding import minilm, sentences
-from blindspot.benchmarks.measuring import REST_SECONDS, BenchmarkResult
+from benchmarks.encoders.encoding import minilm, sentences
+from benchmarks.measuring import REST_SECONDS, BenchmarkResult
 from blindspot.encoders.gpu.running import TOKENS_PER_BATCH
 from blindspot.encoders.transformer.encoder import SentenceTransformerEncoder
 from blindspot.settings import Settings

@@ -11,7 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
-from blindspot.benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
+from benchmarks.measuring import BenchmarkResult, NotMeasured, interleaved_ratios
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.encoders.cache import EmbeddingCache

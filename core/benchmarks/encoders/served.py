@@ -22,8 +22,8 @@ from time import perf_counter
 
 import numpy as np
 
-from blindspot.benchmarks.encoders.encoding import SENTENCES, TO_WARM_UP, minilm, sentences
-from blindspot.benchmarks.measuring import BenchmarkResult
+from benchmarks.encoders.encoding import SENTENCES, TO_WARM_UP, minilm, sentences
+from benchmarks.measuring import BenchmarkResult
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.encoders.served.encoder import ServedEncoder
@@ -80,7 +80,7 @@ def _stored(reference: str, texts: tuple[str, ...]) -> Float32:
 @contextmanager
 def _running() -> Iterator[str]:
     """The server's address; it ends with its input."""
-    command = [sys.executable, "-c", "from blindspot.benchmarks.encoders.served import serve; serve()"]
+    command = [sys.executable, "-c", "from benchmarks.encoders.served import serve; serve()"]
     with subprocess.Popen(  # noqa: S603 - our own
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

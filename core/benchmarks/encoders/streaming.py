@@ -1,6 +1,6 @@
 """Memory and time of encoding a million texts to disk, in a process of its own.
 
-``python -m blindspot.benchmarks.encoders.streaming TEXTS`` encodes made-up texts with ``random-projection`` and writes
+``python -m benchmarks.encoders.streaming TEXTS`` encodes made-up texts with ``random-projection`` and writes
 the figures to stdout.
 """
 
@@ -16,8 +16,8 @@ from time import process_time
 
 import numpy as np
 
-from blindspot.benchmarks.measuring import BenchmarkResult
-from blindspot.benchmarks.resident import Watch, own_bytes
+from benchmarks.measuring import BenchmarkResult
+from benchmarks.resident import Watch, own_bytes
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import BlindspotError
@@ -64,7 +64,7 @@ def encode_out_of_core(progress: Progress) -> list[BenchmarkResult]:
 
 def streamed(texts: int) -> Streamed:
     """Encode so many texts in a new process; raises ``BlindspotError`` if it failed."""
-    command = [sys.executable, "-m", "blindspot.benchmarks.encoders.streaming", str(texts)]
+    command = [sys.executable, "-m", "benchmarks.encoders.streaming", str(texts)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - ours
     if done.returncode != 0:
         raise BlindspotError(f"encoding {texts:,} texts in a process of its own failed: {done.stderr.strip()[-500:]}")

@@ -405,7 +405,12 @@ def test_a_hub_model_without_network_is_told_in_a_line(settings: Settings, revis
         "BLINDSPOT_CACHE": str(settings.cache),
     }
     done = subprocess.run(
-        [sys.executable, "-m", "core", *command], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "blindspot", *command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 2, done.stderr
     assert done.stderr.count("\n") == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from blindspot.benchmarks.ranking import ranking_problem
+from benchmarks.ranking import ranking_problem
 from blindspot.numerics import coarse
 from blindspot.numerics.ranking import pruning
 from blindspot.numerics.ranking import ranks as ranking

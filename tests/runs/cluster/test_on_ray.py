@@ -55,7 +55,7 @@ def _environment(cache: Path, address: str) -> dict[str, str]:
 def _driver(cache: Path, more: list[str], address: str = "local") -> subprocess.Popen[bytes]:
     """The sweep as a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "core", *LONG, *more, "--json"],
+        [sys.executable, "-m", "blindspot", *LONG, *more, "--json"],
         cwd=ROOT,
         env=_environment(cache, address),
         stdout=(cache / "out").open("wb"),

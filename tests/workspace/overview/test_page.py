@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.benchmarks import app_store
+from benchmarks import app_store
 from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.runs.comparison import best_of_each, headline_tests
 from blindspot.store.records import Leaderboard

@@ -1,0 +1,45 @@
+"""Command ``bench``: speed of Blindspot on this machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from blindspot.cli import output
+from blindspot.cli.options import AsJson
+
+
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(help="benchmarks; if left out, all but the slowest")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure speed on this machine: ratios within one run, medians of interleaved pairs, response times of the app."""
+    from benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
+
+    with output.progress("benchmark") as progress:
+        report = run(names or [name for name, one in BENCHMARKS.items() if one.is_usual], progress)
+    for name, reason in report.not_measured.items():
+        print(f"{name} not measured: {reason}", file=sys.stderr)
+    if as_json:
+        output.print_json(report.as_json())
+        return
+    output.print_table(
+        ", ".join(f"{k} {v}" for k, v in report.machine.items()),
+        ["benchmark", "value", "unit", "target", "reached", "samples"],
+        [
+            (
+                r.name,
+                f"{r.value:.3g}",
+                r.unit,
+                reach_in_words(r),
+                verdict(r),
+                " ".join(f"{s:.3g}" for s in r.samples),
+            )
+            for r in report.results
+        ],
+    )
+    for name in dict.fromkeys(benchmark_of(r.name).name for r in report.results):
+        print(f"{name} ({report.seconds[name]:.0f} s): {BENCHMARKS[name].description}")
+    print(f"total: {sum(report.seconds.values()):.0f} s")
