@@ -38,7 +38,7 @@ bench: .venv/run.stamp  ## measure how fast it is here
 	$(BIN)/python -m blindspot bench
 
 gpu-check:  ## check and measure the GPU of a machine that has torch and sentence-transformers (ARGS=--short)
-	$(PYTHON) -m benchmarks.gpu_check $(ARGS)
+	PYTHONPATH=core $(PYTHON) -m benchmarks.gpu_check $(ARGS)
 
 docs: .venv/dev.stamp  ## build the documentation into site/
 	$(BIN)/mkdocs build --quiet

@@ -3,6 +3,13 @@
 Streamlit reads this file twice: once as the server, which finds ``app`` in it, and again for every run of a page.
 """
 
+import sys
+from pathlib import Path
+
+SOURCES = str(Path(__file__).resolve().parent / "core")
+if SOURCES not in sys.path and Path(SOURCES).is_dir():  # a checkout: its package need not be installed
+    sys.path.insert(0, SOURCES)
+
 if __name__ == "__main__":  # a page
     from blindspot import ui
 

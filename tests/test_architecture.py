@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -56,7 +55,7 @@ class Import(NamedTuple):
 
 def named(paths: Iterable[Path]) -> dict[str, Path]:
     files = {path.relative_to(ROOT).with_suffix("").as_posix().replace("/", "."): path for path in paths}
-    files = {re.sub(r"^core\b", "blindspot", name): path for name, path in files.items()}
+    files = {name.removeprefix("core."): path for name, path in files.items()}
     return {name.removesuffix(".__init__"): path for name, path in files.items()}
 
 
@@ -87,6 +86,8 @@ def level(module: str) -> int:
     parts = module.split(".")
     if module == "blindspot":
         return 0  # the version; what else it has it imports when asked for
+    if parts[0] == "benchmarks":  # beside the package
+        return LEVEL["benchmarks"]
     return len(LAYERS) if parts[0] != "blindspot" or parts[1] == "__main__" else LEVEL[parts[1]]
 
 

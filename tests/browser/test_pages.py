@@ -1,9 +1,16 @@
 """Every page in a real window: opened cold by its address, pickers in view at two desktop sizes, within reach on a
-phone."""
+phone.
+
+The server is ``streamlit run app.py`` where the requirements are installed and Blindspot is not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import subprocess
+import sysconfig
+import venv
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
@@ -12,6 +19,7 @@ from playwright.sync_api import ViewportSize, expect
 from blindspot.diagnostic import Picker
 from blindspot.ui.navigation import PageEntry, sections
 from tests.browser.conftest import PATIENCE_MS, Reader
+from tests.support.app_client import AppServer
 
 PAGES = [entry for entries in sections().values() for entry in entries]
 DESKTOPS = (ViewportSize(width=1280, height=720), ViewportSize(width=1400, height=900))
@@ -27,14 +35,31 @@ NewReader = Callable[..., Reader]
 expect.set_options(timeout=PATIENCE_MS)
 
 
+@pytest.fixture(scope="module")
+def address(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of the app on the demo's runs, served by a Python that has the libraries of this one, but not Blindspot."""
+    folder = tmp_path_factory.mktemp("not-installed")
+    venv.create(folder / "environment", with_pip=False)
+    (packages,) = folder.glob("environment/lib/python*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
+    python = str(folder / "environment" / "bin" / "python")
+    assert subprocess.run(
+        [python, "-c", "import blindspot"], cwd=folder, stderr=subprocess.PIPE, check=False
+    ).returncode
+    server = AppServer(demo_cache, folder / "log", python)
+    yield server.address
+    server.process.terminate()
+    server.process.wait(120)
+
+
 @pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.stem)
 def test_a_page_opened_cold_by_its_address_has_its_pickers_in_view(
-    reader: NewReader, demo_address: str, entry: PageEntry
+    reader: NewReader, address: str, entry: PageEntry
 ) -> None:
     visitor = reader()
     page = visitor.page
     page.set_viewport_size(DESKTOPS[0])
-    visitor.open(f"{demo_address}/{entry.stem}")
+    visitor.open(f"{address}/{entry.stem}")
     expect(page.get_by_role("heading", name=entry.title, level=1, exact=True)).to_be_visible()
     wanted = [picker for picker in entry.pickers if picker is not Picker.POSTPROCESSED]  # nothing to leave out here
     for picker in wanted:
@@ -52,11 +77,11 @@ def test_a_page_opened_cold_by_its_address_has_its_pickers_in_view(
 
 
 def test_every_page_is_in_the_navigation_and_its_pickers_within_reach_on_a_phone(
-    reader: NewReader, demo_address: str
+    reader: NewReader, address: str
 ) -> None:
     visitor = reader()
     page = visitor.page
-    visitor.open(f"{demo_address}/evalrank")
+    visitor.open(f"{address}/evalrank")
     for entry in PAGES:
         expect(visitor.link(entry.title)).to_be_visible()
     visitor.see(Picker.PROTOCOL)

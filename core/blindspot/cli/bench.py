@@ -9,6 +9,7 @@ import typer
 
 from blindspot.cli import output
 from blindspot.cli.options import AsJson
+from blindspot.errors import InputError
 
 
 def bench(
@@ -16,7 +17,16 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Measure speed on this machine: ratios within one run, medians of interleaved pairs, response times of the app."""
-    from benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
+    try:
+        from benchmarks.catalog import BENCHMARKS, benchmark_of, reach_in_words, run, verdict
+    except ModuleNotFoundError as error:
+        if error.name not in {"benchmarks", "benchmarks.catalog"}:
+            raise
+        raise InputError(
+            "the benchmarks are not in the installed package",
+            expected="a checkout of Blindspot's repository",
+            remedy="run `make bench` there",
+        ) from error
 
     with output.progress("benchmark") as progress:
         report = run(names or [name for name, one in BENCHMARKS.items() if one.is_usual], progress)
