@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 # error names neither cell nor remedy. Readers have limits of their own.
 csv.field_size_limit(2**24)
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 __all__ = [
     "BlindspotError",
     "Check",

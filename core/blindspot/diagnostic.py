@@ -34,8 +34,7 @@ class Parameter:
     ``title`` is what people read ("": the name), ``when`` a sentence on which choice is for what, ``shown`` the choices
     that people read otherwise than the command line takes them.
     ``is_of_use``: how a model is used, not what is counted, so that runs with different values compare.
-    ``is_added``: runs were stored before there was a choice. A run with the default then does not name the parameter,
-    so that it keeps the id from before, and a stored run without it has the default (``value_in``).
+    ``only_if_chosen``: runs and captions name it only where another value than the default was chosen.
     """
 
     name: str
@@ -43,7 +42,7 @@ class Parameter:
     default: str
     description: str
     option: str = ""
-    is_added: bool = False
+    only_if_chosen: bool = False
     is_of_use: bool = False
     title: str = ""
     when: str = ""
@@ -500,7 +499,7 @@ class DiagnosticEntry:
         return pa.schema([(column.name, column.type) for column in self.columns])
 
     def check_params(self, given: Mapping[str, str]) -> dict[str, str]:
-        """All parameters as a run names them: defaults filled in, but for a default of a parameter that ``is_added``.
+        """All parameters as a run names them: defaults filled in, but for those of ``only_if_chosen``.
 
         Raises ``InputError`` for an unknown parameter or value.
         """
@@ -514,7 +513,7 @@ class DiagnosticEntry:
         return {
             name: value
             for name, value in checked.items()
-            if not (known[name].is_added and value == known[name].default)
+            if not (known[name].only_if_chosen and value == known[name].default)
         }
 
 
@@ -540,9 +539,9 @@ def result_table(diagnostic: str, version: int) -> str:
 
 def in_words(params: Mapping[str, str]) -> str:
     """The values of a run's parameters, for people: ``cos, definition, fitted on stsb-dev``."""
-    added = {name: parameter for name, parameter in parameters().items() if parameter.is_added}
+    chosen = {name: parameter for name, parameter in parameters().items() if parameter.only_if_chosen}
     own = [
-        f"{name} {added[name].as_shown(value)}" if name in added else value
+        f"{name} {chosen[name].as_shown(value)}" if name in chosen else value
         for name, value in params.items()
         if name != FIT_ON
     ]

@@ -17,8 +17,8 @@ from blindspot.doctor.findings import Finding, State, guarded
 from blindspot.encoders.catalog import canonical_encoder
 from blindspot.errors import BlindspotError
 from blindspot.settings import Settings
-from blindspot.store import inspection
-from blindspot.store.db import CONFINED, Database, migrate, migrations
+from blindspot.store import db, inspection
+from blindspot.store.db import CONFINED, Database, Migration, migrations
 from blindspot.store.records import RunState
 from blindspot.store.repository import Repository
 from tests.support import store_samples
@@ -104,31 +104,25 @@ def test_what_a_killed_process_had_not_written_to_the_file_is_seen_and_left(sett
     assert {path.name: path.read_bytes() for path in settings.cache.iterdir()} == before
 
 
-@pytest.mark.parametrize("version", range(len(migrations())))
-def test_a_store_of_an_older_version_is_read_as_it_is(settings: Settings, version: int) -> None:
-    settings.cache.mkdir()
-    with duckdb.connect(str(settings.store), config=CONFINED) as connection:
-        migrate(connection, settings.store, upto=version)
-        if version:
-            connection.execute(
-                "INSERT INTO run (run_id, diagnostic, diagnostic_version, encoder, transform, dataset, dataset_digest, "
-                "params, status, process_id, started_at) VALUES ('bbbb', 'evalrank', 1, 'minilm', 'center', "
-                "'demo-pairs', 'd', '{\"metric\": \"l2\"}', 'running', 4194305, TIMESTAMP '2026-01-02 03:04:05')"
-            )
+def test_a_store_that_waits_for_a_migration_is_read_as_it_is(
+    settings: Settings, repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_samples.store_run(repository, "aaaa", DATASET)
+    repository.database.close()
     before = settings.store.read_bytes()
+    both = (*migrations(), Migration(2, "notes", "ALTER TABLE run ADD COLUMN note VARCHAR"))
+    for module in (db, inspection):
+        monkeypatch.setattr(module, "migrations", lambda: both)
     found = by_name(examined(settings))
-    assert found["schema"].what.startswith(f"version {version} of {len(migrations())}; brought up to date when")
-    if version:
-        assert found["runs"].what == "1 interrupted"
-        assert "begun 2026-01-02 03:04 UTC" in found["run bbbb"].what
-        assert "--metric l2" in found["run bbbb"].remedy
+    assert found["schema"].what.startswith("version 1 of 2; brought up to date when")
+    assert found["runs"].what == "1 done"
     assert settings.store.read_bytes() == before
 
 
 def test_a_store_of_a_newer_version_is_refused_as_everywhere(settings: Settings, repository: Repository) -> None:
     repository.remember_reference("dir:/a", {})
     repository.database.close()
-    run_sql(settings, "INSERT INTO schema_migration VALUES (99, 'future', now()::TIMESTAMP)")
+    run_sql(settings, "INSERT INTO schema_version VALUES (99, 'future', now()::TIMESTAMP)")
     found = only_problem(settings)
     with pytest.raises(BlindspotError) as refused:
         repository.runs()

@@ -102,7 +102,7 @@ def test_a_store_of_another_schema_is_said_in_a_line(only_read: Settings, monkey
     monkeypatch.delenv("BLINDSPOT_STORE")
     writer = Repository.at(only_read.store)
     with writer.database.transaction() as cursor:
-        cursor.execute("DELETE FROM schema_migration WHERE version = (SELECT max(version) FROM schema_migration)")
+        cursor.execute("DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version)")
     writer.database.close()
     monkeypatch.setenv("BLINDSPOT_STORE", READ_ONLY)
     with pytest.raises(BlindspotError, match="schema version"):

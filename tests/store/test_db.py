@@ -284,7 +284,7 @@ def test_a_folder_in_place_of_the_file_or_a_file_in_place_of_the_folder(path: Pa
 @pytest.mark.process
 def test_a_refused_file_is_let_go(path: Path, database: Database) -> None:
     with database.transaction() as cursor:
-        cursor.execute("INSERT INTO schema_migration VALUES (99, 'from the future', now()::TIMESTAMP)")
+        cursor.execute("INSERT INTO schema_version VALUES (99, 'from the future', now()::TIMESTAMP)")
     database.close()
     with pytest.raises(BlindspotError):
         count(database, "run")

@@ -45,7 +45,7 @@ DATASET = pair_set()
 def counts(repository: Repository) -> dict[str, int]:
     """Rows of every table that a run writes to."""
     with repository.database.cursor() as cursor:
-        tables = {row[0] for row in cursor.execute("SHOW TABLES").fetchall()} - {"schema_migration"}
+        tables = {row[0] for row in cursor.execute("SHOW TABLES").fetchall()} - {"schema_version"}
         tables = {table for table in tables if not table.startswith("judgement")}
         return {t: cursor.execute(f"SELECT count(*) FROM {t}").fetchall()[0][0] for t in sorted(tables)}
 

@@ -16,7 +16,7 @@ def everything(repository: Repository) -> dict[str, Any]:
         tables = [name for (name,) in cursor.execute("SHOW TABLES").fetchall()]
         runs = dict(cursor.execute("SELECT run_seq, run_id FROM run").fetchall())
         datasets = dict(cursor.execute("SELECT dataset_seq, dataset_digest FROM dataset").fetchall())
-        for name in sorted(set(tables) - {"schema_migration", "run"}):
+        for name in sorted(set(tables) - {"schema_version", "run"}):
             rows = cursor.sql(f'SELECT * FROM "{name}"').to_arrow_table().to_pylist()
             for row in rows:
                 if "run_seq" in row:

@@ -42,6 +42,7 @@ IDLE_SECONDS = 1.0
 LOCK_PATIENCE_SECONDS = 15.0
 TURN_SECONDS = 0.5  # minimum time that a process keeps the file while others wait: opening takes 0.03
 GIVING_WAY_SECONDS = 0.5  # and then leaves it to them for this long
+_DEVELOPMENT = "schema_migration"  # table of stores from before 0.3, which nobody outside of development has
 _FRESH_SECONDS = 2.0  # an older waiting file was left by a process that died
 
 
@@ -305,7 +306,7 @@ def only_read(what: str = "the store is only read here") -> BlindspotError:
 
 def _check_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
     """Raise ``BlindspotError`` unless a store that is only read has the schema of this version."""
-    found = version_of(connection, path) if "schema_migration" in tables_of(connection) else 0
+    found = version_of(connection, path)
     if found != len(migrations()):
         raise BlindspotError(
             f"the store {path} has schema version {found}, and is only read here (BLINDSPOT_STORE={READ_ONLY})",
@@ -327,23 +328,22 @@ def _facts_of(path: Path) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
-def migrate(connection: duckdb.DuckDBPyConnection, path: Path, upto: int | None = None) -> None:
-    """Bring a store's schema up to date, or to version ``upto`` (for tests), one transaction per step.
+def migrate(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Bring a store's schema up to date, one transaction per step.
 
     Raises:
-        BlindspotError: the store was written by a newer Blindspot.
+        BlindspotError: as ``version_of``.
     """
+    version = version_of(connection, path)
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS schema_migration "
+        "CREATE TABLE IF NOT EXISTS schema_version "
         "(version INTEGER PRIMARY KEY, name VARCHAR NOT NULL, applied_at TIMESTAMP NOT NULL)"
     )
-    for step in migrations()[version_of(connection, path) : upto]:
+    for step in migrations()[version:]:
         connection.begin()
         try:
             connection.execute(step.sql)
-            connection.execute(
-                "INSERT INTO schema_migration VALUES (?, ?, now()::TIMESTAMP)", [step.version, step.name]
-            )
+            connection.execute("INSERT INTO schema_version VALUES (?, ?, now()::TIMESTAMP)", [step.version, step.name])
         except BaseException:
             connection.rollback()
             raise
@@ -355,12 +355,21 @@ def tables_of(connection: duckdb.DuckDBPyConnection) -> set[str]:
 
 
 def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
-    """A store's schema version, from its table of migrations.
+    """A store's schema version; 0 of a new file.
 
     Raises:
-        BlindspotError: the store was written by a newer Blindspot.
+        BlindspotError: the store was written by a newer Blindspot, or before its schema had versions that are kept.
     """
-    version = int(connection.execute("SELECT coalesce(max(version), 0) FROM schema_migration").fetchall()[0][0])
+    tables = tables_of(connection)
+    if _DEVELOPMENT in tables:
+        raise BlindspotError(
+            f"the store {path} is of a development version of Blindspot",
+            expected="one of version 0.3 or later",
+            remedy="move it away and run `blindspot sweep` or your runs again: the embeddings are reused",
+        )
+    if "schema_version" not in tables:
+        return 0
+    version = int(connection.execute("SELECT coalesce(max(version), 0) FROM schema_version").fetchall()[0][0])
     if version > len(migrations()):
         raise BlindspotError(
             f"the store {path} has schema version {version}",

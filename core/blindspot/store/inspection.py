@@ -14,11 +14,8 @@ from blindspot.store.db import CONFINED, HELD, Database, first_line, holder, mig
 from blindspot.store.records import RunRecord, record_of
 
 RETRY_SECONDS = 0.05
-# Columns of ``record_of`` from other tables, or that an older schema lacks.
-_MAY_LACK = (
-    "names scores embedding_digest support support_digest own_support "
-    "dimension parameters memory_bytes texts seconds device"
-).split()
+# Columns of ``record_of`` from other tables, which are not read here.
+_FROM_OTHERS = "names scores dimension parameters memory_bytes texts seconds device".split()
 
 
 @dataclass(frozen=True)
@@ -54,7 +51,7 @@ def schema_version(database: Database, patience: float) -> int:
     if not database.path.exists():
         return 0
     with _read_only(database, patience, "blindspot doctor says more") as connection:
-        return _version(connection, database)
+        return version_of(connection, database.path)
 
 
 def check_opens(database: Database) -> None:
@@ -104,11 +101,11 @@ def _connected(database: Database, patience: float) -> Iterator[duckdb.DuckDBPyC
 
 def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFacts:
     tables = tables_of(connection)
-    version = _version(connection, database)
+    version = version_of(connection, database.path)
     runs: list[RunRecord] = []
     if "run" in tables:
         found = connection.sql("SELECT * FROM run ORDER BY started_at DESC, run_seq DESC").to_arrow_table()
-        runs = [record_of(dict.fromkeys(_MAY_LACK) | row) for row in found.to_pylist()]
+        runs = [record_of(dict.fromkeys(_FROM_OTHERS) | row) for row in found.to_pylist()]
     references: list[str] = []
     if "encoder_reference" in tables:
         sql = "SELECT reference FROM encoder_reference WHERE NOT is_removed ORDER BY reference"
@@ -116,10 +113,6 @@ def _facts(connection: duckdb.DuckDBPyConnection, database: Database) -> StoreFa
     # Every column is read to find damaged blocks: DuckDB compares the checksums of what it reads.
     counts = [_read_all(connection, table) for table in sorted(tables)]
     return StoreFacts(version, len(migrations()), tuple(runs), tuple(references), sum(counts))
-
-
-def _version(connection: duckdb.DuckDBPyConnection, database: Database) -> int:
-    return version_of(connection, database.path) if "schema_migration" in tables_of(connection) else 0
 
 
 def _read_all(connection: duckdb.DuckDBPyConnection, table: str) -> int:

@@ -18,12 +18,9 @@ from blindspot.errors import InputError
 from blindspot.policy import SessionRoom
 from blindspot.settings import ROOT
 from blindspot.store import db
-from blindspot.store.db import migrate, migrations
-from blindspot.store.repository import Repository
 from blindspot.studies.judgement import store as judgements_module
 from blindspot.studies.judgement.store import LISTED, Judgements, Merged
 from blindspot.studies.judgement.types import Ballot, ItemSet, Recorded, Task, Vote
-from tests.support import store_samples
 from tests.support.judgement_samples import MADE_AT, comparative_set, intruder_set
 from tests.support.judgement_samples import votes as sample_votes
 
@@ -443,27 +440,3 @@ def test_a_process_that_is_never_idle_lets_another_one_in(
     assert 0 < done[0] <= rounds
     assert len(store.votes(items.set_id)) == rounds
     assert {file.name for file in path.parent.iterdir()} <= {"results.duckdb", "results.duckdb.wal"}, "no sign is left"
-
-
-# --- older stores
-
-
-def test_a_store_of_version_6_takes_votes_and_keeps_its_runs(path: Path) -> None:
-    with duckdb.connect(str(path)) as connection:
-        migrate(connection, path, upto=6)
-        connection.execute(
-            "INSERT INTO dataset (dataset, dataset_digest, kind) VALUES ('sample', ?, 'pair set')",
-            [store_samples.pair_set(3).content_digest],
-        )
-        tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
-    assert not any(name.startswith("judgement") for name in tables)
-    store = Judgements.at(path)
-    made = intruder_set()
-    assert store.sets() == []
-    assert store.add_set(made)
-    assert store.vote(ballot(made), 0, 0) is Recorded.NEW
-    assert store_samples.store_run(Repository.at(path), "cccc", store_samples.pair_set(3)) >= 1
-    with store.database.cursor() as cursor:
-        assert cursor.execute("SELECT max(version) FROM schema_migration").fetchall() == [(len(migrations()),)]
-        assert cursor.execute("SELECT count(*) FROM dataset").fetchall() == [(1,)]
-    store.database.close()

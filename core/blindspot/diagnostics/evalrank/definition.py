@@ -60,7 +60,7 @@ CANDIDATES = Parameter(
     ALL,
     "texts that a match is ranked among: all of the dataset, as in the paper, or only texts that match some query",
     f"of evalrank, texts that a match is ranked among: {ALL}, or only {MATES}, which match some query",
-    is_added=True,
+    only_if_chosen=True,
     when="Choose matches where queries and matches are different kinds of text, such as questions and passages: other "
     "queries do not compete then. All is the paper's definition, for texts of one kind.",
     shown=((MATES, "matches"),),

@@ -71,7 +71,7 @@ JUDGED = Parameter(
     f"documents that scores are of: {ALL}, where unjudged ones count as irrelevant, or {CONDENSED} lists, from which "
     "unjudged ones are removed",
     f"of retrieval, documents that scores are of: {ALL}, or {CONDENSED} lists without the unjudged ones",
-    is_added=True,
+    only_if_chosen=True,
     title="Scored documents",
     when="Choose condensed where the judgments come from other systems' results, so that a new model's finds are "
     "unjudged; read both.",
@@ -84,7 +84,7 @@ OWN_DOCUMENT = Parameter(
     "a query that is a document itself, of equal id and text: left out of its own ranking, as BEIR and MTEB do, or "
     "counted",
     f"of retrieval, a query that is a document itself: {LEAVE_OUT} of its own ranking, or {COUNT}",
-    is_added=True,
+    only_if_chosen=True,
     title="The query's own document",
     when="Choose count where finding the query itself is right.",
 )

@@ -45,7 +45,8 @@ def _value(parameter: Parameter, picks: Picks) -> str:
 
 def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
     """Name the values of parameters that have no picker."""
-    chosen = [f"{p.name} `{p.default}`" for p in entry.parameters if p.name not in picks.params and not p.is_added]
+    unpicked = [p for p in entry.parameters if p.name not in picks.params and not p.only_if_chosen]
+    chosen = [f"{p.name} `{p.default}`" for p in unpicked]
     if chosen:
         st.caption(f"All with {', '.join(chosen)}. For other values, open the page linked above.")
 
@@ -67,7 +68,7 @@ def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
 def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
     """There are runs, but none for these picks."""
     said = {"metric": "similarity"}
-    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.is_added]
+    chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.only_if_chosen]
     asked = f" with {' and '.join(chosen)}" if chosen else ""
     st.info(f"No {entry.title} results{asked} for these models. Change the selection in the sidebar.")
     if any(count.diagnostic == entry.id and place_of(count.dataset) for count in repository().counts()):

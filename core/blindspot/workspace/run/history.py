@@ -350,7 +350,7 @@ def _link(run: RunRecord) -> None:
         st.caption(f"{entry.title} shows only runs whose post-processing was fitted on the tested texts.")
         return
     address = {"protocol": plan.params.get("protocol", "definition")}
-    address |= {p.name: plan.params[p.name] for p in entry.parameters if p.is_added and p.name in plan.params}
+    address |= {p.name: plan.params[p.name] for p in entry.parameters if p.only_if_chosen and p.name in plan.params}
     st.page_link(
         f"pages/{entry.page.stem}.py",
         label=f"Open in {entry.title}",

@@ -4,7 +4,7 @@
 -- the highest first, or the lowest where $sign is -1.
 WITH fitting AS (
     SELECT run_seq, dataset, dataset_digest, coalesce(older.reference, run.encoder) || '~' || transform AS variant,
-           coalesce(support_digest, '') AS support_digest
+           support_digest
     FROM run LEFT JOIN ({older}) AS older USING (run_seq)
     WHERE status = 'done' AND diagnostic = $diagnostic AND diagnostic_version = $version AND params = $params
 ), newest_content AS (
