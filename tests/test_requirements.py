@@ -13,6 +13,7 @@ import pytest
 
 from blindspot.doctor import software
 from blindspot.errors import EXTRAS
+from blindspot.settings import PACKAGE
 from tests.support import sources
 from tests.support.base_install import canonical, project
 
@@ -29,6 +30,7 @@ INDIRECT = {  # imported, and brought by something that is declared, in a versio
     "huggingface_hub": "transformers",
     "httpx2": "huggingface-hub",
     "starlette": "streamlit",
+    "llvmlite": "numba",
     "google": "streamlit",
 }
 
@@ -36,13 +38,13 @@ INDIRECT = {  # imported, and brought by something that is declared, in a versio
 def imported() -> set[str]:
     """Top-level modules of other projects that the package imports, anywhere."""
     found = set()
-    for file in sources.package():
+    for file in PACKAGE.rglob("*.py"):
         for node in ast.walk(sources.tree(file)):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.partition(".")[0])
-    return found - set(sys.stdlib_module_names) - {"blindspot", "__future__"}
+    return found - set(sys.stdlib_module_names) - {"blindspot", "benchmarks", "__future__"}
 
 
 def test_every_pin_is_within_the_range_of_an_extra_and_every_range_is_pinned() -> None:

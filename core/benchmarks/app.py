@@ -103,7 +103,7 @@ def pages_big_store(progress: Progress) -> list[BenchmarkResult]:
 
 
 def _pages(name: str, store: FilledStore, stems: Sequence[str], progress: Progress) -> list[BenchmarkResult]:
-    from blindspot.server import rerun_client
+    from benchmarks import rerun_client
 
     results = []
     with app_server.serving(store.cache, rerun_client.SERVER_OPTION) as server:

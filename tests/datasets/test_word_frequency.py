@@ -10,7 +10,7 @@ from wordfreq import zipf_frequency
 
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import vocabularies
-from blindspot.datasets.word_frequency import BANDS, band_scores, by_vocabulary, by_wordfreq, of_vocabulary, zipf_of
+from blindspot.datasets.word_frequency import BANDS, by_vocabulary, by_wordfreq, of_vocabulary, zipf_of
 
 COUNTED = vocabularies.vocabulary("counted", ["the", "Paris", "cat", "mouse"], [1e6, 1e4, 1e3, 10.0], 1e7)
 
@@ -26,16 +26,6 @@ def test_a_text_is_as_frequent_as_its_words_on_average() -> None:
     assert both == pytest.approx((the + cat) / 2)
     assert the > 5 > cat > 3
     assert zipf_of(["", "…"]).tolist() == [0.0, 0.0]
-
-
-def test_scores_by_hand() -> None:
-    zipf = np.array([0.0, 2.9, 3.0, 4.5, 4.5, 7.0])
-    reciprocal = np.array([1.0, 0.5, 0.2, np.nan, 0.25, np.nan])
-    bands = band_scores(zipf, reciprocal)
-    assert bands["band"].tolist() == [b.label for b in BANDS]
-    assert bands["pairs"].tolist() == [2, 1, 1, 0]
-    assert bands["mrr"].tolist()[:3] == [0.75, 0.2, 0.25]
-    assert math.isnan(bands["mrr"][3])
 
 
 def test_wordfreq_says_nothing_of_what_it_lacks() -> None:

@@ -189,15 +189,3 @@ def test_the_part_has_the_texts_of_the_whole(covered: np.ndarray) -> None:
     assert kept == [PAIRS[p] for p in part.rows]
     assert [p for p in PAIRS if {*p} <= {*part.dataset.items}] == kept
     assert (part.digest == "") == bool(covered.all())
-
-
-def test_the_command_line_tells_scores_by_frequency(run: Run, first: str, blindspot: Command) -> None:
-    record = run(first).record
-    bands = blindspot.json("runs", "frequency", record.run_id[:6])["bands"]
-    for side in ("query", "mate"):
-        of_side = [b for b in bands if b["side"] == side]
-        assert sum(b["pairs"] for b in of_side) == record.metrics["pairs"]
-        mean = sum(b["pairs"] * b["mrr"] for b in of_side if b["pairs"]) / record.metrics["pairs"]
-        assert mean == pytest.approx(record.metrics["mrr"])
-        assert all((b["mrr"] is None) == (b["pairs"] == 0) for b in of_side)
-    assert "over 100" in blindspot.out("runs", "frequency", record.run_id)

@@ -19,8 +19,8 @@ import numpy as np
 import psutil
 import pytest
 
+from benchmarks.rerun_client import opened
 from blindspot.jobs import in_child
-from blindspot.server.rerun_client import opened
 from blindspot.settings import ROOT
 from tests.support.demo_attackers import ATTACKS, STOPPERS
 from tests.support.demo_host import served

@@ -17,11 +17,10 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
-from benchmarks import app_server, app_store
+from benchmarks import app_server, app_store, rerun_client
 from benchmarks.app import PAGES
 from benchmarks.app_server import Server
 from blindspot.errors import InputError
-from blindspot.server import rerun_client
 from blindspot.server.gate import Gate, _Page, checked
 from blindspot.settings import ROOT, Mode
 from tests.support import forging

@@ -22,8 +22,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from benchmarks.rerun_client import opened
 from blindspot.errors import BlindspotError
-from blindspot.server.rerun_client import opened
 
 PAUSE_SECONDS = 0.05  # what a proxy's bound of requests by address leaves of a flood
 EXPECTED = (OSError, WebSocketException, BlindspotError, http.client.HTTPException)

@@ -9,7 +9,7 @@ from typing import Any
 
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from blindspot.server.rerun_client import Widget
+from benchmarks.rerun_client import Widget
 
 HUGE = 2**63 - 1
 TEXTS = (

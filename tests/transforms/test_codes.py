@@ -21,8 +21,8 @@ from blindspot.transforms.chain import STEPS, TransformChain
 from blindspot.transforms.codes import Bits, Bytes
 from blindspot.types import CancelToken, Float32
 
-Precision = Literal["int8", "uint8", "binary", "ubinary"]
-PRECISIONS: tuple[Precision, ...] = ("int8", "uint8", "binary", "ubinary")
+Precision = Literal["int8", "binary"]
+PRECISIONS: tuple[Precision, ...] = ("int8", "binary")
 
 
 def draw(seed: int, n: int, d: int, scale: float = 1.0) -> Float32:
@@ -85,7 +85,7 @@ def test_what_is_compared_are_the_codes(precision: Precision) -> None:
     if "int8" in precision:
         np.testing.assert_array_equal(made, stored)
         return
-    unsigned = stored if precision == "ubinary" else (stored.astype(np.int16) + 128).astype(np.uint8)
+    unsigned = (stored.astype(np.int16) + 128).astype(np.uint8)
     for i in range(20):
         for j in range(20):
             different = bin(int.from_bytes((unsigned[i] ^ unsigned[j]).tobytes(), "big")).count("1")
@@ -116,7 +116,7 @@ def test_documents_in_bytes_are_decoded_as_sentence_transformers_does(seed: int)
     assert centred.d_out == 3 < d
 
 
-@pytest.mark.parametrize("chain", ["int8", "uint8", "int8-decoded", "int8-docs"])
+@pytest.mark.parametrize("chain", ["int8", "int8-decoded", "int8-docs"])
 def test_ranges_need_numbers_and_two_items(chain: str) -> None:
     with pytest.raises(InputError, match="there are 1"):
         TransformChain.parse(chain).fit(draw(0, 1, 4))
@@ -126,7 +126,7 @@ def test_ranges_need_numbers_and_two_items(chain: str) -> None:
         TransformChain.parse(chain).fit(corpus)
 
 
-@pytest.mark.parametrize("chain", ["int8", "uint8", "int8-decoded", "int8-docs", "binary", "ubinary", "binary-docs"])
+@pytest.mark.parametrize("chain", ["int8", "int8-decoded", "int8-docs", "binary", "binary-docs"])
 def test_what_is_no_number_stays_none(chain: str) -> None:
     corpus = draw(0, 5, 4)
     texts = corpus.copy()
@@ -139,7 +139,6 @@ def test_what_is_no_number_stays_none(chain: str) -> None:
 def test_values_outside_of_the_range_have_its_ends() -> None:
     corpus = np.array([[0.0], [255.0]], dtype=np.float32)
     texts = np.array([[-9.0], [0.0], [0.99], [1.0], [254.99], [255.0], [999.0]], dtype=np.float32)
-    assert codes_of(corpus, "uint8", texts)[:, 0].tolist() == [0, 0, 0, 1, 254, 255, 255]
     assert codes_of(corpus, "int8", texts)[:, 0].tolist() == [-128, -128, -128, -127, 126, 127, 127]
 
 
@@ -148,9 +147,9 @@ def test_values_outside_of_the_range_have_its_ends() -> None:
     [
         ("none", 384, 1536),
         ("int8", 384, 384),
-        ("truncate:128+uint8", 128, 128),
+        ("truncate:128+int8", 128, 128),
         ("binary", 384, 48),
-        ("ubinary", 100, 13),
+        ("binary", 100, 13),
         ("binary-docs", 384, 48),
         ("int8+center", 384, 1536),
     ],

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.vocabulary import Vocabulary
@@ -45,22 +44,6 @@ def zipf_of(texts: Sequence[str]) -> Float64:
         return known[word]
 
     return np.array([np.mean([of_word(w) for w in tokenize(text, "en")] or [0.0]) for text in texts])
-
-
-def band_scores(zipf: Float64, reciprocal_ranks: Float64) -> pd.DataFrame:
-    """Mean reciprocal rank per band: columns ``band, pairs, mrr``; NaN where a band has no pairs.
-
-    Args:
-        zipf: ``[m]``, of each pair's query or match.
-        reciprocal_ranks: ``[m]``; NaN for a pair that was not ranked, which counts nowhere.
-    """
-    ranked = ~np.isnan(reciprocal_ranks)
-    rows = []
-    for band in BANDS:
-        inside = ranked & (zipf >= band.low) & (zipf < band.high)
-        mrr = float(reciprocal_ranks[inside].mean()) if inside.any() else np.nan
-        rows.append({"band": band.label, "pairs": int(inside.sum()), "mrr": mrr})
-    return pd.DataFrame(rows)
 
 
 PER_BILLION = 1e9  # Zipf frequency is log10 of occurrences per billion words (van Heuven et al. 2014)

@@ -224,13 +224,7 @@ STEPS = {
             "int8",
             "A byte per dimension, -128 to 127: 255 equal steps between the smallest and the largest value of the "
             "dataset's items (as sentence-transformers' quantize_embeddings); the codes are compared as they are.",
-            lambda corpus, _: Bytes.int8(corpus),
-        ),
-        Step(
-            "uint8",
-            "The same codes as int8, from 0 to 255, compared as they are: none is negative, so all cosines are high "
-            "and close together.",
-            lambda corpus, _: Bytes.uint8(corpus),
+            lambda corpus, _: Bytes.fit(corpus),
         ),
         Step(
             "int8-decoded",
@@ -242,13 +236,7 @@ STEPS = {
             "binary",
             "A bit per dimension, whether the value is above 0 (as sentence-transformers' quantize_embeddings), "
             "compared by the number of equal bits (Hamming distance).",
-            lambda corpus, _: Bits(corpus.shape[1], is_signed=True),
-            learns=False,
-        ),
-        Step(
-            "ubinary",
-            "The same bits as binary, packed in unsigned bytes: the same scores.",
-            lambda corpus, _: Bits(corpus.shape[1], is_signed=False),
+            lambda corpus, _: Bits(corpus.shape[1]),
             learns=False,
         ),
         Step(
@@ -262,7 +250,7 @@ STEPS = {
             "binary-docs",
             "Documents in a bit per dimension as of binary, compared as -1 and 1 with queries, which stay as they are; "
             "for diagnostics that tell queries from documents.",
-            lambda corpus, _: DocumentBits(corpus.shape[1], is_signed=False),
+            lambda corpus, _: DocumentBits(corpus.shape[1]),
             learns=False,
             is_one_sided=True,
         ),
@@ -295,10 +283,8 @@ READY_CHAINS = (
     "zscore+normalize",
     "truncate:128+normalize",
     "int8",
-    "uint8",
     "int8-decoded",
     "binary",
-    "ubinary",
     "int8-docs",
     "binary-docs",
     "truncate:128+int8",

@@ -15,10 +15,10 @@ import numpy as np
 from blindspot.errors import InputError
 from blindspot.numerics.principal import require_finite
 from blindspot.transforms.steps import FittedStep
-from blindspot.types import Float32, Float64, Int8, UInt8
+from blindspot.types import Float32, Float64, Int8
 
 BUCKETS = 255  # that a range is cut into; its upper end is a code of its own
-OFFSET = 128  # of int8 from uint8
+OFFSET = 128  # the lowest code is -128
 
 
 @runtime_checkable
@@ -74,24 +74,16 @@ class Ranges:
 
 @dataclass(frozen=True, eq=False)
 class Bytes:
-    """A byte per dimension: equal buckets between the smallest and the largest value of the corpus.
+    """A byte per dimension, -128 to 127: equal buckets between the smallest and the largest value of the corpus.
 
     Facts: the number of constant columns, which have the lowest code, and the widest range.
-
-    Attributes:
-        is_signed: whether codes are int8, -128 to 127, or uint8.
     """
 
     ranges: Ranges
-    is_signed: bool
 
     @classmethod
-    def int8(cls, corpus: Float32) -> Bytes:
-        return cls(Ranges.of("int8", corpus), is_signed=True)
-
-    @classmethod
-    def uint8(cls, corpus: Float32) -> Bytes:
-        return cls(Ranges.of("uint8", corpus), is_signed=False)
+    def fit(cls, corpus: Float32) -> Bytes:
+        return cls(Ranges.of("int8", corpus))
 
     @property
     def d_out(self) -> int:
@@ -101,14 +93,12 @@ class Bytes:
     def facts(self) -> Mapping[str, float]:
         return self.ranges.facts
 
-    def codes(self, embeddings: Float32) -> Int8 | UInt8:
+    def codes(self, embeddings: Float32) -> Int8:
         """As they would be stored, ``[n, d]``; every value must be a number."""
-        codes = self.apply(embeddings)
-        return codes.astype(np.int8) if self.is_signed else codes.astype(np.uint8)
+        return self.apply(embeddings).astype(np.int8)
 
     def apply(self, embeddings: Float32) -> Float32:
-        codes = self.ranges.codes(embeddings)
-        return np.asarray(codes - OFFSET if self.is_signed else codes, dtype=np.float32)
+        return np.asarray(self.ranges.codes(embeddings) - OFFSET, dtype=np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,23 +137,17 @@ class DocumentBytes(DecodedBytes):
 
 @dataclass(frozen=True)
 class Bits:
-    """A bit per dimension: whether the value is above 0. No facts: it learns nothing.
-
-    Attributes:
-        is_signed: whether packed codes are int8 or uint8; comparisons are the same.
-    """
+    """A bit per dimension: whether the value is above 0. No facts: it learns nothing."""
 
     d_out: int
-    is_signed: bool
 
     @property
     def facts(self) -> Mapping[str, float]:
         return {}
 
-    def codes(self, embeddings: Float32) -> Int8 | UInt8:
+    def codes(self, embeddings: Float32) -> Int8:
         """As they would be stored, eight dimensions in a byte, ``[n, ceil(d / 8)]``; every value must be a number."""
-        packed = np.packbits(embeddings > 0, axis=-1)
-        return (packed.astype(np.int16) - OFFSET).astype(np.int8) if self.is_signed else packed
+        return (np.packbits(embeddings > 0, axis=-1).astype(np.int16) - OFFSET).astype(np.int8)
 
     def apply(self, embeddings: Float32) -> Float32:
         """Signs, -1 or 1; NaN stays."""
@@ -204,7 +188,7 @@ class Rescore:
 RESCORE = "rescore"
 
 # Bits of a number, by step.
-BITS = {"int8": 8, "uint8": 8, "int8-decoded": 8, "int8-docs": 8, "binary": 1, "ubinary": 1, "binary-docs": 1}
+BITS = {"int8": 8, "int8-decoded": 8, "int8-docs": 8, "binary": 1, "binary-docs": 1}
 FLOAT_BITS = 32
 
 

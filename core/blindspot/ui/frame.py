@@ -6,7 +6,6 @@ import streamlit as st
 
 from blindspot.diagnostic import DiagnosticEntry
 from blindspot.policy import NO_RUNS
-from blindspot.ui import tour
 from blindspot.ui.boundary import page_begins, tell_failure
 from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
 from blindspot.ui.options import begin_row
@@ -34,8 +33,6 @@ def page(title: str, question: str, *, show_jobs: bool = True) -> Picks:
         st.toast("You are connected again. Your uploads and runs are still here.", icon=":material/upload_file:")
     # In containers of their own: where elements come and go, everything below would move, and stay on screen a second
     # time, grayed, until the whole page is drawn.
-    with st.container():
-        tour.show(current_page())
     begin_row()
     with st.container():
         stale_link_notice()

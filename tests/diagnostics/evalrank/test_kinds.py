@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from blindspot.datasets.published.scored_pairs import scored_pairs
-from blindspot.datasets.word_frequency import band_scores
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.diagnostics.evalrank.kinds import LABELS, UNKNOWN, Kind, by_bands, grouping, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, pair_table, rows_of_runs
@@ -156,13 +155,3 @@ def test_every_pair_is_in_one_band_of_each_side_and_in_one_cell() -> None:
     assert len(bands.places) == len(set(bands.places)) == len(bands.cells.groups)
     assert all(g.inside.any() for g in (*bands.sides.groups, *bands.cells.groups))
     assert list(bands.sides.axis) == ["query", "mate"]
-
-
-def test_bands_are_those_of_the_evalrank_page_where_all_is_known() -> None:
-    rng = np.random.default_rng(1)
-    zipf, reciprocal = rng.uniform(1, 7, 60), rng.uniform(size=60)
-    expected = band_scores(zipf, reciprocal).set_index("band")
-    groups = [g for g in by_bands(zipf, zipf).sides.groups if g.side == "query"]
-    for group in groups:
-        assert expected.loc[group.label, "pairs"] == group.inside.sum()
-        assert expected.loc[group.label, "mrr"] == pytest.approx(reciprocal[group.inside].mean())

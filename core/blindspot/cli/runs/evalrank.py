@@ -11,7 +11,7 @@ from blindspot.cli import output
 from blindspot.cli.options import AsJson
 from blindspot.cli.runs.by_kind import KindsFound, kind_named
 from blindspot.cli.runs.finished import RunId, finished_run, named, score_json
-from blindspot.datasets import fetch, training_overlap, word_frequency
+from blindspot.datasets import fetch, training_overlap
 from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry, find_dataset, title_of
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.own.files import is_own, path_of
@@ -176,34 +176,6 @@ def _sources(record: RunRecord, queries: list[str], mates: list[str], settings: 
         raise InputError(f"the sources of the pairs of '{record.plan.dataset}' are unknown", expected=known)
     scored = _scored_pairs(find_dataset(dataset.sources), settings)
     return find_sources(queries, mates, scored)
-
-
-def frequency(run_id: RunId, as_json: AsJson = False) -> None:
-    """Print MRR of an EvalRank run by the frequency of query and match in English, raw and filtered."""
-    settings = Settings.from_environment()
-    repository = Repository.at(settings.store)
-    entry, record = finished_run(run_id, repository)
-    table = pair_table(entry, [record.run_id], repository)
-    rows = []
-    for side in ("query", "mate"):
-        zipf = word_frequency.zipf_of(table.frame[side].tolist())
-        raw, filtered = (
-            word_frequency.band_scores(zipf, table.reciprocal_ranks(record.run_id, filtered=f)) for f in (False, True)
-        )
-        for band, pairs, mrr, mrr_filtered in zip(raw["band"], raw["pairs"], raw["mrr"], filtered["mrr"], strict=True):
-            known = {"mrr": float(mrr), "mrr_filtered": float(mrr_filtered)} if pairs else {}
-            rows.append(
-                {"side": side, "per_million": band, "pairs": int(pairs), "mrr": None, "mrr_filtered": None} | known
-            )
-    if as_json:
-        output.print_json({"run_id": record.run_id, "bands": rows})
-        return
-    output.use_names(settings, repository)
-    output.print_table(
-        f"{record.plan.variant.label} on {title_of(record.plan.dataset)}, by occurrences per million words (wordfreq)",
-        ["side", "per million", "pairs", "mrr", "mrr_filtered"],
-        [[output.cell(value) for value in row.values()] for row in rows],
-    )
 
 
 STS_TRAIN = "stsb-train"

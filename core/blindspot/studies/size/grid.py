@@ -20,7 +20,7 @@ from blindspot.transforms.codes import RESCORE
 from blindspot.types import Variant
 
 FLOAT = "float32"
-PRECISIONS = (FLOAT, "int8", "int8-decoded", "uint8", "binary", "ubinary", "int8-docs", "binary-docs")
+PRECISIONS = (FLOAT, "int8", "int8-decoded", "binary", "int8-docs", "binary-docs")
 USUAL_PRECISIONS = (FLOAT, "int8", "binary")
 USUAL_DIMENSIONS = (384, 256, 128, 64, 32)
 MOST_SETTINGS = 60

@@ -142,12 +142,12 @@ def _faiss(precision: str, documents: Float32, queries: Float32, nearest: int) -
         flat = faiss.IndexFlatIP(d)
         flat.add(documents)
         return lambda: np.asarray(flat.search(queries, nearest)[1])
-    if precision in ("int8", "int8-decoded", "uint8", "int8-docs"):
+    if precision in ("int8", "int8-decoded", "int8-docs"):
         quantized = faiss.IndexScalarQuantizer(d, faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT)
         quantized.train(documents)
         quantized.add(documents)
         return lambda: np.asarray(quantized.search(queries, nearest)[1])
-    if precision in ("binary", "ubinary"):
+    if precision == "binary":
         packed, asked = np.packbits(documents > 0, axis=-1), np.packbits(queries > 0, axis=-1)
         bits = faiss.IndexBinaryFlat(packed.shape[1] * 8)
         bits.add(packed)
