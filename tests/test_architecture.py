@@ -34,7 +34,7 @@ BETWEEN_DIAGNOSTICS = {("frequency", "evalrank"), ("probing", "transfer")}
 HOMES = {
     "streamlit": "ui page workspace server serve",
     "plotly": "figures flow_figure",
-    "duckdb": "store",
+    "duckdb": "store files",
     "ray": "cluster",
     "submitit": "cluster",
     "typer": "cli documentation",

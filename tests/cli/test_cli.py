@@ -460,7 +460,7 @@ def test_ctrl_c_while_it_starts_is_one_line(
     monkeypatch.delitem(sys.modules, "blindspot.__main__", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Interrupts(), *sys.meta_path])
     with pytest.raises((SystemExit, KeyboardInterrupt)) as ended:
-        runpy.run_module("core", run_name="__main__")
+        runpy.run_module("blindspot", run_name="__main__")
     assert isinstance(ended.value, SystemExit)
     assert ended.value.code == 1
     assert Said(1, *capsys.readouterr()).error == "interrupted"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import codecs
 import csv
 import hashlib
-import io
 import json
 import re
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -723,13 +723,18 @@ def parquet_batches(data: bytes, file: str, columns: Sequence[str], most_bytes: 
 
     with parquet.ParquetFile(pa.BufferReader(data)) as plain:
         fields = [f for f in plain.schema_arrow if f.name in set(columns)]
-        paths = [plain.metadata.schema.column(i).path for i in range(plain.metadata.num_columns)]
+        metadata = plain.metadata
+        paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
         lists = {path for path in paths for f in fields if is_texts(f.type) and path.startswith(f"{f.name}.")}
         wanted = {f.name for f in fields} | lists
         texts = [*(f.name for f in fields if is_text(f.type)), *lists]
-        for chunks in column_chunks(io.BytesIO(data), paths):
-            check(sum(chunk.unpacked for chunk in chunks if chunk.path in wanted))
-            check(sum(4 * chunk.values for chunk in chunks if chunk.path in lists))  # a list may be of any length
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as copy:
+        copy.write(data)
+        copy.flush()
+        groups = column_chunks(Path(copy.name), metadata)
+    for chunks in groups:
+        check(sum(chunk.unpacked for chunk in chunks if chunk.path in wanted))
+        check(sum(4 * chunk.values for chunk in chunks if chunk.path in lists))  # a list may be of any length
     unpacked = 0
     with parquet.ParquetFile(pa.BufferReader(data), read_dictionary=texts) as source:
         for batch in source.iter_batches(batch_size=ROWS_PER_BATCH, columns=list(columns)):

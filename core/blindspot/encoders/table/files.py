@@ -327,10 +327,7 @@ def _parquet_rows(path: Path) -> int | None:
 
 def _check_dimension(path: Path, metadata: Any) -> None:
     """Refuse embeddings that would fill the memory, by the file's metadata."""
-    paths = [metadata.schema.column(i).path for i in range(metadata.num_columns)]
-    with opened(path) as file:
-        groups = column_chunks(file, paths)
-    for chunks in groups:
+    for chunks in column_chunks(path, metadata):
         values = sum(chunk.values for chunk in chunks if chunk.path.startswith("embedding."))
         if (mean := values // max(chunks[0].rows, 1)) > LARGEST_DIMENSION:
             raise InputError(f"{path}: embeddings of {mean:,} numbers", expected=f"at most {LARGEST_DIMENSION:,}")
