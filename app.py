@@ -3,12 +3,30 @@
 Streamlit reads this file twice: once as the server, which finds ``app`` in it, and again for every run of a page.
 """
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from blindspot.jobs.queue import Task
+    from blindspot.settings import Settings
 
 SOURCES = str(Path(__file__).resolve().parent / "core")
 if SOURCES not in sys.path and Path(SOURCES).is_dir():  # a checkout: its package need not be installed
     sys.path.insert(0, SOURCES)
+
+from blindspot.jobs import demo  # noqa: E402
+
+
+def demo_tasks(settings: Settings) -> list[Task]:
+    from blindspot.workspace.demo import tasks
+
+    return tasks(settings)
+
+
+demo.consists_of(demo_tasks)
 
 if __name__ == "__main__":  # a page
     from blindspot import ui

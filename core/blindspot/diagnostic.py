@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import pyarrow as pa
 
@@ -21,6 +22,14 @@ from blindspot.numerics.ranking.rescoring import Twice
 from blindspot.numerics.similarity import Similarity
 from blindspot.transforms.chain import FittedChain, FlowSource, TransformChain
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+
+if TYPE_CHECKING:  # of layers below, which a diagnostic's methods are called with
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.training_data.examples import Triplet
+    from blindspot.settings import Settings
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 # A parameter of any run: the dataset that its transform was fitted on, if not the run's own items.
 FIT_ON = "fit_on"
@@ -306,67 +315,14 @@ class DiagnosticResult:
     device_note: str = ""
 
 
-class Compute(Protocol):
-    def __call__(
-        self,
-        embeddings: Float32 | Float64,
-        dataset: Any,
-        params: Mapping[str, str],
-        progress: Progress,
-        cancel: CancelToken,
-    ) -> DiagnosticResult:
-        """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]`` of the entry's ``dataset_kind``.
-
-        By role ``[n + q, d]``: items as documents, then ``dataset.asking`` as queries (``Dataset.rows_as_queries``).
-        float32, except for a protocol that continues in float64.
-        """
-        ...
+Compute = Callable[[Float32 | Float64, Any, Mapping[str, str], Progress, CancelToken], DiagnosticResult]
 
 
-class ComputeOn(Protocol):
-    def __call__(
-        self,
-        device: str,
-        embeddings: Float32 | Float64,
-        dataset: Any,
-        params: Mapping[str, str],
-        progress: Progress,
-        cancel: CancelToken,
-    ) -> DiagnosticResult:
-        """``Compute`` on a torch device (``cuda:N``), with the same result."""
-        ...
+class Diagnostic:
+    """A diagnostic: the command line, the pages and the docs are derived from its class.
 
-
-class RankDocuments(Protocol):
-    def __call__(
-        self,
-        ranking: Ranking,
-        dataset: Any,
-        params: Mapping[str, str],
-        progress: Progress,
-        cancel: CancelToken,
-    ) -> DiagnosticResult:
-        """Compute on a ranking of the documents of a dataset of the entry's ``dataset_kind``."""
-        ...
-
-
-class ComputeTwice(Protocol):
-    def __call__(
-        self,
-        twice: Twice,
-        dataset: Any,
-        params: Mapping[str, str],
-        progress: Progress,
-        cancel: CancelToken,
-    ) -> DiagnosticResult:
-        """Compute on rankings by one kind of vectors whose best are compared again with finer ones; both as
-        ``Compute`` takes them."""
-        ...
-
-
-@dataclass(frozen=True)
-class DiagnosticEntry:
-    """Declaration of a diagnostic: the command line, the pages and the docs are derived from it.
+    What it is, is data; what it does, methods. They import what builds on the store when they are called, since
+    definitions are imported before it. Of the methods only ``compute`` is needed.
 
     Attributes:
         version: raised whenever its numbers can change; part of every run's identity.
@@ -376,29 +332,17 @@ class DiagnosticEntry:
         limits: what its scores do not say, as markdown.
         headline: the metric shown where there is room for one.
         headline_instead: the metric shown for a run without ``headline``, or "".
-        compute_on: computation on a GPU, if it pays.
-        rank: computation on a ranking without vectors, if it has one.
-        compute_twice: computation on a rescored ranking (``blindspot.numerics.ranking.rescoring``), if it ranks.
         roles: None where all texts have one role.
         preparations: by value of the parameter ``protocol``, where it prepares the vectors itself.
         families: scores whose number depends on the data; their names extend the declared one (``f1@``: ``f1@spam``).
         ignores_order: scores do not depend on the order of the items.
         readings: its scores on Evidence.
-        readings_among: these, of all scores of its runs, where only the data tells which there are.
         won: unit of the items that are judged one by one, in the plural, and the condition for winning one, to follow
             "A"; empty where none are.
         item_in_address: query parameters that open such an item for two models on its page, with {number}, {a}, {b} and
             {dataset}.
-        item_scores: dotted path of the function that gives runs' scores item by item, from which all tests follow
-            (``blindspot.runs.comparison.ItemScoresOf``), or "" where its scores are not made of items. A path, since
-            entries are imported before what builds on the store; see ``named_function``.
         is_gate: whether a gate may be on its datasets, and sizes are judged by it.
         two_in_address: query parameters that open two models side by side on its page, with {a}, {b} and {dataset}.
-        triplets: dotted path of the function that finds triplets which a run orders wrongly, to train with
-            (``blindspot.runs.training_data.examples.TripletsOf``), or "".
-        findings: dotted path of the function that makes its findings (``blindspot.runs.findings.FindingsOf``).
-        warning: dotted path of the function that says what bends a finished run's score, in a sentence or "" (from the
-            run, the settings and the repository), or "".
     """
 
     id: str
@@ -410,33 +354,146 @@ class DiagnosticEntry:
     limits: str
     citation: str
     dataset_kind: DatasetKind
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter, ...] = ()
     columns: tuple[Column, ...]
     metrics: tuple[Score, ...]
     headline: str
-    overview: Overview = field(repr=False)
-    compute: Compute = field(repr=False)
-    cost: Cost = field(repr=False)
+    overview: Overview
+    cost: Cost
     headline_instead: str = ""
-    compute_on: ComputeOn | None = field(default=None, repr=False)
-    rank: RankDocuments | None = field(default=None, repr=False)
-    compute_twice: ComputeTwice | None = field(default=None, repr=False)
     roles: Roles | None = None
-    preparations: Mapping[str, Preparation] = field(default_factory=dict, repr=False)
+    preparations: Mapping[str, Preparation] = MappingProxyType({})
     page: Page | None = None
     families: tuple[Score, ...] = ()
     ignores_order: bool = False
     readings: tuple[Reading, ...] = ()
-    readings_among: Callable[[Sequence[str]], Sequence[Reading]] | None = field(default=None, repr=False)
     grid: GridRole = GridRole.NONE
     won: tuple[str, str] = ("", "")
-    item_in_address: Mapping[str, str] = field(default_factory=dict, repr=False)
-    item_scores: str = ""
+    item_in_address: Mapping[str, str] = MappingProxyType({})
     is_gate: bool = False
-    two_in_address: Mapping[str, str] = field(default_factory=dict, repr=False)
-    triplets: str = ""
-    findings: str = ""
-    warning: str = ""
+    two_in_address: Mapping[str, str] = MappingProxyType({})
+
+    def __repr__(self) -> str:
+        return f"<diagnostic {self.id}, version {self.version}>"
+
+    # --- what it computes
+
+    def compute(
+        self,
+        embeddings: Float32 | Float64,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """Compute on transformed embeddings ``[n, d]``, row i for ``dataset.items[i]``, of its ``dataset_kind``.
+
+        By role ``[n + q, d]``: items as documents, then ``dataset.asking`` as queries (``Dataset.rows_as_queries``).
+        float32, except for a protocol that continues in float64.
+        """
+        raise NotImplementedError
+
+    def compute_on(
+        self,
+        device: str,
+        embeddings: Float32 | Float64,
+        dataset: Any,
+        params: Mapping[str, str],
+        progress: Progress,
+        cancel: CancelToken,
+    ) -> DiagnosticResult:
+        """``compute`` on a torch device (``cuda:N``), with the same result, if that pays."""
+        raise NotImplementedError
+
+    def compute_twice(
+        self, twice: Twice, dataset: Any, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+    ) -> DiagnosticResult:
+        """Compute on rankings by one kind of vectors whose best are compared again with finer ones
+        (``blindspot.numerics.ranking.rescoring``), if it ranks."""
+        raise NotImplementedError
+
+    def rank(
+        self, ranking: Ranking, dataset: Any, params: Mapping[str, str], progress: Progress, cancel: CancelToken
+    ) -> DiagnosticResult:
+        """Compute on a ranking of the documents without vectors, if it can."""
+        raise NotImplementedError
+
+    @property
+    def computes_on_gpu(self) -> bool:
+        return type(self).compute_on is not Diagnostic.compute_on
+
+    @property
+    def takes_rescored(self) -> bool:
+        """Whether it has ``compute_twice``."""
+        return type(self).compute_twice is not Diagnostic.compute_twice
+
+    @property
+    def takes_rankings(self) -> bool:
+        """Whether it has ``rank``."""
+        return type(self).rank is not Diagnostic.rank
+
+    def on(self, device: str) -> Compute:
+        """Its computation on ``cpu`` or a torch device."""
+        return self.compute if device == "cpu" or not self.computes_on_gpu else partial(self.compute_on, device)
+
+    # --- what follows from its runs
+
+    def item_scores(
+        self,
+        runs: Sequence[RunRecord],
+        repository: Repository,  # noqa: ARG002 - its own have none
+    ) -> Sequence[Mapping[str, ItemScores]]:
+        """For each of some finished runs over one content, by name the scores that are made of items, from which all
+        tests follow; none as a rule.
+
+        Rows are read once, and scores of the same items share one ``Dependence``.
+
+        Raises:
+            InputError: the runs evaluated different items, where the diagnostic compares none of these.
+            BlindspotError: rows are not in the store.
+        """
+        return [{} for _ in runs]
+
+    def findings(self, material: Material) -> list[Finding]:  # noqa: ARG002 - as above
+        """Its own findings in some runs.
+
+        Raises:
+            BlindspotError: their rows are gone.
+        """
+        return []
+
+    def triplets(
+        self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
+    ) -> Iterable[Triplet]:
+        """Triplets that a run orders wrongly, to train with: with a lead of at most ``margin``, at most ``most``
+        negatives of a kind for each anchor and positive, the worst first."""
+        raise NotImplementedError
+
+    @property
+    def has_triplets(self) -> bool:
+        return type(self).triplets is not Diagnostic.triplets
+
+    def warning(self, run: RunRecord, settings: Settings, repository: Repository) -> str:  # noqa: ARG002 - as above
+        """What bends a finished run's score, in a sentence; "" if nothing does."""
+        return ""
+
+    @property
+    def read_metrics(self) -> list[str] | None:
+        """Names of the scores on Evidence; None where only the data tells which there are."""
+        among = type(self).readings_among is not Diagnostic.readings_among
+        return None if among else [reading.metric for reading in self.readings]
+
+    def readings_among(self, metrics: Sequence[str]) -> Sequence[Reading]:  # noqa: ARG002 - as above
+        """Its scores on Evidence, of all scores of its runs; where only the data tells which there are."""
+        return self.readings
+
+    def at_version(self, version: int) -> Self:
+        """It as of another version of its numbers, to read rows of that."""
+        earlier = copy(self)
+        earlier.version = version
+        return earlier
+
+    # --- what follows from its data
 
     @property
     def explained(self) -> str:
@@ -472,10 +529,6 @@ class DiagnosticEntry:
     @property
     def headline_is_lower_better(self) -> bool:
         return any(m.name == self.headline and m.higher_is_better is False for m in self.metrics)
-
-    def on(self, device: str) -> Compute:
-        """Its computation on ``cpu`` or a torch device."""
-        return self.compute if device == "cpu" or self.compute_on is None else partial(self.compute_on, device)
 
     def declared(self, name: str) -> Score | None:
         """Declaration of a computed score or its family; None for scores of a user's own subsets."""
@@ -515,12 +568,6 @@ class DiagnosticEntry:
             for name, value in checked.items()
             if not (known[name].only_if_chosen and value == known[name].default)
         }
-
-
-def named_function(path: str) -> Any:
-    """The function that an entry names by its dotted path."""
-    module, _, name = path.rpartition(".")
-    return getattr(import_module(module), name)
 
 
 def parameters() -> Mapping[str, Parameter]:
@@ -567,13 +614,13 @@ MODULES = (
 
 
 @cache
-def all_diagnostics() -> Mapping[str, DiagnosticEntry]:
+def all_diagnostics() -> Mapping[str, Diagnostic]:
     """All diagnostics by id; imported by name, so that this module does not depend on them."""
     entries = [import_module(f"blindspot.diagnostics.{module}").ENTRY for module in MODULES]
     return MappingProxyType({entry.id: entry for entry in entries})
 
 
-def find_diagnostic(diagnostic_id: str) -> DiagnosticEntry:
+def find_diagnostic(diagnostic_id: str) -> Diagnostic:
     """The entry of a diagnostic id; raises ``InputError`` for an unknown one and suggests the nearest."""
     entries = all_diagnostics()
     if diagnostic_id not in entries:

@@ -24,7 +24,7 @@ from blindspot import cli
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult, all_diagnostics, named_function
+from blindspot.diagnostic import Diagnostic, DiagnosticResult, all_diagnostics
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import Cancelled
 from blindspot.names import in_address
@@ -49,7 +49,7 @@ OpenApp = Callable[..., AppTest]
 class Case:
     """A diagnostic in a cache of its own, with two finished runs: of the encoder, and of it centred."""
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     settings: Settings
     runs: tuple[RunRecord, RunRecord]
 
@@ -202,7 +202,7 @@ def test_what_is_stored_is_what_was_computed(case: Case, embedded: tuple[Any, Fl
     )
 
 
-def _rows(entry: DiagnosticEntry, run: RunRecord, settings: Settings) -> pd.DataFrame:
+def _rows(entry: Diagnostic, run: RunRecord, settings: Settings) -> pd.DataFrame:
     repository = Repository.at(settings.store)
     try:
         return repository.items(entry, [run.run_id], texts=False)
@@ -342,9 +342,8 @@ def as_number(said: str) -> float:
 
 
 def test_findings_are_complete_sentences_that_open_a_view(case: Case) -> None:
-    assert case.entry.findings
     repository = Repository.at(case.settings.store)
-    found = named_function(case.entry.findings)(Material(case.runs, case.runs, repository, case.settings))
+    found = case.entry.findings(Material(case.runs, case.runs, repository, case.settings))
     repository.database.close()
     code = "".join(map(sources.text, sources.package()))
     ids = [(finding.level, finding.id) for finding in found]  # of a caution and a blind spot, one is shown

@@ -79,7 +79,7 @@ def test_torch_is_not_imported_to_find_no_gpu() -> None:
 @pytest.mark.parametrize("protocol", ["definition", "toolkit"])
 @pytest.mark.parametrize("metric", ["cos", "l2"])
 def test_a_run_on_a_torch_device_has_the_same_numbers(metric: str, protocol: str) -> None:
-    """``cpu:0`` is a device of torch's like any other: ``DiagnosticEntry.on`` takes the way of a GPU for it."""
+    """``cpu:0`` is a device of torch's like any other: ``Diagnostic.on`` takes the way of a GPU for it."""
     rng = np.random.default_rng(3)
     matrix = rng.standard_normal((200, 16)).astype(np.float32)
     matrix[50:100] = matrix[:50] + matrix[150:]

@@ -11,13 +11,13 @@ import pytest
 
 from blindspot.errors import BlindspotError
 from blindspot.files.writing import exclusive_now
+from blindspot.jobs import demo
 from blindspot.jobs.queue import HOST, JobQueue, Task
 from blindspot.numerics.similarity import Similarity
 from blindspot.server import preparation, routes
 from blindspot.server.preparation import LOCK, Preparation, Progress
 from blindspot.settings import Mode, Settings
 from blindspot.ui import resources
-from blindspot.ui.widgets import work
 from tests.support.small_world import SMALL_PAIRS, Gate, GramEncoder, wait_until
 from tests.support.world import World
 
@@ -39,7 +39,7 @@ def hosted(small: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settings]:
         for chain in ("none", "center", "zscore", "abtt:1", "abtt:2", "pcr:1", "center+truncate:9")
         for metric in Similarity
     ]
-    monkeypatch.setattr(work, "demo_tasks", lambda _settings: wanted)
+    monkeypatch.setattr(demo, "demo_tasks", lambda _settings: wanted)
     yield settings
     queue.close()
 
@@ -108,10 +108,10 @@ def test_what_fails_is_tried_again(hosted: Settings, small: World, monkeypatch: 
     def later(_seconds: float) -> None:
         seen.append(prepared.progress)
         monkeypatch.setattr(
-            work, "demo_tasks", lambda _settings: [small.request("evalrank", "trigrams", "small-pairs")]
+            demo, "demo_tasks", lambda _settings: [small.request("evalrank", "trigrams", "small-pairs")]
         )
 
-    monkeypatch.setattr(work, "demo_tasks", lost)
+    monkeypatch.setattr(demo, "demo_tasks", lost)
     monkeypatch.setattr(preparation, "RETRY_SECONDS", 0.0)
     monkeypatch.setattr(preparation.time, "sleep", later)
     prepared.begin(hosted)

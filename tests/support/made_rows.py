@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Bool, Float64, Int64
@@ -23,7 +23,7 @@ class MadeRows:
     rows: dict[str, pd.DataFrame] = field(default_factory=dict)
     about: dict[str, pd.DataFrame] = field(default_factory=dict)
 
-    def items(self, _: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
+    def items(self, _: Diagnostic, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         frames = []
         for run_id in run_ids:
             own = self.rows[run_id]

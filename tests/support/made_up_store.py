@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pandas as pd
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.runs.findings import Finding, Level, Material
 from blindspot.settings import Settings
 from blindspot.store.records import RunPlan, RunRecord, RunState
@@ -30,7 +30,7 @@ class MadeUp:
         rows: by run id, the diagnostic's own columns with ``item_no``.
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     about: pd.DataFrame
     dataset: str = "made-up"
     rows: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -65,7 +65,7 @@ class MadeUp:
         self.runs.append(run)
         return run
 
-    def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
+    def items(self, entry: Diagnostic, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         """As ``Repository.items``."""
         assert entry is self.entry
         frames = [self.rows[run_id].assign(run_id=run_id) for run_id in sorted(run_ids) if run_id in self.rows]

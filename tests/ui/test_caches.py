@@ -33,7 +33,7 @@ from blindspot.datasets.published.retrieval import Document, Judgement, Query, r
 from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.datasets.uploads import SentFolder
 from blindspot.datasets.word_frequency import Frequencies
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.what_if import Basis
 from blindspot.diagnostics.frequency.page import neighbours
@@ -127,7 +127,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
     return {
         RunRecord: [run, other],
         Space: [space, replace(space, digest="b")],
-        DiagnosticEntry: [evalrank, replace(evalrank, version=99), find_diagnostic("heros")],
+        Diagnostic: [evalrank, replace(evalrank, version=99), find_diagnostic("heros")],
         DatasetEntry: [
             entry,
             DATASETS["demo-minimal"],

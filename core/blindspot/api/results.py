@@ -9,7 +9,7 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.errors import InputError, naming_extras
 from blindspot.numerics.statistics.compare import ItemScores
 from blindspot.runs import manifests
@@ -134,7 +134,7 @@ class Run:
         return as_html_table(f"{self._entry.title}: {self.model} on {self.dataset}", rows) + told
 
     @property
-    def _entry(self) -> DiagnosticEntry:
+    def _entry(self) -> Diagnostic:
         return find_diagnostic(self.diagnostic)
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +12,7 @@ from blindspot.cli.options import AnyRun, check_file
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.retrieval import exports
 from blindspot.diagnostics.retrieval.definition import ENTRY as RETRIEVAL
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side, query_table
@@ -62,7 +61,7 @@ def export(
     record = repository.run(run_id)
     if record.state is not RunState.DONE:
         raise InputError(f"run {record.run_id} is {record.state} and has no results", remedy="run it again first")
-    entry = replace(find_diagnostic(record.plan.diagnostic), version=record.plan.diagnostic_version)
+    entry = find_diagnostic(record.plan.diagnostic).at_version(record.plan.diagnostic_version)
     if format is Format.TREC:
         table = _queries(entry, record, repository)
         text = exports.trec_run(table, Side(record.run_id), str(record.plan.variant))
@@ -80,7 +79,7 @@ def export(
     print(f"{len(rows)} rows written to {output}")
 
 
-def _queries(entry: DiagnosticEntry, record: RunRecord, repository: Repository) -> QueryTable:
+def _queries(entry: Diagnostic, record: RunRecord, repository: Repository) -> QueryTable:
     if entry.id != RETRIEVAL.id:
         raise InputError(
             f"run {record.run_id} is of {entry.id}, which ranks no documents", expected=f"a run of {RETRIEVAL.id}"

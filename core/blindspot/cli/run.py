@@ -21,7 +21,7 @@ from blindspot.cli.options import (
 from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.diagnostic import FIT_ON, find_diagnostic, named_function
+from blindspot.diagnostic import FIT_ON, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.runs import estimates, manifests, pipeline
 from blindspot.settings import Settings
@@ -68,9 +68,8 @@ def run(
         with output.progress(request.label) as progress:
             outcomes.append(pipeline.run(request, settings, repository, progress))
     output.warn(manifests.notes(o.record for o in outcomes))
-    if warning := find_diagnostic(diagnostic).warning:
-        said = (named_function(warning)(o.record, settings, repository) for o in outcomes)
-        output.warn(one for one in said if one)
+    warnings = (find_diagnostic(diagnostic).warning(o.record, settings, repository) for o in outcomes)
+    output.warn(warning for warning in warnings if warning)
     output.warn_of_changes((request.variant.encoder for request in requests), settings)
     for digest in dict.fromkeys(o.record.plan.dataset_digest for o in outcomes):
         output.warn(kept.warning for kept in training_overlap.remembered(settings.training, digest) if kept.warning)

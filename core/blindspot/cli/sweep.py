@@ -25,7 +25,7 @@ from blindspot.cli.options import (
 )
 from blindspot.cli.shards import OUT_HELP, SHARD_HELP, Shard, duration
 from blindspot.datasets.catalog import OWN_FILE, OWN_FOLDER, find_dataset, title_of
-from blindspot.diagnostic import FIT_ON, DiagnosticEntry, Score, find_diagnostic, in_words
+from blindspot.diagnostic import FIT_ON, Diagnostic, Score, find_diagnostic, in_words
 from blindspot.errors import BlindspotError, DataMissing, InputError
 from blindspot.runs import estimates, manifests, pipeline, sweeps
 from blindspot.runs.cluster.driver import Stored
@@ -347,7 +347,7 @@ def _print_scores(group: Sequence[Done]) -> None:
         print("these models were ranked on different texts: their scores cannot be compared")
 
 
-def shown_metrics(entry: DiagnosticEntry, records: Sequence[RunRecord]) -> list[Score]:
+def shown_metrics(entry: Diagnostic, records: Sequence[RunRecord]) -> list[Score]:
     """The headline and a few other scores that some of the runs have; neither counts nor details."""
     found = entry.metrics_of(name for record in records for name in record.metrics)
     name = next((name for record in records if (name := entry.headline_of(record.metrics))), entry.headline)

@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from blindspot.datasets import catalog as datasets
-from blindspot.diagnostic import DiagnosticEntry, Score, all_diagnostics
+from blindspot.diagnostic import Diagnostic, Score, all_diagnostics
 from blindspot.documentation import command_line
 from blindspot.documentation.markdown import table
 from blindspot.encoders import catalog as encoders
@@ -36,12 +36,12 @@ def makers() -> Mapping[str, Callable[[], str]]:
     }
 
 
-def _diagnostics(entries: Sequence[DiagnosticEntry]) -> str:
+def _diagnostics(entries: Sequence[Diagnostic]) -> str:
     rows = [[f"[{e.title}]({e.id}.md)", e.question, e.citation.split(",")[0]] for e in entries]
     return f"# Diagnostics\n\n{table(['diagnostic', 'question', 'paper'], rows)}\n"
 
 
-def _diagnostic(entry: DiagnosticEntry) -> str:
+def _diagnostic(entry: Diagnostic) -> str:
     parts = [f"# {entry.title}", entry.question]
     parts.append(f"```sh\nblindspot run {entry.id} --encoder minilm --dataset {_a_dataset(entry)}\n```")
     parts.append(f"Needs a {entry.dataset_kind.in_words}.")
@@ -72,7 +72,7 @@ def _range(score: Score) -> str:
     return f"{'−∞' if low == -math.inf else f'{low:g}'} to {'∞' if high == math.inf else f'{high:g}'}"
 
 
-def _a_dataset(entry: DiagnosticEntry) -> str:
+def _a_dataset(entry: Diagnostic) -> str:
     fitting = [d.id for d in datasets.DATASETS.values() if d.kind is entry.dataset_kind]
     return next((name for name in fitting if name.startswith("demo")), fitting[0])
 
@@ -131,7 +131,7 @@ def _encoders() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _store(entries: Sequence[DiagnosticEntry]) -> str:
+def _store(entries: Sequence[Diagnostic]) -> str:
     names = {entry.id: entry.table for entry in entries}
     examples = [path.read_text("utf-8").format(**names).strip() for path in sorted(_QUERIES.glob("*.sql"))]
     parts = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.compare import Verdict, after_holm
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
@@ -99,7 +99,7 @@ def in_words(found: Against, name: str, what: str, spec: str = ".1%") -> str:
 
 
 def findings_of_words(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     run: RunRecord,
     found: Against,
     scores: str,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry, Score, find_diagnostic, named_function
+from blindspot.diagnostic import Diagnostic, Score, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import (
     FILTERED,
@@ -37,7 +37,7 @@ from blindspot.texts import listed
 from blindspot.types import Float64, Int64
 
 
-def entry_of_both(first: RunRecord, second: RunRecord) -> DiagnosticEntry:
+def entry_of_both(first: RunRecord, second: RunRecord) -> Diagnostic:
     """The diagnostic of two runs that can be compared item by item.
 
     Raises:
@@ -78,7 +78,7 @@ def ends(interval: Interval | None) -> dict[str, float | None]:
 # --- scores item by item, and their paired tests
 
 
-def declared(entry: DiagnosticEntry, score: str) -> Score:
+def declared(entry: Diagnostic, score: str) -> Score:
     """The declaration of a score; raises ``ValueError`` where there is none."""
     found = entry.declared(score)
     if found is None:
@@ -86,33 +86,8 @@ def declared(entry: DiagnosticEntry, score: str) -> Score:
     return found
 
 
-class ItemScoresOf(Protocol):
-    """Signature of ``DiagnosticEntry.item_scores``."""
-
-    def __call__(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
-        """For each of some finished runs over one content, by name the scores that are made of items.
-
-        Rows are read once, and scores of the same items share one ``Dependence``.
-
-        Raises:
-            InputError: the runs evaluated different items, where the diagnostic compares none of these.
-            BlindspotError: rows are not in the store.
-        """
-        ...
-
-
-def items_of(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository
-) -> Sequence[Mapping[str, ItemScores]]:
-    """As ``ItemScoresOf``; none of a diagnostic whose scores are not made of items."""
-    if not entry.item_scores:
-        return [{} for _ in runs]
-    found: Sequence[Mapping[str, ItemScores]] = named_function(entry.item_scores)(runs, repository)
-    return found
-
-
 def item_scores(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     score: str,
     label: str,
     parts: Float64,
@@ -140,7 +115,7 @@ def item_scores(
 
 
 def paired_tests(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     of: Sequence[tuple[RunRecord, RunRecord]],
     repository: Repository,
     family: str = "",
@@ -161,10 +136,10 @@ def paired_tests(
         at_once: how many differences the intervals hold for at once, where one of these was chosen by what it is.
 
     Raises:
-        InputError, BlindspotError: as ``ItemScoresOf``.
+        InputError, BlindspotError: as ``Diagnostic.item_scores``.
     """
     runs = list({run.run_id: run for pair in of for run in pair}.values())
-    scores = dict(zip((run.run_id for run in runs), items_of(entry, runs, repository), strict=True)) if runs else {}
+    scores = dict(zip((run.run_id for run in runs), entry.item_scores(runs, repository), strict=True)) if runs else {}
     asked: list[list[tuple[ItemScores, ItemScores]]] = []
     for first, second in of:
         a, b = scores[first.run_id], scores[second.run_id]
@@ -189,7 +164,7 @@ def _belongs(family: str, to: str) -> bool:
     return family != OTHERS and family.startswith(FILTERED) == to.startswith(FILTERED)
 
 
-def _untested(entry: DiagnosticEntry, first: RunRecord, second: RunRecord) -> PairedTest:
+def _untested(entry: Diagnostic, first: RunRecord, second: RunRecord) -> PairedTest:
     """Of a headline that is not made of items; raises ``InputError`` if the run has none."""
     score = entry.headline_of(first.metrics)
     if not score:
@@ -206,7 +181,7 @@ def _untested(entry: DiagnosticEntry, first: RunRecord, second: RunRecord) -> Pa
 
 
 def headline_tests(
-    entry: DiagnosticEntry, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository, at_once: int = 1
+    entry: Diagnostic, of: Sequence[tuple[RunRecord, RunRecord]], repository: Repository, at_once: int = 1
 ) -> list[PairedTest]:
     """Of each two runs the test of the headline score that both have, decided in its family; ``at_once`` as of
     ``paired_tests``."""
@@ -223,7 +198,7 @@ def headline_test(first: RunRecord, second: RunRecord, repository: Repository, a
 
 
 def best_of_each(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository
+    entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository
 ) -> Mapping[str, frozenset[int]] | None:
     """Per tested score the places of the best run and of those that do not differ significantly from it.
 
@@ -233,7 +208,7 @@ def best_of_each(
     if len(runs) < 2 or repository.with_items(entry, ids) != set(ids):
         return None
     try:
-        found = dict(zip(ids, items_of(entry, runs, repository), strict=True))
+        found = dict(zip(ids, entry.item_scores(runs, repository), strict=True))
     except InputError:
         return None
     return {name: frozenset(map(ids.index, best)) for name, best in best_and_alike(found).items()}
@@ -246,7 +221,7 @@ def best_of_each(
 class TwoRuns:
     """Every tested score of two runs over the same content, the headline first."""
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     a: RunRecord
     b: RunRecord
     tests: tuple[PairedTest, ...]
@@ -437,13 +412,13 @@ class Changes:
     rows: tuple[Change, ...] = ()
 
 
-def changes(entry: DiagnosticEntry, a: RunRecord, b: RunRecord, repository: Repository, most: int) -> Changes:
+def changes(entry: Diagnostic, a: RunRecord, b: RunRecord, repository: Repository, most: int) -> Changes:
     """The items that two finished runs over one content judge differently; at most ``most`` rows of either side.
 
     Raises:
-        InputError, BlindspotError: as ``ItemScoresOf``.
+        InputError, BlindspotError: as ``Diagnostic.item_scores``.
     """
-    of_a, of_b = items_of(entry, [a, b], repository)
+    of_a, of_b = entry.item_scores([a, b], repository)
     score = entry.headline_of(a.metrics)
     if score not in of_a or score not in of_b:
         return Changes(*entry.won)

@@ -22,7 +22,7 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import (
     FIT_ON,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     Preparation,
     all_diagnostics,
@@ -121,11 +121,11 @@ def request(
     )
 
 
-def _check_ranking(reference: str, entry: DiagnosticEntry, chain: TransformChain, settings: Settings) -> None:
+def _check_ranking(reference: str, entry: Diagnostic, chain: TransformChain, settings: Settings) -> None:
     """Raise ``InputError`` unless the ranking can be used, and by this diagnostic."""
     name = names.current().model(reference)
-    if entry.rank is None:
-        able = ", ".join(one.id for one in all_diagnostics().values() if one.rank)
+    if not entry.takes_rankings:
+        able = ", ".join(one.id for one in all_diagnostics().values() if one.takes_rankings)
         raise InputError(
             f"{entry.id} compares vectors, and {name} ranks documents without any",
             expected="a model with vectors",
@@ -184,7 +184,7 @@ class Results(Protocol):
     def finish(
         self,
         run_seq: int,
-        entry: DiagnosticEntry,
+        entry: Diagnostic,
         dataset: Dataset,
         result: DiagnosticResult,
         timings: Mapping[str, float],
@@ -264,7 +264,7 @@ class _Named:
     """A request with everything it names loaded; ``held_out`` is the other dataset to fit the transform on."""
 
     request: RunRequest
-    entry: DiagnosticEntry
+    entry: Diagnostic
     preparation: Preparation | None
     dataset_entry: DatasetEntry
     dataset: Dataset
@@ -428,17 +428,15 @@ def _compute(inputs: _Inputs, work: _Work) -> DiagnosticResult:
     params, ranking, vectors = planned.plan.params, planned.named.ranking, inputs.vectors
     with work.watch.measure("compute"), undisturbed_blas():
         if vectors and vectors.finer is not None:
-            if entry.compute_twice is None:
-                raise TypeError(f"{entry.id} cannot compute on {planned.named.request.variant}")
             twice = Twice(
                 np.asarray(vectors.embeddings, dtype=np.float32), vectors.finer, vectors.transform.chain.rescored
             )
             return entry.compute_twice(twice, inputs.ranked, params, work.progress, work.cancel)
         if vectors:
-            placed = _place_ranking(vectors, inputs.ranked, work.settings) if entry.compute_on else Placement()
+            placed = _place_ranking(vectors, inputs.ranked, work.settings) if entry.computes_on_gpu else Placement()
             result = entry.on(placed.device)(vectors.embeddings, inputs.ranked, params, work.progress, work.cancel)
             return replace(result, device_note=placed.note) if placed.note else result
-        if ranking is None or entry.rank is None:
+        if ranking is None:
             raise TypeError(f"{entry.id} cannot compute on {planned.named.request.variant}")
         return entry.rank(ranking, inputs.ranked, params, work.progress, work.cancel)
 

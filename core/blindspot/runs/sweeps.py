@@ -21,7 +21,7 @@ from blindspot.datasets.catalog import FAMILIES, DatasetEntry, dataset_for, find
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.files import is_own
 from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.encoders.catalog import ENCODERS, canonical_encoder, passages_of
 from blindspot.errors import InputError, unknown
 from blindspot.files.writing import read_limited
@@ -147,7 +147,7 @@ def expand(sweep: Sweep, settings: Settings) -> Expansion:
     return Expansion(tuple(dict.fromkeys([*first, *rest])), tuple(unfit))
 
 
-def _readings(reference: str, entries: Sequence[DiagnosticEntry]) -> list[DatasetEntry]:
+def _readings(reference: str, entries: Sequence[Diagnostic]) -> list[DatasetEntry]:
     """The datasets of a reference: members of a family; a user's file as each kind that the diagnostics need and that
     it has a reading of."""
     if not is_own(reference):
@@ -158,15 +158,13 @@ def _readings(reference: str, entries: Sequence[DiagnosticEntry]) -> list[Datase
     return find_datasets(asked)
 
 
-def _able(
-    encoder: str, fitting: Sequence[DiagnosticEntry], asked: Sequence[DiagnosticEntry]
-) -> Sequence[DiagnosticEntry]:
+def _able(encoder: str, fitting: Sequence[Diagnostic], asked: Sequence[Diagnostic]) -> Sequence[Diagnostic]:
     """The diagnostics that can run with a model: all with vectors; a ranking is left out of those that need vectors,
     and a model that reads passages of those without documents, unless no other is asked for, when the request says why
     it cannot be made."""
-    if not (is_ranking(encoder) or passages_of(encoder)) or not any(entry.rank for entry in asked):
+    if not (is_ranking(encoder) or passages_of(encoder)) or not any(entry.takes_rankings for entry in asked):
         return fitting
-    return [entry for entry in fitting if entry.rank]
+    return [entry for entry in fitting if entry.takes_rankings]
 
 
 def _chain(encoder: str, chains: Sequence[str]) -> str:
@@ -289,7 +287,7 @@ def _check_not_empty(sweep: Sweep) -> None:
             raise InputError(f"the sweep names no {what}", expected="at least one")
 
 
-def _combinations(entry: DiagnosticEntry, params: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
+def _combinations(entry: Diagnostic, params: Mapping[str, tuple[str, ...]]) -> list[dict[str, str]]:
     """All combinations of the diagnostic's own parameters."""
     own = {p.name: params[p.name] for p in entry.parameters if p.name in params}
     return [dict(zip(own, values, strict=True)) for values in itertools.product(*own.values())]

@@ -67,9 +67,10 @@ class Preparation:
             self._compute(settings)
 
     def _compute(self, settings: Settings) -> None:
+        from blindspot.jobs.demo import demo_tasks
         from blindspot.jobs.queue import HOST, JobState
         from blindspot.ui.resources import jobs
-        from blindspot.ui.widgets.work import DEMO_TITLE, demo_tasks
+        from blindspot.ui.widgets.work import DEMO_TITLE
 
         queue = jobs()
         wanted = demo_tasks(settings)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind, Part
 from blindspot.datasets.kinds.own_columns import OwnColumn
-from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult
+from blindspot.diagnostic import Diagnostic, DiagnosticResult
 from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.errors import BlindspotError, InputError
@@ -80,7 +80,7 @@ class Repository:
         """Runs, newest first."""
         return list(self.page(**wanted).runs)
 
-    def finished(self, entry: DiagnosticEntry, **wanted: Unpack[RunQuery]) -> list[RunRecord]:
+    def finished(self, entry: Diagnostic, **wanted: Unpack[RunQuery]) -> list[RunRecord]:
         """Finished runs of this version of a diagnostic over the current content of their datasets, newest first."""
         wanted.update({"diagnostic": entry.id, "version": entry.version, "state": RunState.DONE, "current": True})
         return self.runs(**wanted)
@@ -127,7 +127,7 @@ class Repository:
 
     def leaderboards(
         self,
-        entry: DiagnosticEntry,
+        entry: Diagnostic,
         params: Mapping[str, str],
         variants: Sequence[Variant],
         metrics: Sequence[str] | None,
@@ -215,7 +215,7 @@ class Repository:
             )
         return found[0]
 
-    def items(self, entry: DiagnosticEntry, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
+    def items(self, entry: Diagnostic, run_ids: Sequence[str], *, texts: bool) -> pd.DataFrame:
         """Rows of finished runs: ``run_id, item_no``, the columns and, with ``texts``, those of the dataset; of minimal
         pairs always the numbers of their texts.
 
@@ -246,7 +246,7 @@ class Repository:
         rows = self._rows("items/about_how_many")
         return int(rows[0][0]) if rows else 0
 
-    def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:
+    def with_items(self, entry: Diagnostic, run_ids: Sequence[str]) -> frozenset[str]:
         """Those of the runs whose per-item rows are in the store."""
         with self.database.cursor() as cursor:
             if entry.table not in tables_of(cursor):
@@ -362,7 +362,7 @@ class Repository:
     def finish(
         self,
         run_seq: int,
-        entry: DiagnosticEntry,
+        entry: Diagnostic,
         dataset: Dataset,
         result: DiagnosticResult,
         timings: Mapping[str, float],
@@ -437,7 +437,7 @@ class Repository:
             cursor.execute("DELETE FROM run WHERE run_seq = ?", [run.run_seq])
 
 
-def items_of(entry: DiagnosticEntry, result: DiagnosticResult) -> pa.Table:
+def items_of(entry: Diagnostic, result: DiagnosticResult) -> pa.Table:
     """The per-item rows of a result as they are stored: ``item_no``, then the diagnostic's columns."""
     if bad := sorted(name for name, value in result.metrics.items() if not np.isfinite(value)):
         raise RuntimeError(f"{entry.id} computed values that are not finite: {', '.join(bad)}")

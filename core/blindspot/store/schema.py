@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 import duckdb
 import pyarrow as pa
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.store import db
 
 _SQL_TYPES = {pa.int32(): "INTEGER", pa.int64(): "BIGINT", pa.float64(): "DOUBLE", pa.string(): "VARCHAR"}
 
 
-def result_table(entry: DiagnosticEntry) -> str:
+def result_table(entry: Diagnostic) -> str:
     """SQL that creates the table of a diagnostic's rows per item, unless it is there."""
     columns = ", ".join(f"{c.name} {_SQL_TYPES[c.type]} NOT NULL" for c in entry.columns)
     return f"CREATE TABLE IF NOT EXISTS {entry.table} (run_seq INTEGER NOT NULL, item_no INTEGER NOT NULL, {columns})"
 
 
-def tables(entries: Iterable[DiagnosticEntry], examples: Iterable[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
+def tables(entries: Iterable[Diagnostic], examples: Iterable[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
     """Name and type of every column, by table, in a new store with results of all diagnostics.
 
     Raises:

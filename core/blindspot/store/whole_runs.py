@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.own_columns import OwnColumn
-from blindspot.diagnostic import DiagnosticEntry, result_table
+from blindspot.diagnostic import Diagnostic, result_table
 from blindspot.store import schema
 from blindspot.store.db import Database, query, tables_of
 from blindspot.store.records import RunPlan
@@ -89,7 +89,7 @@ def finished_ids(database: Database) -> frozenset[str]:
         return frozenset(row[0] for row in cursor.execute("SELECT run_id FROM run WHERE status = 'done'").fetchall())
 
 
-def take_in(database: Database, entry: DiagnosticEntry, run: WholeRun, texts: StoredTexts | None) -> bool:
+def take_in(database: Database, entry: Diagnostic, run: WholeRun, texts: StoredTexts | None) -> bool:
     """Store a run that was computed elsewhere, in one transaction; False where the store has it, which then stays.
 
     Args:
@@ -145,7 +145,7 @@ def take_in(database: Database, entry: DiagnosticEntry, run: WholeRun, texts: St
     return True
 
 
-def give_out(database: Database, entry: DiagnosticEntry, run_id: str) -> WholeRun | None:
+def give_out(database: Database, entry: Diagnostic, run_id: str) -> WholeRun | None:
     """A finished run; None where the store has none with this id and this version of its diagnostic."""
     if not database.path.exists():
         return None

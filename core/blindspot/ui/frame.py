@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.policy import NO_RUNS
 from blindspot.ui.boundary import page_begins, tell_failure
 from blindspot.ui.navigation import DOCUMENTATION, TOPIC, configure, entry_of, navigate, ran_through_app
@@ -58,7 +58,7 @@ def _link_to_documentation() -> None:
         )
 
 
-def how_computed(entry: DiagnosticEntry) -> None:
+def how_computed(entry: Diagnostic) -> None:
     """The expander that every diagnostic's page ends with."""
     with st.expander("How is this computed?", icon=":material/function:"):
         st.markdown(entry.explained)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.intervals import ALPHA
@@ -75,9 +75,7 @@ def _named(rival: Rival) -> str:
 
 
 @cached(64, "Comparing with the baseline …")
-def against_first(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], family: str
-) -> list[tuple[PairedTest, ...]] | None:
+def against_first(entry: Diagnostic, runs: Sequence[RunRecord], family: str) -> list[tuple[PairedTest, ...]] | None:
     """Each later run against the first one; None where their items do not compare."""
     first, *others = runs
     try:
@@ -86,9 +84,7 @@ def against_first(
         return None
 
 
-def rivals(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], form: str, score: str = "", family: str = ""
-) -> list[Rival]:
+def rivals(entry: Diagnostic, runs: Sequence[RunRecord], form: str, score: str = "", family: str = "") -> list[Rival]:
     """What ``in_words`` needs of all runs but the first.
 
     Args:

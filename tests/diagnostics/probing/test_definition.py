@@ -17,7 +17,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
 from blindspot.datasets.kinds.probing import ProbingTask
-from blindspot.diagnostic import find_diagnostic, named_function
+from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import classifiers
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
@@ -160,7 +160,7 @@ def test_a_thousand_words_are_read_from_vectors_that_count_them(
     )
     world.add(GramEncoder("bigrams", size=2))
     other = world.run("probing", "bigrams", reference)
-    found = named_function(ENTRY.findings)(Material((run, other), (), world.repository, world.settings))
+    found = ENTRY.findings(Material((run, other), (), world.repository, world.settings))
     kinds = [one.kind for one in found]
     assert kinds.count("learned") == 2
     assert not [kind for kind in kinds if kind.startswith("class-missed")], "not one finding for each of 1,000 words"
@@ -168,7 +168,7 @@ def test_a_thousand_words_are_read_from_vectors_that_count_them(
 
 def test_findings_name_the_property_and_open_the_page(world: World, length: str) -> None:
     run = world.run("probing", "trigrams", length)
-    found = named_function(ENTRY.findings)(Material((run,), (), world.repository, world.settings))
+    found = ENTRY.findings(Material((run,), (), world.repository, world.settings))
     learned = next(one for one in found if one.kind == "learned")
     assert learned.said(str).startswith("Sentence length ")
     assert (learned.page, learned.diagnostic) == ("probing", "probing")

@@ -66,7 +66,7 @@ def test_a_rescored_ranking_has_the_scores_of_trec_eval(metric: str, depth: int)
         scores[query, best] = second[query, best]
     twice = Twice(vectors_of(data, 3), vectors_of(data, 4), depth)
     params = ENTRY.check_params({"metric": metric, "ties": "trec_eval"})
-    assert ENTRY.compute_twice
+    assert ENTRY.takes_rescored
     result = ENTRY.compute_twice(twice, data, params, no_progress, CancelToken())
     check(result, by_trec_eval(data, scores), "")
     assert result.metrics["rescored"] == min(depth, len(order))

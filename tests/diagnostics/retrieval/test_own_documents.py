@@ -63,10 +63,8 @@ def test_scores_are_those_of_a_dataset_without_the_document(ties: str) -> None:
 def test_keyword_search_leaves_them_out_too() -> None:
     every = tuple(range(len(TEXTS)))
     data = of((0, 1, 2, 3), every)
-    ranked = ENTRY.rank
-    assert ranked is not None
     both = [
-        ranked(KeywordRanking("bm25"), data, ENTRY.check_params(given), no_progress, CancelToken())
+        ENTRY.rank(KeywordRanking("bm25"), data, ENTRY.check_params(given), no_progress, CancelToken())
         for given in ({}, {"own_document": "count"})
     ]
     left_out, counted = (one.metrics["mrr"] for one in both)

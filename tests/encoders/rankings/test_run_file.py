@@ -25,7 +25,6 @@ Run = dict[str, dict[str, float]]
 
 
 def scored(path: Path, data: RetrievalDataset, **params: str) -> DiagnosticResult:
-    assert ENTRY.rank is not None
     return ENTRY.rank(RunFile(path), data, ENTRY.check_params(params), no_progress, CancelToken())
 
 

@@ -137,7 +137,7 @@ def test_other_diagnostics_refuse_a_ranking_in_one_line(made: World, model: str)
         with pytest.raises(InputError, match="retrieval") as caught:
             made.request(entry.id, model, datasets[entry.id])
         assert "\n" not in str(caught.value)
-    assert [entry.id for entry in all_diagnostics().values() if entry.rank] == [ENTRY.id]
+    assert [entry.id for entry in all_diagnostics().values() if entry.takes_rankings] == [ENTRY.id]
 
 
 def test_a_ranking_has_no_vectors(made: World) -> None:

@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.numerics.statistics.compare import ItemScores, PairedTest, decide
 from blindspot.numerics.statistics.estimate import Unit
 from blindspot.numerics.statistics.intervals import Interval
@@ -25,7 +25,7 @@ P: dict[str, float] = {}  # by variant, of the made-up test against the best
 
 
 def made_up(
-    entry: DiagnosticEntry, pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository
+    entry: Diagnostic, pairs: Sequence[tuple[RunRecord, RunRecord]], repository: Repository
 ) -> list[PairedTest]:
     def one(a: RunRecord, b: RunRecord) -> PairedTest:
         first, other = (run.metrics[entry.headline] for run in (a, b))
@@ -42,9 +42,7 @@ def made_up(
     return [decide([one(*pair)])[0] for pair in pairs]
 
 
-def of_hundred(
-    entry: DiagnosticEntry, records: Sequence[RunRecord], repository: Repository
-) -> list[dict[str, ItemScores]]:
+def of_hundred(entry: Diagnostic, records: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
     """Of each run 100 examples, as many of which are right as its metric says."""
     known = Dependence.of_groups(np.arange(100), Unit.EXAMPLES)
 
@@ -73,7 +71,7 @@ class Rows:
     def __init__(self, gone: Sequence[str] = ()) -> None:
         self.gone = gone
 
-    def with_items(self, entry: DiagnosticEntry, run_ids: Sequence[str]) -> frozenset[str]:
+    def with_items(self, entry: Diagnostic, run_ids: Sequence[str]) -> frozenset[str]:
         return frozenset(set(run_ids) - set(self.gone))
 
 
@@ -81,7 +79,7 @@ def runs() -> list[RunRecord]:
     return [run_record("transfer", name, metrics={"accuracy": value}) for name, value in ACCURACY.items()]
 
 
-def found_with(p: dict[str, float], entry: DiagnosticEntry = ENTRY) -> Best:
+def found_with(p: dict[str, float], entry: Diagnostic = ENTRY) -> Best:
     P.clear()
     P.update(p)
     return best_of(entry, runs(), cast("Repository", Rows()))

@@ -16,7 +16,7 @@ from blindspot.datasets.catalog import DATASETS, OWN_FILE, SOURCES, DatasetEntry
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.own.files import is_own, path_of
 from blindspot.datasets.training_overlap import TrainingSet
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic, in_words
+from blindspot.diagnostic import Diagnostic, find_diagnostic, in_words
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
 from blindspot.diagnostics.evalrank.kinds import Kind, grouping, scores_by_kind
 from blindspot.diagnostics.evalrank.pairs import pair_table, rows_of_runs
@@ -152,7 +152,7 @@ def trust(
 
 
 def kinds_of_pair(
-    record: RunRecord, entry: DiagnosticEntry, by: str, repository: Repository, settings: Settings
+    record: RunRecord, entry: Diagnostic, by: str, repository: Repository, settings: Settings
 ) -> KindsFound:
     """MRR and Hits@1 by kind of pair, raw and filtered."""
     kind = kind_named(by, Kind)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import MeanScore
 from blindspot.errors import InputError
 from blindspot.store.records import RunRecord, RunState
@@ -16,9 +16,7 @@ from blindspot.store.repository import Repository
 RunId = Annotated[str, typer.Argument(help="run id, or its beginning")]
 
 
-def finished_run(
-    run_id: str, repository: Repository, diagnostic: str = "evalrank"
-) -> tuple[DiagnosticEntry, RunRecord]:
+def finished_run(run_id: str, repository: Repository, diagnostic: str = "evalrank") -> tuple[Diagnostic, RunRecord]:
     """A finished run of a diagnostic, by its id or the beginning of it.
 
     Raises:

@@ -15,7 +15,7 @@ from blindspot.cli.runs.evalrank import kinds_of_pair
 from blindspot.cli.runs.finished import RunId, finished_run
 from blindspot.cli.runs.retrieval import kinds_of_query
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.kinds import Kind as KindOfPair
 from blindspot.diagnostics.retrieval.kinds import Kind as KindOfQuery
 from blindspot.errors import InputError
@@ -23,7 +23,7 @@ from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 
-Found = Callable[[RunRecord, DiagnosticEntry, str, Repository, Settings], KindsFound]
+Found = Callable[[RunRecord, Diagnostic, str, Repository, Settings], KindsFound]
 WAYS: Mapping[str, Found] = {"evalrank": kinds_of_pair, "retrieval": kinds_of_query}
 _NAMES = ", ".join(KindOfPair), ", ".join(kind.replace(" ", "-") for kind in KindOfQuery)
 _HELP = f"grouping, of pairs: {_NAMES[0]}; of queries: {_NAMES[1]}, or a column of your own file"

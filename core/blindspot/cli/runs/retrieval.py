@@ -6,7 +6,7 @@ from blindspot.cli.runs.by_kind import KindsFound, kind_named
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.retrieval.kinds import (
     UNIT,
     Features,
@@ -27,7 +27,7 @@ SHOWN = ("label", UNIT, "independent", "ndcg@10", "ndcg@10_low", "ndcg@10_high",
 
 
 def kinds_of_query(
-    record: RunRecord, entry: DiagnosticEntry, by: str, repository: Repository, settings: Settings
+    record: RunRecord, entry: Diagnostic, by: str, repository: Repository, settings: Settings
 ) -> KindsFound:
     """Scores by kind of query, or by an own column of the file; those of BM25 beside them."""
     table = query_table(entry, [record.run_id], repository)

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.diagnostic import (
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     GridRole,
     Overview,
@@ -50,6 +51,14 @@ from blindspot.texts import near_duplicate_key
 from blindspot.transforms import toolkit
 from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.training_data.examples import Triplet
+    from blindspot.settings import Settings
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 HITS_AT = (1, 3, 5, 10)
 CPU = "cpu"
@@ -185,7 +194,7 @@ def compute_on(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Rank every pair's mate; see the module's docstring and ``blindspot.diagnostic.Compute``.
+    """Rank every pair's mate; see the module's docstring and ``Diagnostic.compute``.
 
     The counts are the same on every torch device. Under the toolkit protocol the embeddings come as
     ``toolkit.prepare`` leaves them, in float32 or float64, and all is computed on the CPU.
@@ -317,12 +326,14 @@ def _metrics() -> tuple[Score, ...]:
     )
 
 
-ENTRY = DiagnosticEntry(
-    id="evalrank",
-    version=2,
-    title="EvalRank",
-    question="How often does each model rank the right match first?",
-    how=r"""
+class EvalRank(Diagnostic):
+    """The diagnostic EvalRank."""
+
+    id = "evalrank"
+    version = 2
+    title = "EvalRank"
+    question = "How often does each model rank the right match first?"
+    how = r"""
 Every positive pair is a *query* and its *match*, a text that people found (nearly) the same in meaning.
 The match is ranked among all texts of the dataset by its similarity to the query, cosine or
 $1/(1+\lVert x-y\rVert)$ for `l2`:
@@ -369,16 +380,16 @@ and, for cosine, normalized; words are lower-cased and unknown ones get one shar
 the number of texts whose similarity is strictly above that of the match, the query included. The match's similarity
 comes from a separate product, which is rounded differently, so a match often outranks itself. It knows no roles:
 all texts are encoded alike.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - **Hits@1** of 60% means: for 6 of 10 queries the match is the nearest text of all. **MRR** counts a second
   place half, a third place a third.
 - A score belongs to its dataset: more texts, or texts that are more alike, make it lower. Compare models on one
   dataset, never scores of two.
 - Significant differences first, then *A against B*: the pairs that changed, and what outranks their matches.
   Near-misses (negations, antonyms, shared words) tell more than the mean.
-""",
-    limits="""
+"""
+    limits = """
 - The only right answer is the dataset's match. A text that means the same but is not labeled counts as a
   mistake; filtered ranks remove only near-duplicates. Where your pairs have a column of intents or topics, *trust* has
   the score without other texts of the same one.
@@ -386,10 +397,12 @@ all texts are encoded alike.
   text (questions and passages), a low score may only mean that questions resemble questions: *trust* has the score
   among matches only.
 - A model that was trained on the pairs can score well without understanding them: see *trust*.
-""",
-    citation="Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2",
-    dataset_kind=DatasetKind.PAIR_SET,
-    parameters=(
+"""
+    citation = (
+        "Wang, Kuo and Li 2022, Just Rank: Rethinking Evaluation with Word and Sentence Similarities, section 4.2"
+    )
+    dataset_kind = DatasetKind.PAIR_SET
+    parameters = (
         Parameter(
             "metric",
             tuple(Similarity),
@@ -409,17 +422,17 @@ all texts are encoded alike.
             when="Choose toolkit only to compare with published scores: it rounds as the published code does.",
         ),
         CANDIDATES,
-    ),
-    columns=(
+    )
+    columns = (
         Column("similarity", pa.float64(), "similarity of query and match"),
         Column("greater", pa.int32(), "texts more similar to the query than the match"),
         Column("ties", pa.int32(), "texts tied with the match"),
         Column("greater_filtered", pa.int32(), "the same, without other matches and near-duplicates"),
         Column("ties_filtered", pa.int32(), "the same, without other matches and near-duplicates"),
-    ),
-    metrics=_metrics(),
-    headline="mrr",
-    overview=Overview(
+    )
+    metrics = _metrics()
+    headline = "mrr"
+    overview = Overview(
         "MRR, raw ranks (higher is better)",
         {
             "mrr": "MRR",
@@ -430,32 +443,52 @@ all texts are encoded alike.
             "hits@1_filtered": "Hits@1 filtered",
         },
         "See which pairs they get wrong",
-    ),
-    page=Page("evalrank", "EvalRank", ":material/leaderboard:"),
-    readings=(
+    )
+    page = Page("evalrank", "EvalRank", ":material/leaderboard:")
+    readings = (
         Reading("mrr", "EvalRank MRR"),
         Reading("hits@1", "EvalRank Hits@1"),
         Reading("hits@3", "EvalRank Hits@3"),
-    ),
-    grid=GridRole.TASK,
-    roles=Roles("queries", "matches and all other candidates"),
-    won=("pairs", "ranks the match higher"),
-    item_in_address={"pair": "{number}", "a": "{a}", "b": "{b}"},
-    item_scores="blindspot.diagnostics.evalrank.uncertainty.item_scores",
-    is_gate=True,
-    two_in_address={"view": "pairs", "a": "{a}", "b": "{b}"},
-    triplets="blindspot.diagnostics.evalrank.training.triplets",
-    findings="blindspot.diagnostics.evalrank.findings.findings",
-    warning="blindspot.diagnostics.evalrank.further.warning",
-    ignores_order=True,
-    preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},
-    cost=Cost(
+    )
+    grid = GridRole.TASK
+    roles = Roles("queries", "matches and all other candidates")
+    won = ("pairs", "ranks the match higher")
+    item_in_address = {"pair": "{number}", "a": "{a}", "b": "{b}"}
+    is_gate = True
+    two_in_address = {"view": "pairs", "a": "{a}", "b": "{b}"}
+    ignores_order = True
+    preparations = {TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)}
+    cost = Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={DEFINITION: 2e-10, TOOLKIT: 1e-9},
         way="protocol",
-    ),
-    compute=compute,
-    compute_on=compute_on,
-    compute_twice=compute_twice,
-)
+    )
+    compute = staticmethod(compute)
+    compute_on = staticmethod(compute_on)
+    compute_twice = staticmethod(compute_twice)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.evalrank.uncertainty import item_scores
+
+        return item_scores(runs, repository)
+
+    def triplets(
+        self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
+    ) -> Iterable[Triplet]:
+        from blindspot.diagnostics.evalrank.training import triplets
+
+        return triplets(run, settings, repository, most=most, margin=margin)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.evalrank.findings import findings
+
+        return findings(material)
+
+    def warning(self, run: RunRecord, settings: Settings, repository: Repository) -> str:
+        from blindspot.diagnostics.evalrank.further import warning
+
+        return warning(run, settings, repository)
+
+
+ENTRY = EvalRank()

@@ -60,7 +60,7 @@ KEEPING = ("", "synonym", "typo", "paraphrase")  # rewrites that say the same; "
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out: list[Finding] = []
     for ranked in read(material):
         first = {run.run_id: first_of(run, ranked, material) for run in ranked.runs}

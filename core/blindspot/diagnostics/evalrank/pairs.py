@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.definition import ALL, CANDIDATES, ENTRY
 from blindspot.numerics.ranking.problem import TAU, RankCounts, Relation
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
@@ -144,7 +144,7 @@ class PairTable:
         return greater, ties
 
 
-def pair_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> PairTable:
+def pair_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository) -> PairTable:
     """The stored rows of runs over one dataset, side by side.
 
     A pair that a run did not rank, for lack of a vector, has NaN there; pairs that no run ranked are left out.
@@ -232,7 +232,7 @@ class RunRows:
         return pd.DataFrame(values, index=self.item_no).reindex(item_numbers)
 
 
-def rows_of_runs(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> dict[str, RunRows]:
+def rows_of_runs(entry: Diagnostic, run_ids: Sequence[str], repository: Repository) -> dict[str, RunRows]:
     """The stored rows per run id, each in the order of ``item_no``."""
     rows = repository.items(entry, run_ids, texts=False)  # sorted so
     places = rows.groupby("run_id").indices

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +32,7 @@ def triplets(
     """Pairs, and the texts more similar to the query than its match, or less by at most ``margin``.
 
     Another match of the query and near-duplicates of either text are no negatives, as in filtered ranks. See
-    ``TripletsOf``.
+    ``Diagnostic.triplets``.
 
     Raises:
         InputError: the run is of the toolkit's protocol, or its transform was fitted on another dataset.
@@ -44,7 +43,7 @@ def triplets(
             f"run {run.run_id} has the toolkit's protocol, whose vectors are not kept",
             expected=f"a run of the protocol {DEFINITION}",
         )
-    entry = replace(find_diagnostic(run.plan.diagnostic), version=run.plan.diagnostic_version)
+    entry = find_diagnostic(run.plan.diagnostic).at_version(run.plan.diagnostic_version)
     rows = repository.items(entry, [run.run_id], texts=True)
     query_no, mate_no = (rows[name].to_numpy(dtype=np.int64) for name in ("query_no", "mate_no"))
     ranked = vectors_of(run, settings, repository)

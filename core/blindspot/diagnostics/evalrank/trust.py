@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES, candidates_of, exclusions_of, rank
 from blindspot.diagnostics.evalrank.pairs import MeanScore, RunRows, rows_of_runs
 from blindspot.numerics.similarity import Similarity
@@ -128,7 +128,7 @@ def _of_ranks(ranks: Int64) -> MeanScore:
 # --- other runs
 
 
-def other_protocol(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
+def other_protocol(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
     """The stored run that ranks the same embeddings by the other protocol, if any.
 
     The toolkit always centers: its run of ``none`` is also the counterpart of ``center``, which is preferred to the
@@ -166,7 +166,7 @@ def as_toolkit(transform: str) -> str:
     return transform if transform.split("+", maxsplit=1)[0] == CENTER else f"{CENTER}+{transform}"
 
 
-def other_support(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
+def other_support(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
     """The newest run of the same variant on its own support, if ``run`` is on the common one, or the reverse."""
     plan = run.plan
     found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=plan.params)
@@ -185,14 +185,14 @@ def candidates_in(run: RunRecord) -> str:
     return CANDIDATES.value_in(run.plan.params)
 
 
-def other_candidates(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> RunRecord | None:
+def other_candidates(run: RunRecord, entry: Diagnostic, repository: Repository) -> RunRecord | None:
     """The newest run of the same on the same texts, with other candidates, if any."""
     plan, params = run.plan, with_other_candidates(run.plan.params)
     found = repository.finished(entry, variants=[plan.variant], dataset=plan.dataset, params=params)
     return next((r for r in found if r.plan.support_digest == plan.support_digest), None)
 
 
-def score_of_run(run: RunRecord, entry: DiagnosticEntry, repository: Repository, *, filtered: bool) -> MeanScore:
+def score_of_run(run: RunRecord, entry: Diagnostic, repository: Repository, *, filtered: bool) -> MeanScore:
     return rows_of_runs(entry, [run.run_id], repository)[run.run_id].score(filtered)
 
 
@@ -200,7 +200,7 @@ def score_of_run(run: RunRecord, entry: DiagnosticEntry, repository: Repository,
 
 
 def with_first_items(
-    run: RunRecord, first: int, settings: Settings, repository: Repository, entry: DiagnosticEntry
+    run: RunRecord, first: int, settings: Settings, repository: Repository, entry: Diagnostic
 ) -> RunRows:
     """A run's pairs ranked again among the ``first`` items of its dataset; pairs with another item are left out.
 

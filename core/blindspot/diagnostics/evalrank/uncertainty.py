@@ -135,7 +135,7 @@ def scores_of(
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[Mapping[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair that the runs ranked."""
+    """See ``Diagnostic.item_scores``; an item is a pair that the runs ranked."""
     ids = [run.run_id for run in runs]
     return list(one_group(pair_table(ENTRY, ids, repository), ids).values())
 

@@ -16,7 +16,7 @@ import pandas as pd
 
 from blindspot import policy
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.definition import candidates_of, exclusions_of, rank, scores
 from blindspot.diagnostics.evalrank.pairs import RunRows
 from blindspot.numerics.ranking.problem import RankCounts
@@ -70,7 +70,7 @@ class Basis:
         return len(self.sample) == len(self.pairs)
 
 
-def basis(run: RunRecord, entry: DiagnosticEntry, repository: Repository) -> Basis:
+def basis(run: RunRecord, entry: Diagnostic, repository: Repository) -> Basis:
     """Read what a finished run (by the protocol ``definition``) ranked."""
     rows = repository.items(entry, [run.run_id], texts=True).sort_values("item_no", ignore_index=True)
     plan = run.plan

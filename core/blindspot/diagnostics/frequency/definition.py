@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from blindspot.diagnostic import (
     SIGNED,
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     Overview,
     Page,
@@ -36,6 +37,9 @@ from blindspot.numerics.neighbours.hubness import occurrences
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.numerics.statistics.association import spearman
 from blindspot.types import CancelToken, Float32, Float64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.runs.findings import Finding, Material
 
 HUB_K = 10
 HUB_WORDS = 5_000  # a second or two in 384 dimensions
@@ -166,12 +170,14 @@ def _metrics() -> Sequence[Score]:
     return out
 
 
-ENTRY = DiagnosticEntry(
-    id="frequency",
-    version=3,
-    title="Frequency",
-    question="How much of the space is about how often a word is used, rather than what it means?",
-    how=rf"""
+class Frequency(Diagnostic):
+    """The diagnostic Frequency."""
+
+    id = "frequency"
+    version = 3
+    title = "Frequency"
+    question = "How much of the space is about how often a word is used, rather than what it means?"
+    how = rf"""
 **Frequent or rare?** At every threshold a logistic regression learns from length-normalized vectors which words occur
 at least so often, and is tested on words that it has not seen.
 
@@ -203,20 +209,22 @@ by least squares on the logarithms, over {neighbours.POINTS} places spaced evenl
 R² below {neighbours.POWER_LAW} it is called no power law. b well above 0 means that frequent words are nearer than
 rare ones whatever the query. Intervals are 95% t intervals over the query words. The null has random other words in
 place of neighbors.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - Accuracy of 0.5 is chance. Above the control with shuffled labels, the vectors reveal how frequent a word is.
 - Then look at the neighbors of frequent and rare words, and at the ranks by frequency band: does it do harm?
-""",
-    limits="""
+"""
+    limits = """
 - That frequency can be read does not mean that it does harm. Check whether rare words have worse neighbors.
 - Counts come from one corpus. Words that it does not have are left out.
-""",
-    citation="Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
-    "section 6, figures 3 and 4",
-    dataset_kind=DatasetKind.VOCABULARY,
-    parameters=(),
-    columns=(
+"""
+    citation = (
+        "Schnabel, Labutov, Mimno and Joachims 2015, Evaluation methods for unsupervised word embeddings, "
+        "section 6, figures 3 and 4"
+    )
+    dataset_kind = DatasetKind.VOCABULARY
+    parameters = ()
+    columns = (
         Column("threshold", pa.string(), "p5 to p95: a percentile of the counts; a number: so many occurrences"),
         Column("count", pa.float64(), "words from so many occurrences on are frequent"),
         Column("rare_share", pa.float64(), "share of the words that are rare"),
@@ -225,10 +233,10 @@ place of neighbors.
         Column("control", pa.float64(), "mean accuracy with shuffled labels"),
         Column("control_sd", pa.float64(), "its standard deviation over the draws of words"),
         Column("words_per_class", pa.int64(), "words of each class"),
-    ),
-    metrics=tuple(_metrics()),
-    headline="accuracy",
-    overview=Overview(
+    )
+    metrics = tuple(_metrics())
+    headline = "accuracy"
+    overview = Overview(
         "Accuracy of a frequent-or-rare classifier (0.5 is chance)",
         {
             "accuracy": "accuracy",
@@ -239,20 +247,26 @@ place of neighbors.
         },
         "See it by threshold",
         counted=("words", "words"),
-    ),
-    page=Page(
+    )
+    page = Page(
         "frequency",
         "Frequency",
         ":material/bar_chart:",
         tuple(p for p in Picker if p is not Picker.BASELINE),
         "Space",
         after="neighbours",
-    ),
-    cost=Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
+    )
+    cost = Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
         units=lambda work: 4e7 * work.dimension,
         units_of_run=lambda run: 4e7 * run.dimension,
         seconds_per_unit={"": 2e-10},
-    ),
-    findings="blindspot.diagnostics.frequency.findings.findings",
-    compute=compute,
-)
+    )
+    compute = staticmethod(compute)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.frequency.findings import findings
+
+        return findings(material)
+
+
+ENTRY = Frequency()

@@ -27,7 +27,7 @@ LEAST = 0.2  # rank correlation with frequency: less is worth no warning
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = coverage(ENTRY, material.runs)
     for run in material.runs:
         out += [*_readable(run), *_neighbours(run), *_lengths(run), *_hubs(run)]

@@ -7,7 +7,8 @@ so that it is cheap enough for every cell of a grid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from blindspot.diagnostic import (
     SIGNED,
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     GridRole,
     Overview,
@@ -31,6 +32,12 @@ from blindspot.numerics.neighbours.hubness import skewness
 from blindspot.numerics.neighbours.occurrences import k_occurrence
 from blindspot.numerics.similarity import Similarity, mean_cosine, row_norms, similarity_of_pairs, unit_rows
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 MOST = 5_000  # items of the sample
 NEIGHBOURS = 10
@@ -100,7 +107,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Alignment, uniformity, anisotropy and hubness of a sample; see ``blindspot.diagnostic.Compute``. Row i is pair i.
+    """Alignment, uniformity, anisotropy and hubness of a sample; see ``Diagnostic.compute``. Row i is pair i.
 
     A score that is not defined (uniformity of one item, hubness of as few items as there are neighbors) is left out.
 
@@ -149,12 +156,14 @@ def compute(
     )
 
 
-ENTRY = DiagnosticEntry(
-    id="geometry",
-    version=1,
-    title="Geometry",
-    question="Are matches close together, and is everything else spread out?",
-    how=rf"""
+class Geometry(Diagnostic):
+    """The diagnostic Geometry."""
+
+    id = "geometry"
+    version = 1
+    title = "Geometry"
+    question = "Are matches close together, and is everything else spread out?"
+    how = rf"""
 All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(x, y)$.
 
 - **Alignment** is $E\,\lVert x-y\rVert^2$ over the positive pairs: 0 where matches have the same direction. Lower is
@@ -167,24 +176,26 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
   dataset only, and not with the hubness on the page *Frequency*, which asks every item.
 - The sample is the same for every model. A zero vector has no direction: its cosine with anything
   is 0, and by cosine it is nobody's neighbor.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - **Alignment** low and **uniformity** low together are good: matches near, everything else spread out. Either alone is
   easy to reach.
 - **Anisotropy** near 1 means that all texts look alike; centering or whitening may help. Try it on *Lab*.
 - High **hubness** means that a few texts are near everything and crowd out right answers.
-""",
-    limits="""
+"""
+    limits = """
 - These numbers describe the space; better numbers need not mean better answers. No test says which model is better.
 - They depend on the dataset's texts: compare models on one dataset only.
-""",
-    citation="Wang and Isola 2020, Understanding Contrastive Representation Learning through Alignment and Uniformity "
-    "on the Hypersphere, section 4; Wang, Kuo and Li 2022, Just Rank, appendix C.2; Radovanović, Nanopoulos and "
-    "Ivanović 2010, Hubs in Space",
-    dataset_kind=DatasetKind.PAIR_SET,
-    parameters=(),
-    columns=(Column("squared_distance", pa.float64(), "squared distance of the pair's unit vectors"),),
-    metrics=(
+"""
+    citation = (
+        "Wang and Isola 2020, Understanding Contrastive Representation Learning through Alignment and Uniformity "
+        "on the Hypersphere, section 4; Wang, Kuo and Li 2022, Just Rank, appendix C.2; Radovanović, Nanopoulos and "
+        "Ivanović 2010, Hubs in Space"
+    )
+    dataset_kind = DatasetKind.PAIR_SET
+    parameters = ()
+    columns = (Column("squared_distance", pa.float64(), "squared distance of the pair's unit vectors"),)
+    metrics = (
         Score("align", "alignment: mean squared distance of matches", False, range=(0.0, 4.0)),
         Score("uniform", "uniformity: log of the mean Gaussian potential of two items", False, range=(-8.0, 0.0)),
         Score("anisotropy", "mean cosine of two different items", None, range=SIGNED),
@@ -201,9 +212,9 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         Score("zero_vectors", "items whose vector is zero", None, is_count=True),
         Score("pairs", "positive pairs", None, is_count=True),
         Score("background", "items in all", None, is_count=True),
-    ),
-    headline="align",
-    overview=Overview(
+    )
+    headline = "align"
+    overview = Overview(
         "Alignment: mean squared distance of matches (lower is better)",
         {
             "align": "alignment",
@@ -213,21 +224,31 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         },
         "See whether it goes with how they do on tasks",
         page="evidence",
-    ),
+    )
     # Anisotropy and hubness have no better direction as scores, but the papers that remove them want less.
-    readings=(
+    readings = (
         Reading("align", "alignment", -1),
         Reading("uniform", "uniformity", -1),
         Reading("anisotropy", "anisotropy", -1),
         Reading("hubness_cos_sample", "hubness", -1),
-    ),
-    grid=GridRole.DESCRIPTION,
-    cost=Cost(  # every pair of items of a sample
+    )
+    grid = GridRole.DESCRIPTION
+    cost = Cost(  # every pair of items of a sample
         units=lambda work: float(min(work.texts, MOST)) ** 2 * work.dimension,
         units_of_run=lambda run: run.metrics.get("sampled_items", 0.0) ** 2 * run.dimension,
         seconds_per_unit={"": 2e-10},
-    ),
-    item_scores="blindspot.diagnostics.geometry.versus.item_scores",
-    findings="blindspot.diagnostics.geometry.findings.findings",
-    compute=compute,
-)
+    )
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.geometry.versus import item_scores
+
+        return item_scores(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.geometry.findings import findings
+
+        return findings(material)
+
+
+ENTRY = Geometry()

@@ -37,7 +37,7 @@ SKEWED = 3.0  # skewness of the k-occurrence, likewise
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         rows = rows_of(ENTRY, found.every, material.repository)

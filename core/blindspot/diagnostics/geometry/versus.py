@@ -16,7 +16,7 @@ from blindspot.store.repository import Repository
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair that all of the runs have."""
+    """See ``Diagnostic.item_scores``; an item is a pair that all of the runs have."""
     ids = [run.run_id for run in runs]
     ends = repository.items(ENTRY, ids[:1], texts=True).set_index("item_no")
     rows = repository.items(ENTRY, ids, texts=False)

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,7 @@ from blindspot.diagnostic import (
     SIGNED,
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     GridRole,
     Overview,
@@ -40,6 +41,14 @@ from blindspot.numerics.similarity import Similarity, mean_cosine, similarity_of
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.types import CancelToken, Float32, Float64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.training_data.examples import Triplet
+    from blindspot.settings import Settings
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 NORMALISED = (-math.inf, 1.0)
 # In the order of display, with the change to the original.
@@ -247,26 +256,28 @@ def _declared_ends(name: str, what: str, better: bool | None, ends_in: tuple[flo
     ]
 
 
-def readings_among(names: Sequence[str]) -> list[Reading]:
+def readings_among(metrics: Sequence[str]) -> list[Reading]:
     """The subsets' similarities, their orderings, and the accuracy.
 
     A subset's similarity is declared as descriptive. Here more is better unless the subset changes the meaning.
     """
-    subsets = [name for name in names if f"{name}_sd" in names]
-    orderings = [name for name in names if ">" in name and not name.endswith(("_low", "_high"))]
+    subsets = [name for name in metrics if f"{name}_sd" in metrics]
+    orderings = [name for name in metrics if ">" in name and not name.endswith(("_low", "_high"))]
     return [
         *(Reading(n, f"HEROS {subset_in_words(n)}", -1 if meaning_of(n) is Meaning.CHANGED else 1) for n in subsets),
         *(Reading(name, f"HEROS {' > '.join(map(subset_in_words, name.split('>')))}") for name in orderings),
-        *(Reading(name, "HEROS paraphrases found") for name in names if name == ACCURACY),
+        *(Reading(name, "HEROS paraphrases found") for name in metrics if name == ACCURACY),
     ]
 
 
-ENTRY = DiagnosticEntry(
-    id="heros",
-    version=4,
-    title="HEROS",
-    question="Does the model notice small changes to a sentence: a synonym, an antonym, a negation, a typo?",
-    how=r"""
+class Heros(Diagnostic):
+    """The diagnostic HEROS."""
+
+    id = "heros"
+    version = 4
+    title = "HEROS"
+    question = "Does the model notice small changes to a sentence: a synonym, an antonym, a negation, a typo?"
+    how = r"""
 Every *original* sentence has one *rewrite* per subset that differs from it in at most one content word: the two are a
 *minimal pair*. Their cosine is normalized, so that 1 is the same direction and 0 the mean of unrelated sentences:
 
@@ -300,32 +311,34 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
 - Everything is computed in float64. The cosine of a zero vector is 0.
 - Post-processing is fitted on all sentences, originals and rewrites.
 - An encoder must have a vector for every sentence.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - Look at the order of the kinds of rewrite, not at the values: paraphrases and synonyms should be nearer to the
   original than antonyms and negations.
 - An **ordering rate** below 50% means that the wrong rewrite is usually nearer. Open *sentences* to see which.
 - The normalized similarity of a subset shows how far the model moves a sentence when one word changes; models
   spread their cosines differently, so compare orders between models first.
-""",
-    limits="""
+"""
+    limits = """
 - Whether an antonym should be far away depends on the task: topic search may want it near.
 - The sentences are short and differ in one word. Long texts, other edits and other languages are not tested.
 - The paper has no intervals or ordering rates; these are ours.
-""",
-    citation="Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS, "
-    "section 3 and appendix D",
-    dataset_kind=DatasetKind.MINIMAL_PAIR_SET,
-    parameters=(),
-    columns=(
+"""
+    citation = (
+        "Chiang, Chuang, Glass and Lee 2023, Revealing the Blind Spot of Sentence Encoder Evaluation by HEROS, "
+        "section 3 and appendix D"
+    )
+    dataset_kind = DatasetKind.MINIMAL_PAIR_SET
+    parameters = ()
+    columns = (
         Column("subset", pa.string(), "what was done to the original"),
         Column("cosine", pa.float64(), "cosine of original and rewrite"),
         Column("similarity", pa.float64(), "the same, normalized by cos_avg"),
-    ),
-    metrics=tuple(_metrics()),
-    headline="synonym>antonym",
-    headline_instead=ACCURACY,
-    overview=Overview(
+    )
+    metrics = tuple(_metrics())
+    headline = "synonym>antonym"
+    headline_instead = ACCURACY
+    overview = Overview(
         "Sentences whose synonym is nearer than the antonym (higher is better)",
         {
             "synonym>antonym": "synonym > antonym",
@@ -336,27 +349,43 @@ $$\cos_{norm} = \frac{\cos - \cos_{avg}}{1 - \cos_{avg}}$$
         },
         "See which rewrites they take for the same",
         counted=("originals", "original sentences with their rewrites"),
-    ),
-    page=Page(
+    )
+    page = Page(
         "heros",
         "HEROS",
         ":material/difference:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
-    ),
-    readings_among=readings_among,
-    grid=GridRole.TASK,
-    roles=Roles("originals", "rewrites and, for the mean of unrelated sentences, the second half of the originals"),
-    triplets="blindspot.diagnostics.heros.training.triplets",
-    findings="blindspot.diagnostics.heros.findings.findings",
-    won=("sentences", "has the right rewrite nearer"),
-    item_in_address={"heros_view": "sentences", "original_no": "{number}", "sent_a": "{a}", "sent_b": "{b}"},
-    item_scores="blindspot.diagnostics.heros.versus.item_scores",
-    is_gate=True,
-    two_in_address={"heros_view": "orderings", "heros_a": "{a}", "heros_b": "{b}"},
-    cost=Cost(
+    )
+    readings_among = staticmethod(readings_among)
+    grid = GridRole.TASK
+    roles = Roles("originals", "rewrites and, for the mean of unrelated sentences, the second half of the originals")
+    won = ("sentences", "has the right rewrite nearer")
+    item_in_address = {"heros_view": "sentences", "original_no": "{number}", "sent_a": "{a}", "sent_b": "{b}"}
+    is_gate = True
+    two_in_address = {"heros_view": "orderings", "heros_a": "{a}", "heros_b": "{b}"}
+    cost = Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,
         seconds_per_unit={"": 2e-10},
-    ),
-    compute=compute,
-)
+    )
+    compute = staticmethod(compute)
+
+    def triplets(
+        self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
+    ) -> Iterable[Triplet]:
+        from blindspot.diagnostics.heros.training import triplets
+
+        return triplets(run, settings, repository, most=most, margin=margin)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.heros.findings import findings
+
+        return findings(material)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.heros.versus import item_scores
+
+        return item_scores(runs, repository)
+
+
+ENTRY = Heros()

@@ -40,7 +40,7 @@ MOST_NAMED = 3  # orderings in one sentence
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``; raises ``BlindspotError`` if a run's stored rows are incomplete."""
+    """See ``Diagnostic.findings``; raises ``BlindspotError`` if a run's stored rows are incomplete."""
     every = {run.run_id: run for run in (*material.runs, *material.baselines)}
     rows = material.repository.items(ENTRY, list(every), texts=False)
     own = dict(tuple(rows.groupby("run_id"))) if every else {}

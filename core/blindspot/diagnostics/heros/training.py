@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.diagnostic import find_diagnostic
@@ -27,12 +26,12 @@ def triplets(
 ) -> Iterator[Triplet]:
     """Originals, rewrites that keep their meaning, and rewrites that change it; the kind is the latter's subset.
 
-    See ``TripletsOf``.
+    See ``Diagnostic.triplets``.
 
     Raises:
         InputError: no subset is known to keep the meaning, or none to change it.
     """
-    entry = replace(find_diagnostic(run.plan.diagnostic), version=run.plan.diagnostic_version)
+    entry = find_diagnostic(run.plan.diagnostic).at_version(run.plan.diagnostic_version)
     rows = repository.items(entry, [run.run_id], texts=True)
     found = browsing.sentences(rows, list(dict.fromkeys(rows["subset"])))
     kept, changed = (list(map(found.column, subsets)) for subsets in sides(found.subsets))

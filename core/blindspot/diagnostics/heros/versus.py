@@ -20,7 +20,7 @@ from blindspot.types import Float64, Int64
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is an original."""
+    """See ``Diagnostic.item_scores``; an item is an original."""
     rows = repository.items(ENTRY, [run.run_id for run in runs], texts=False)
     own = [rows[rows["run_id"] == run.run_id] for run in runs]
     cosines = [Cosines.of_rows(one) for one in own]

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import TRAIN
-from blindspot.datasets.kinds.probing import PROBES, ProbingTask
+from blindspot.datasets.kinds.labelled_texts import TRAIN, LabelledTexts
+from blindspot.datasets.kinds.probing import PROBES
 from blindspot.diagnostic import Cost, DiagnosticResult, Done, Overview, Page, Picker, Reading, Score, Work
 from blindspot.diagnostics.transfer import classifiers
 from blindspot.diagnostics.transfer import definition as transfer
@@ -23,7 +23,7 @@ FREE_CLASSES = 200  # as many take about as long again as what does not depend o
 
 def compute(
     embeddings: Float32 | Float64,
-    dataset: ProbingTask,
+    dataset: LabelledTexts,
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,
@@ -49,13 +49,15 @@ def _units_of_run(run: Done) -> float:
 _TASKS = "\n".join(f"| {p.title} | `{p.id}.txt` | {p.property} | {p.question} |" for p in PROBES.values())
 _OF_TRANSFER = transfer.ENTRY
 
-ENTRY = replace(
-    _OF_TRANSFER,
-    id="probing",
-    version=2,
-    title="Probing",
-    question="Which properties of a sentence can a classifier read from its embedding?",
-    how=rf"""
+
+class Probing(transfer.Transfer):
+    """The diagnostic Probing."""
+
+    id = "probing"
+    version = 2
+    title = "Probing"
+    question = "Which properties of a sentence can a classifier read from its embedding?"
+    how = rf"""
 The embeddings are frozen; a classifier learns a property of sentences from those of the training part, and is tested on
 the test part. SentEval's ten tasks (Conneau et al. 2018):
 
@@ -81,40 +83,45 @@ classes is then shown on the page, and not stored as scores.
 **What differs from SentEval**: the scaling of the features, the choice of $C$, rectified in place of sigmoid units, and
 word content has a perceptron here, for which SentEval always takes the regression. Published accuracies are near, but
 not the same.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - A property that is read far above the majority baseline is in the embedding, in a form that a simple classifier finds.
   It need not be used by anything, and a good model may have thrown it away.
 - Where the perceptron reads much more than the regression, the property is there, but not along a direction.
 - Surface tasks are easy for models that count words; the others ask for structure.
-""",
-    limits="""
+"""
+    limits = """
 - A classifier may learn the task instead of reading the property: more so the perceptron, and with much training data.
 - Probing scores do not tell how a model does on tasks. Over 11 encoders their mean Spearman correlation with transfer
   tasks was 0.64, from 0.04 (word content) to 0.83 (sentence length) (Eger et al. 2019). The view *transfer* has yours.
 - English sentences of books, in SentEval's files.
-""",
-    citation="Conneau, Kruszewski, Lample, Barrault and Baroni 2018, What you can cram into a single vector; Eger, "
-    "Rücklé and Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings, figure 3; Conneau and Kiela 2018, "
-    "SentEval",
-    dataset_kind=DatasetKind.PROBING,
-    metrics=(
+"""
+    citation = (
+        "Conneau, Kruszewski, Lample, Barrault and Baroni 2018, What you can cram into a single vector; Eger, "
+        "Rücklé and Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings, figure 3; Conneau and "
+        "Kiela 2018, "
+        "SentEval"
+    )
+    dataset_kind = DatasetKind.PROBING
+    metrics = (
         *_OF_TRANSFER.metrics,
         Score("chance", "accuracy of guessing, 1 over the number of trained classes", None),
-    ),
-    overview=Overview(
+    )
+    overview = Overview(
         "Accuracy of a logistic regression that reads a property of sentences (higher is better)",
         {"accuracy": "accuracy", "macro_f1": "macro F1", "majority": "majority baseline", "chance": "chance"},
         "See which sentences they get wrong",
         counted=("tested", "tested sentences"),
-    ),
-    page=Page(
+    )
+    page = Page(
         "probing",
         "Probing",
         ":material/search:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
-    ),
-    readings=(Reading("accuracy", "probing"),),
-    cost=Cost(units=_units, units_of_run=_units_of_run, seconds_per_unit={"": 1e-6}, way="classifier"),
-    compute=compute,
-)
+    )
+    readings = (Reading("accuracy", "probing"),)
+    cost = Cost(units=_units, units_of_run=_units_of_run, seconds_per_unit={"": 1e-6}, way="classifier")
+    compute = staticmethod(compute)
+
+
+ENTRY = Probing()

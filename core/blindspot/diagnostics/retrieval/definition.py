@@ -7,9 +7,10 @@ meaning (``blindspot.numerics.ranking.graded``).
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +21,7 @@ from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.diagnostic import (
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     GridRole,
     Overview,
@@ -52,6 +53,14 @@ from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.ranking.rescoring import BEHIND, Rescoring, Side, Twice
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.runs.training_data.examples import Triplet
+    from blindspot.settings import Settings
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 EXPECTED, TREC_EVAL = "expected", "trec_eval"
 ALL, CONDENSED = "all", "condensed"
@@ -129,7 +138,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Rank all documents for every query; see ``blindspot.diagnostic.Compute``. A row per query that has judgments.
+    """Rank all documents for every query; see ``Diagnostic.compute``. A row per query that has judgments.
 
     Raises:
         InputError: no query has a judgment.
@@ -180,7 +189,7 @@ def _side(vectors: Float32, dataset: RetrievalDataset, evaluated: Int64) -> Side
 def rank(
     ranking: Ranking, dataset: RetrievalDataset, params: Mapping[str, str], progress: Progress, cancel: CancelToken
 ) -> DiagnosticResult:
-    """Scores of a ranking without vectors; see ``blindspot.diagnostic.RankDocuments``.
+    """Scores of a ranking without vectors; see ``Diagnostic.rank``.
 
     Raises:
         InputError: no query has a judgment, or the ranking has no document for any that has.
@@ -371,12 +380,14 @@ def _as_json(best: Top, dataset: RetrievalDataset) -> list[str]:
     ]
 
 
-ENTRY = DiagnosticEntry(
-    id="retrieval",
-    version=2,
-    title="Retrieval",
-    question="Which model finds the relevant documents, and is it better than keyword search?",
-    how=r"""
+class Retrieval(Diagnostic):
+    """The diagnostic Retrieval."""
+
+    id = "retrieval"
+    version = 2
+    title = "Retrieval"
+    question = "Which model finds the relevant documents, and is it better than keyword search?"
+    how = r"""
 All documents are ranked by their similarity to the query, cosine or $1/(1+\lVert x-y\rVert)$ for `l2`. A document of
 grade 1 or more is relevant. Scores mean what they mean in `trec_eval`, and are means over the queries that have
 judgments:
@@ -418,37 +429,40 @@ the others follow in the order of the search. Their stored similarity is that of
 independent. 95% intervals of scores are Wilson's with the effective number of queries, of differences a t interval of
 the paired differences. Two models, or a model and BM25, are compared by a permutation test that flips the signs of
 whole groups. Below eight independent groups there is neither interval nor test.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - **nDCG@10** is 1 where the best documents are at the top in the order of their grades. Read it beside BM25's: a model
   that is not above keyword search has no use for this search.
 - **Recall@100** says what a second stage (a reranker, a language model) could still find.
 - A score belongs to its documents: more of them make it lower. Compare models on one dataset.
 - Look at the queries that a model loses to BM25 or to another model, and read both top tens side by side.
-""",
-    limits="""
+"""
+    limits = """
 - An unjudged document counts as irrelevant. If judgments were collected from other systems' results, a new model's
   relevant finds are missing from them: see the share of *unjudged* documents in its top ten. Condensed lists favor the
   new model instead: what it ranks high by mistake is unjudged, too, and is removed. The truth is between the two.
 - Long documents are cut off where the model's input ends; what follows cannot be found. `?passages=128/32` after the
   model's reference encodes documents in passages instead.
 - BM25 here is a plain one: no stemming, English stop words, no tuning.
-""",
-    citation="Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
-    "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Sakai "
-    "2007, Alternatives to Bpref; Robertson and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 and Beyond; "
-    "Thakur et al. 2021, BEIR; Cormack, Clarke and Büttcher 2009, Reciprocal "
-    "Rank Fusion outperforms Condorcet and individual Rank Learning Methods",
-    dataset_kind=DatasetKind.RETRIEVAL,
-    parameters=(
+"""
+    citation = (
+        "Järvelin and Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; McSherry and Najork "
+        "2008, Computing information retrieval performance measures efficiently in the presence of tied scores; Sakai "
+        "2007, Alternatives to Bpref; Robertson and Zaragoza 2009, The Probabilistic Relevance Framework: BM25 "
+        "and Beyond; "
+        "Thakur et al. 2021, BEIR; Cormack, Clarke and Büttcher 2009, Reciprocal "
+        "Rank Fusion outperforms Condorcet and individual Rank Learning Methods"
+    )
+    dataset_kind = DatasetKind.RETRIEVAL
+    parameters = (
         Parameter(
             "metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)", is_of_use=True
         ),
         TIES,
         JUDGED,
         OWN_DOCUMENT,
-    ),
-    columns=(
+    )
+    columns = (
         *(Column(column_of(name), pa.float64(), f"{MEANINGS[name]}") for name in graded.NAMES),
         *(Column(column_of(f"{BM25}{name}"), pa.float64(), f"by BM25: {MEANINGS[name]}") for name in graded.NAMES),
         Column("relevant", pa.int32(), "relevant documents"),
@@ -466,8 +480,8 @@ whole groups. Below eight independent groups there is neither interval nor test.
             "and last + 1 of the best one",
         ),
         Column("bm25_top", pa.string(), "JSON: id and BM25 score of its first 100 documents"),
-    ),
-    metrics=(
+    )
+    metrics = (
         *(Score(name, f"mean over queries: {MEANINGS[name]}", True) for name in graded.NAMES),
         *(Score(f"{BM25}{name}", f"by BM25, mean over queries: {MEANINGS[name]}", None) for name in graded.NAMES),
         Score("unjudged@10", "share of the top 10 that nobody judged", None),
@@ -482,9 +496,9 @@ whole groups. Below eight independent groups there is neither interval nor test.
         Score("own_documents", "queries whose own document is left out of their ranking", None, is_count=True),
         Score("own_relevant", "of these, those to which it is judged relevant: it is never found", None, is_count=True),
         Score("ignored", "queries that only a run file has: they do not count", None, is_count=True),
-    ),
-    headline="ndcg@10",
-    overview=Overview(
+    )
+    headline = "ndcg@10"
+    overview = Overview(
         "nDCG@10 (higher is better)",
         {
             "ndcg@10": "nDCG@10",
@@ -495,36 +509,52 @@ whole groups. Below eight independent groups there is neither interval nor test.
         },
         "See which queries they lose",
         counted=("queries", "queries"),
-    ),
-    page=Page(
+    )
+    page = Page(
         "retrieval",
         "Retrieval",
         ":material/search:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE, Picker.SIMILARITY),
-    ),
-    readings=(Reading("ndcg@10", "Retrieval nDCG@10"),),
-    grid=GridRole.TASK,
-    roles=Roles("queries", "documents", declared_too=True),
-    ignores_order=True,
-    won=("queries", "ranks relevant documents higher"),
-    item_in_address={
+    )
+    readings = (Reading("ndcg@10", "Retrieval nDCG@10"),)
+    grid = GridRole.TASK
+    roles = Roles("queries", "documents", declared_too=True)
+    ignores_order = True
+    won = ("queries", "ranks relevant documents higher")
+    item_in_address = {
         "retrieval_view": "queries",
         "query": "{number}",
         "retrieval_a": "{a}",
         "retrieval_b": "{b}",
-    },
-    item_scores="blindspot.diagnostics.retrieval.versus.item_scores",
-    is_gate=True,
-    two_in_address={"retrieval_view": "queries", "retrieval_a": "{a}", "retrieval_b": "{b}"},
-    triplets="blindspot.diagnostics.retrieval.exports.triplets",
-    findings="blindspot.diagnostics.retrieval.findings.findings",
-    cost=Cost(
+    }
+    is_gate = True
+    two_in_address = {"retrieval_view": "queries", "retrieval_a": "{a}", "retrieval_b": "{b}"}
+    cost = Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("queries", 0.0) * run.metrics.get("documents", 0.0) * run.dimension,
         seconds_per_unit={EXPECTED: 5e-10, TREC_EVAL: 2e-9},
         way="ties",
-    ),
-    compute=compute,
-    rank=rank,
-    compute_twice=compute_twice,
-)
+    )
+    compute = staticmethod(compute)
+    rank = staticmethod(rank)
+    compute_twice = staticmethod(compute_twice)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.retrieval.versus import item_scores
+
+        return item_scores(runs, repository)
+
+    def triplets(
+        self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
+    ) -> Iterable[Triplet]:
+        from blindspot.diagnostics.retrieval.exports import triplets
+
+        return triplets(run, settings, repository, most=most, margin=margin)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.retrieval.findings import findings
+
+        return findings(material)
+
+
+ENTRY = Retrieval()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -86,12 +85,12 @@ def triplets(
     """Queries, their best relevant document, and others that score higher, or lower by at most ``margin``.
 
     Documents below the stored first 100 are not known: of a query whose relevant ones are all there, the score of the
-    last is taken, which theirs cannot exceed. See ``TripletsOf``.
+    last is taken, which theirs cannot exceed. See ``Diagnostic.triplets``.
 
     Raises:
         InputError: the dataset lacks a document of the run.
     """
-    entry = replace(find_diagnostic(run.plan.diagnostic), version=run.plan.diagnostic_version)
+    entry = find_diagnostic(run.plan.diagnostic).at_version(run.plan.diagnostic_version)
     table, side = query_table(entry, [run.run_id], repository), Side(run.run_id)
     dataset = fetch.load(find_dataset(run.plan.dataset), settings)
     if not isinstance(dataset, RetrievalDataset):

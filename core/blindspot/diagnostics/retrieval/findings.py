@@ -33,7 +33,7 @@ TITLE = TITLES[ENTRY.headline]
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         supports: dict[str, list[RunRecord]] = {}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot.datasets.kinds.retrieval import RELEVANT
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.retrieval.definition import BM25, SHOWN, column_of
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Unit
@@ -159,7 +159,7 @@ def _places(values: Iterable[Hashable]) -> Iterator[int]:
     return (numbers.setdefault(value, len(numbers)) for value in values)
 
 
-def query_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> QueryTable:
+def query_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository) -> QueryTable:
     """The stored queries of runs over one dataset.
 
     Raises:

@@ -33,7 +33,7 @@ def first_found(table: QueryTable, side: Side, row: int) -> str:
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a query."""
+    """See ``Diagnostic.item_scores``; an item is a query."""
     table = query_table(ENTRY, [run.run_id for run in runs], repository)
     return [_scores(table, Side(run.run_id)) for run in runs]
 

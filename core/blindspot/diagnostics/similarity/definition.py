@@ -6,8 +6,9 @@ mean over sets weighted by their pairs. All are reported, under different names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from blindspot.diagnostic import (
     SIGNED,
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     GridRole,
     Overview,
@@ -34,6 +35,12 @@ from blindspot.numerics.statistics.correlations import DECIMALS, correlations
 from blindspot.transforms import toolkit
 from blindspot.transforms.toolkit import DEFINITION, TOOLKIT
 from blindspot.types import CancelToken, Float32, Float64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 NAMES = {"pearson": "Pearson's r", "spearman": "Spearman's rho", "kendall": "Kendall's tau-b"}
 MEAN = "_weighted_mean"
@@ -109,12 +116,14 @@ def by_set(predicted: Float64, dataset: ScoredPairs) -> dict[str, float]:
     return out
 
 
-ENTRY = DiagnosticEntry(
-    id="similarity",
-    version=2,
-    title="Similarity",
-    question="Do similarities agree with people's scores?",
-    how=r"""
+class SimilarityOfPairs(Diagnostic):
+    """The diagnostic Similarity."""
+
+    id = "similarity"
+    version = 2
+    title = "Similarity"
+    question = "Do similarities agree with people's scores?"
+    how = r"""
 The similarity of every pair, cosine or $1/(1+\lVert x-y\rVert)$ for `l2`, is correlated with the score that people gave
 it.
 
@@ -128,24 +137,26 @@ it.
 
 The `toolkit` protocol treats word vectors as the published EvalRank toolkit does: lower-cased, centered over the whole
 file, the mean vector for unknown words. Only these scores are comparable with the toolkit's.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - Higher means that the model orders pairs as people do. 0 means no relation.
 - Read Spearman's correlation first; Pearson's is lower where the relation is bent, which is no fault for
   ranking.
 - Then look at the pairs on which the model and people disagree most, and at the bands of scores: a high
   correlation over all pairs can hide that similar pairs are in random order.
-""",
-    limits="""
+"""
+    limits = """
 - People agree with each other only so far; a correlation of 1 is not to be expected.
 - Similarity tests predict downstream performance poorly (Faruqui et al. 2016): do not choose a model by them
   alone.
 - Scores over all pairs and weighted means over sets differ; check which one a paper reports.
-""",
-    citation="Wang, Kuo and Li 2022, Just Rank, section 2; Eger, Rücklé and Gurevych 2019, Pitfalls in the Evaluation "
-    "of Sentence Embeddings, section 3",
-    dataset_kind=DatasetKind.SCORED_PAIRS,
-    parameters=(
+"""
+    citation = (
+        "Wang, Kuo and Li 2022, Just Rank, section 2; Eger, Rücklé and Gurevych 2019, Pitfalls in the Evaluation "
+        "of Sentence Embeddings, section 3"
+    )
+    dataset_kind = DatasetKind.SCORED_PAIRS
+    parameters = (
         Parameter(
             "metric", tuple(Similarity), Similarity.COS, "similarity: cosine, or 1/(1 + distance)", is_of_use=True
         ),
@@ -155,9 +166,9 @@ file, the mean vector for unknown words. Only these scores are comparable with t
             DEFINITION,
             "unknown words: their pairs are left out, or as in the published toolkit",
         ),
-    ),
-    columns=(Column("similarity", pa.float64(), "similarity of the two texts"),),
-    metrics=(
+    )
+    columns = (Column("similarity", pa.float64(), "similarity of the two texts"),)
+    metrics = (
         *(
             Score(name, f"{what} of similarity and score, over all pairs", True, range=SIGNED)
             for name, what in NAMES.items()
@@ -167,9 +178,9 @@ file, the mean vector for unknown words. Only these scores are comparable with t
             for name, what in NAMES.items()
         ),
         Score("n", "pairs correlated", None, is_count=True),
-    ),
-    headline="spearman",
-    overview=Overview(
+    )
+    headline = "spearman"
+    overview = Overview(
         "Spearman's ρ with people's scores, all pairs (higher is better)",
         {
             "spearman": "Spearman",
@@ -179,24 +190,34 @@ file, the mean vector for unknown words. Only these scores are comparable with t
         },
         "See where they disagree with people",
         counted=("n", "pairs with people's scores"),
-    ),
-    page=Page("similarity", "Similarity", ":material/compare_arrows:"),
-    readings=(Reading("spearman", "similarity"),),
-    grid=GridRole.TASK,
-    families=tuple(Score(f"{n}@", f"{what} within one set", True, range=SIGNED) for n, what in NAMES.items()),
-    ignores_order=True,
-    preparations={TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)},
-    cost=Cost(
+    )
+    page = Page("similarity", "Similarity", ":material/compare_arrows:")
+    readings = (Reading("spearman", "similarity"),)
+    grid = GridRole.TASK
+    families = tuple(Score(f"{n}@", f"{what} within one set", True, range=SIGNED) for n, what in NAMES.items())
+    ignores_order = True
+    preparations = {TOOLKIT: Preparation(toolkit.look_up, toolkit.prepare)}
+    cost = Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda run: 100.0 * run.coverage.get("pairs", 0) * run.dimension,
         seconds_per_unit={"": 2e-10, DEFINITION: 2e-10, TOOLKIT: 1e-9},
         way="protocol",
-    ),
-    won=("pairs", "agrees with people, and the other is off by more than a fifth of the scale,"),
-    item_in_address={"similarity_view": "pairs", "pair": "{number}", "sim_a": "{a}", "sim_b": "{b}"},
-    item_scores="blindspot.diagnostics.similarity.versus.item_scores",
-    is_gate=True,
-    two_in_address={"similarity_view": "pairs", "sim_a": "{a}", "sim_b": "{b}"},
-    findings="blindspot.diagnostics.similarity.findings.findings",
-    compute=compute,
-)
+    )
+    won = ("pairs", "agrees with people, and the other is off by more than a fifth of the scale,")
+    item_in_address = {"similarity_view": "pairs", "pair": "{number}", "sim_a": "{a}", "sim_b": "{b}"}
+    is_gate = True
+    two_in_address = {"similarity_view": "pairs", "sim_a": "{a}", "sim_b": "{b}"}
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.similarity.versus import item_scores
+
+        return item_scores(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.similarity.findings import findings
+
+        return findings(material)
+
+
+ENTRY = SimilarityOfPairs()

@@ -60,7 +60,7 @@ SCORES = {"similarity_view": "scores"}
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = coverage(ENTRY, material.runs)
     for found in together(material):
         out += _of_dataset(found, rows_of(ENTRY, found.every, material.repository))

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.outcomes import Outcomes
 from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64
@@ -60,7 +60,7 @@ class ScoredTable:
         return tuple(self.frame["set_name"].unique())
 
 
-def scored_table(entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository) -> ScoredTable:
+def scored_table(entry: Diagnostic, run_ids: Sequence[str], repository: Repository) -> ScoredTable:
     """The stored similarities of runs over one dataset, for the pairs that all of them scored."""
     rows = repository.items(entry, run_ids, texts=True)
     wide = rows.pivot(index="item_no", columns="run_id", values="similarity").dropna()

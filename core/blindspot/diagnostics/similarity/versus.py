@@ -48,7 +48,7 @@ class Agreement(Correlation):
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a pair, with its influence on Spearman's rho."""
+    """See ``Diagnostic.item_scores``; an item is a pair, with its influence on Spearman's rho."""
     table = scored_table(ENTRY, [run.run_id for run in runs], repository)
     gold, frame = table.gold, table.frame
     numbers = frame["item_no"].to_numpy(dtype=np.int64)

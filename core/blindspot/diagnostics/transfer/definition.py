@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from blindspot.diagnostic import (
     NOT_NEGATIVE,
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     Overview,
     Page,
@@ -33,6 +34,12 @@ from blindspot.numerics.statistics.resampling import components
 from blindspot.texts import counted
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
 
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
+
 CLASSIFIERS = ("logreg", "logreg-znorm", "mlp", "mlp-znorm")
 SEEDS = tuple(str(seed) for seed in range(1, 6))
 FOLDS = splits.FOLDS
@@ -47,7 +54,7 @@ def compute(
     progress: Progress,
     cancel: CancelToken,
 ) -> DiagnosticResult:
-    """Train and test; see ``blindspot.diagnostic.Compute``. A row per tested example, in the dataset's order.
+    """Train and test; see ``Diagnostic.compute``. A row per tested example, in the dataset's order.
 
     Raises:
         InputError: too few classes, or too few examples of one.
@@ -319,12 +326,14 @@ def _trained_numbers(work: Work) -> float:
     return float(work.pairs) * (1 if work.is_split else FOLDS) * work.dimension
 
 
-ENTRY = DiagnosticEntry(
-    id="transfer",
-    version=2,
-    title="Transfer",
-    question="How well do the embeddings work as features for classification?",
-    how=rf"""
+class Transfer(Diagnostic):
+    """The diagnostic Transfer."""
+
+    id = "transfer"
+    version = 2
+    title = "Transfer"
+    question = "How well do the embeddings work as features for classification?"
+    how = rf"""
 The embeddings are frozen; a classifier is trained on those of the training part and tested on the test part.
 
 **Features** are SentEval's: a single text's embedding $u$; for two texts $|u - v|$ and $u * v$, element by element. The
@@ -367,22 +376,24 @@ repeat examples. All scores are also given without them. Pairs with only one tex
 accuracies; it tries $C$ from $2^{{-2}}$ to $2^{{5}}$ on features that are not scaled, by a cross-validation within the
 training part; its MLP has sigmoid units, and a weight decay that is chosen like $C$. Published scores of these tasks
 are near, but not the same.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - Accuracy or macro F1 of a simple classifier on frozen embeddings, against the majority class. Macro F1 is fairer where
   classes differ in size.
 - Look at the difference between two models with its interval, then at the examples that only one of them gets right.
-""",
-    limits="""
+"""
+    limits = """
 - A simple classifier finds what is linearly readable. A model that is fine-tuned may do better.
 - Classifier, regularization and normalization change the order of models (Eger et al. 2019): compare under
   one protocol, and see whether the order holds under another.
 - Scores without what overlaps between training and test are shown beside the usual ones.
-""",
-    citation="Conneau and Kiela 2018, SentEval; Wang, Kuo and Li 2022, Just Rank, section 5.1; Eger, Rücklé and "
-    "Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings",
-    dataset_kind=DatasetKind.LABELLED_TEXTS,
-    parameters=(
+"""
+    citation = (
+        "Conneau and Kiela 2018, SentEval; Wang, Kuo and Li 2022, Just Rank, section 5.1; Eger, Rücklé and "
+        "Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings"
+    )
+    dataset_kind = DatasetKind.LABELLED_TEXTS
+    parameters = (
         Parameter(
             "classifier",
             CLASSIFIERS,
@@ -399,16 +410,16 @@ are near, but not the same.
             f"of transfer: seed of folds and weights, {SEEDS[0]} to {SEEDS[-1]}",
             is_of_use=True,
         ),
-    ),
-    columns=(
+    )
+    columns = (
         Column("predicted", pa.string(), "the class that was predicted"),
         Column("probability", pa.float64(), "the classifier's probability of it"),
         Column("fold", pa.int32(), "in which fold it was tested, from 0; 0 with a prescribed split"),
         Column("repeated", pa.int32(), "1 where its text is also in the training part, or occurs more than once"),
-    ),
-    metrics=tuple(_metrics()),
-    headline="accuracy",
-    overview=Overview(
+    )
+    metrics = tuple(_metrics())
+    headline = "accuracy"
+    overview = Overview(
         "Accuracy of a logistic regression on the embeddings (higher is better)",
         {
             "accuracy": "accuracy",
@@ -418,30 +429,40 @@ are near, but not the same.
         },
         "See which examples they get wrong",
         counted=("tested", "tested examples"),
-    ),
-    page=Page(
+    )
+    page = Page(
         "transfer",
         "Transfer",
         ":material/category:",
         (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE),
-    ),
-    won=("examples", "finds the right class"),
-    item_in_address={
+    )
+    won = ("examples", "finds the right class")
+    item_in_address = {
         "transfer_view": "items",
         "example": "{number}",
         "transfer_a": "{a}",
         "transfer_b": "{b}",
-    },
-    item_scores="blindspot.diagnostics.transfer.versus.item_scores",
-    is_gate=True,
-    two_in_address={"transfer_view": "items", "transfer_a": "{a}", "transfer_b": "{b}"},
-    families=(Score("f1@", "F1 of one class", True),),
-    cost=Cost(
+    }
+    is_gate = True
+    two_in_address = {"transfer_view": "items", "transfer_a": "{a}", "transfer_b": "{b}"}
+    families = (Score("f1@", "F1 of one class", True),)
+    cost = Cost(
         units=_trained_numbers,
         units_of_run=lambda run: _trained_numbers(run.work) if run.work else 0.0,
         seconds_per_unit={"": 1e-6},
         way="classifier",
-    ),
-    findings="blindspot.diagnostics.transfer.findings.findings",
-    compute=compute,
-)
+    )
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.transfer.versus import item_scores
+
+        return item_scores(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.transfer.findings import findings
+
+        return findings(material)
+
+
+ENTRY = Transfer()

@@ -14,7 +14,7 @@ import numpy as np
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.labelled_texts import same_examples
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.transfer.classifiers import MANY_CLASSES
 from blindspot.diagnostics.transfer.definition import CLEAN
 from blindspot.diagnostics.transfer.outcomes import Order
@@ -53,7 +53,7 @@ FEWEST = 10  # examples of a class
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     if not material.runs:
         return []
     entry = _entry(material.runs[0])
@@ -69,7 +69,7 @@ def findings(material: Material) -> list[Finding]:
     return out
 
 
-def _entry(run: RunRecord) -> DiagnosticEntry:
+def _entry(run: RunRecord) -> Diagnostic:
     """Transfer or Probing."""
     return find_diagnostic(run.plan.diagnostic)
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from blindspot import texts
 from blindspot.datasets.kinds.labelled_texts import same_examples
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion as tables
 from blindspot.numerics.statistics.intervals import Interval
@@ -112,9 +112,7 @@ class Outcomes:
         return np.asarray(right - right.mean())
 
 
-def outcomes(
-    entry: DiagnosticEntry, run_ids: Sequence[str], repository: Repository, order: Sequence[str] = ()
-) -> Outcomes:
+def outcomes(entry: Diagnostic, run_ids: Sequence[str], repository: Repository, order: Sequence[str] = ()) -> Outcomes:
     """The stored predictions of finished runs over one dataset, for the examples that all of them tested.
 
     Args:

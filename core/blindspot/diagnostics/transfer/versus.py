@@ -18,7 +18,7 @@ from blindspot.store.repository import Repository
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is an example that all of the runs tested."""
+    """See ``Diagnostic.item_scores``; an item is an example that all of the runs tested."""
     entry = find_diagnostic(runs[0].plan.diagnostic)
     tested = outcomes(entry, [run.run_id for run in runs], repository)
     order = np.argsort(tested.numbers)

@@ -7,9 +7,10 @@ cosines of the question's words with every candidate, which are computed once pe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ from blindspot.datasets.kinds.relations import Analogies
 from blindspot.diagnostic import (
     Column,
     Cost,
-    DiagnosticEntry,
+    Diagnostic,
     DiagnosticResult,
     Overview,
     Page,
@@ -32,6 +33,12 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.ranking.ranks import expected_hit, expected_reciprocal_rank
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 EPSILON = 1e-3  # keeps 3CosMul from dividing by zero; Levy and Goldberg's value
 CANDIDATES_PER_TILE = 2_048
@@ -187,12 +194,15 @@ def compute(
 _PICKERS = (Picker.DATASET, Picker.MODELS, Picker.POSTPROCESSED, Picker.BASELINE)
 PAGE = Page("words", "Words", ":material/spellcheck:", _PICKERS)  # of both diagnostics of words
 
-ENTRY = DiagnosticEntry(
-    id="analogy",
-    version=2,
-    title="Analogy",
-    question="How many analogies does the model solve, such as Athens is to Greece as Oslo is to Norway?",
-    how=rf"""
+
+class Analogy(Diagnostic):
+    """The diagnostic Analogy."""
+
+    id = "analogy"
+    version = 2
+    title = "Analogy"
+    question = "How many analogies does the model solve, such as Athens is to Greece as Oslo is to Norway?"
+    how = rf"""
 The answer to *a is to b as c is to what?* is the candidate $d$ with the highest score; vectors are normalized to
 length 1 first.
 
@@ -211,21 +221,23 @@ length 1 first.
   on the words that all of them cover.
 - **Semantic** and **syntactic** accuracies are shares of all questions of the group, not means of sections. All
   questions of MSR are syntactic.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - Accuracy is the share of questions "a is to b as c is to ?" whose answer is the nearest word. Chance is near zero.
 - Compare relations, not only the total: capitals and plurals are different skills.
-""",
-    limits="""
+"""
+    limits = """
 - The three given words are excluded; without that most models answer with one of them (Rogers et al. 2017).
 - The vocabulary decides how hard a question is: compare models on the words that all of them have.
 - Analogies say little about sentence encoders.
-""",
-    citation="Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space; "
-    "Levy and Goldberg 2014, Linguistic Regularities in Sparse and Explicit Word Representations; "
-    "Schnabel, Labutov, Mimno and Joachims 2015, section 3.1",
-    dataset_kind=DatasetKind.ANALOGIES,
-    parameters=(
+"""
+    citation = (
+        "Mikolov, Chen, Corrado and Dean 2013, Efficient Estimation of Word Representations in Vector Space; "
+        "Levy and Goldberg 2014, Linguistic Regularities in Sparse and Explicit Word Representations; "
+        "Schnabel, Labutov, Mimno and Joachims 2015, section 3.1"
+    )
+    dataset_kind = DatasetKind.ANALOGIES
+    parameters = (
         Parameter(
             "rule",
             tuple(Rule),
@@ -233,24 +245,24 @@ length 1 first.
             "how a candidate's three cosines make a score",
             f"how analogies are answered: {' or '.join(Rule)}",
         ),
-    ),
-    columns=(
+    )
+    columns = (
         Column("greater", pa.int64(), "candidates that score higher than the right word"),
         Column("ties", pa.int64(), "candidates that score the same"),
         Column("predicted", pa.string(), "the candidate with the highest score"),
         Column("score", pa.float64(), "the right word's score"),
         Column("best", pa.float64(), "the highest score"),
-    ),
-    metrics=(
+    )
+    metrics = (
         Score("accuracy", "share of all questions that are answered right", True),
         *(Score(f"accuracy_{g}", f"share of the {g} questions that are answered right", True) for g in GROUPS),
         Score("mrr", "mean reciprocal rank of the right word, expected under random tie order", True),
         Score("questions", "questions that were asked", None, is_count=True),
         Score("candidates", "words to choose from, the question's three among them", None, is_count=True),
         Score("tied_questions", "questions whose right word is tied with another", None, is_count=True),
-    ),
-    headline="accuracy",
-    overview=Overview(
+    )
+    headline = "accuracy"
+    overview = Overview(
         "Analogies answered right (higher is better)",
         {
             "accuracy": "accuracy",
@@ -260,20 +272,30 @@ length 1 first.
         },
         "See which relations they know",
         counted=("questions", "questions"),
-    ),
-    page=PAGE,
-    families=(Score("accuracy@", "share of one section's questions that are answered right", True),),
-    ignores_order=True,
-    readings=(Reading("accuracy", "analogies"),),
-    cost=Cost(
+    )
+    page = PAGE
+    families = (Score("accuracy@", "share of one section's questions that are answered right", True),)
+    ignores_order = True
+    readings = (Reading("accuracy", "analogies"),)
+    cost = Cost(
         units=lambda work: float(work.pairs) * work.texts * work.dimension,
         units_of_run=lambda run: run.metrics.get("pairs", 0.0) * run.metrics.get("background", 0.0) * run.dimension,
         seconds_per_unit={"": 2e-10},
-    ),
-    item_scores="blindspot.diagnostics.words.versus.scores_of_analogies",
-    two_in_address={"words_view": "analogies", "analogies_of": "{dataset}"},
-    won=("questions", "has the right answer"),
-    item_in_address={"words_view": "analogies", "analogies_of": "{dataset}"},
-    findings="blindspot.diagnostics.words.findings.of_analogies",
-    compute=compute,
-)
+    )
+    two_in_address = {"words_view": "analogies", "analogies_of": "{dataset}"}
+    won = ("questions", "has the right answer")
+    item_in_address = {"words_view": "analogies", "analogies_of": "{dataset}"}
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.words.versus import scores_of_analogies
+
+        return scores_of_analogies(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.words.findings import of_analogies
+
+        return of_analogies(material)
+
+
+ENTRY = Analogy()

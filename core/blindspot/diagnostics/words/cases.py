@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.words import outliers, thematic_fit
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.estimate import Estimate, Unit
@@ -35,7 +35,7 @@ class CaseKind:
         answer: what the model says of a row.
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     group: str
     unit: Unit
     title: str

@@ -7,16 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.relations import Categories
-from blindspot.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
+from blindspot.diagnostic import Column, Cost, Diagnostic, DiagnosticResult, Overview, Reading, Score
 from blindspot.diagnostics.words.analogy import PAGE, unit_rows
 from blindspot.errors import BlindspotError
 from blindspot.types import Bool, CancelToken, Float32, Float64, Int32, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 SEEDS = tuple(range(10))  # of k-means, one start each
 SHUFFLES = 100
@@ -149,12 +156,14 @@ def compute(
     )
 
 
-ENTRY = DiagnosticEntry(
-    id="categorization",
-    version=1,
-    title="Categorization",
-    question="Does clustering recover categories of words, such as illnesses and tools?",
-    how=rf"""
+class Categorization(Diagnostic):
+    """The diagnostic Categorization."""
+
+    id = "categorization"
+    version = 1
+    title = "Categorization"
+    question = "Does clustering recover categories of words, such as illnesses and tools?"
+    how = rf"""
 The distinct words of a dataset are clustered by k-means on vectors of length 1, into as many clusters as there are
 classes. The **purity** is the share of words that belong to the most frequent class of their cluster:
 
@@ -170,25 +179,27 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
   comparable.
 - Words without a vector and classes without words are left out. Compare models on the words that all of them cover.
 - Published purities come from another program (Baroni et al. 2014 used CLUTO); k-means is usual now.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - **Purity** is the share of words that are in the majority category of their cluster. 1 is perfect; what a random
   clustering reaches depends on the number and sizes of the categories.
 - Look at the categories that are mixed up, and at the words in the wrong cluster.
-""",
-    limits="""
+"""
+    limits = """
 - k-means finds round clusters of similar size; categories need not be round.
 - The datasets have a few hundred concrete nouns: nothing is said of other words.
-""",
-    citation="Baroni, Dinu and Kruszewski 2014, Don't count, predict!; Schnabel, Labutov, Mimno and Joachims 2015, "
-    "section 3.1",
-    dataset_kind=DatasetKind.CATEGORIES,
-    parameters=(),
-    columns=(
+"""
+    citation = (
+        "Baroni, Dinu and Kruszewski 2014, Don't count, predict!; Schnabel, Labutov, Mimno and Joachims 2015, "
+        "section 3.1"
+    )
+    dataset_kind = DatasetKind.CATEGORIES
+    parameters = ()
+    columns = (
         Column("cluster", pa.int32(), "number of the word's cluster"),
         Column("cluster_class", pa.string(), "the class that most of the cluster's words are of"),
-    ),
-    metrics=(
+    )
+    metrics = (
         Score("purity", "share of words of their cluster's class, lowest inertia", True),
         Score("purity_mean", "mean of it over the starts", True),
         Score("purity_low", "lowest over the starts", True),
@@ -196,25 +207,35 @@ $$\text{{purity}} = \frac{{1}}{{N}} \sum_k \max_c |\text{{cluster}}_k \cap \text
         Score("chance", "the same with shuffled classes", None),
         Score("words", "words that were clustered", None, is_count=True),
         Score("classes", "classes, and clusters", None, is_count=True),
-    ),
-    headline="purity",
-    overview=Overview(
+    )
+    headline = "purity"
+    overview = Overview(
         "Purity of clusters of words (higher is better)",
         {"purity": "purity", "purity_mean": "mean over starts", "chance": "chance"},
         "See which kinds they mix up",
         counted=("words", "words"),
-    ),
-    page=PAGE,
-    readings=(Reading("purity", "categories"),),
-    cost=Cost(
+    )
+    page = PAGE
+    readings = (Reading("purity", "categories"),)
+    cost = Cost(
         units=lambda work: 100.0 * work.pairs * work.dimension,  # most of it does not grow with them
         units_of_run=lambda _run: 0.0,
         seconds_per_unit={"": 2e-10},
-    ),
-    item_scores="blindspot.diagnostics.words.versus.scores_of_categories",
-    two_in_address={"words_view": "categories"},
-    won=("words", "has the word among its kind"),
-    item_in_address={"words_view": "categories"},
-    findings="blindspot.diagnostics.words.findings.of_categories",
-    compute=compute,
-)
+    )
+    two_in_address = {"words_view": "categories"}
+    won = ("words", "has the word among its kind")
+    item_in_address = {"words_view": "categories"}
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.words.versus import scores_of_categories
+
+        return scores_of_categories(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.words.findings import of_categories
+
+        return of_categories(material)
+
+
+ENTRY = Categorization()

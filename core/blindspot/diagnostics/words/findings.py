@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.words import analogy, categorization
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.numerics.statistics.against import (
@@ -57,7 +57,7 @@ FEW_LOST = 0.1  # share of the classes: fewer are not worth a word
 
 
 def of_analogies(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = coverage(analogy.ENTRY, material.runs, COVERAGE)
     for found in together(material):
         out += _analogies(found, rows_of(analogy.ENTRY, found.every, material.repository))
@@ -65,7 +65,7 @@ def of_analogies(material: Material) -> list[Finding]:
 
 
 def of_categories(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = coverage(categorization.ENTRY, material.runs, COVERAGE)
     for found in together(material):
         out += _categories(found, material)
@@ -378,7 +378,7 @@ def _lost(run: RunRecord, rows: pd.DataFrame, classes: Sequence[str]) -> list[Fi
 
 
 def against_baseline(
-    entry: DiagnosticEntry, found: AgainstBaseline, at: str, test: str, address: dict[str, str]
+    entry: Diagnostic, found: AgainstBaseline, at: str, test: str, address: dict[str, str]
 ) -> list[Finding]:
     difference = found.difference
     said = f"{found.score:.0%} right against {found.reached:.0%}, {number(100 * difference.value, '+.0f')} points"

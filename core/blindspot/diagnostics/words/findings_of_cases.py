@@ -19,7 +19,7 @@ from blindspot.texts import counted
 
 
 def of_cases(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``; all runs are of one of the diagnostics of ``cases.KINDS``."""
+    """See ``Diagnostic.findings``; all runs are of one of the diagnostics of ``cases.KINDS``."""
     if not material.runs:
         return []
     kind = cases.KINDS[material.runs[0].plan.diagnostic]

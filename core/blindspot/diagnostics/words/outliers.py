@@ -5,20 +5,27 @@ Camacho-Collados and Navigli 2016, *Find the word that does not belong*, section
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.relations import Outliers
-from blindspot.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
+from blindspot.diagnostic import Column, Cost, Diagnostic, DiagnosticResult, Overview, Reading, Score
 from blindspot.diagnostics.words.analogy import PAGE, unit_rows
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.ranking.ranks import expected_hit
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 CASES_PER_CHECK = 256
 
@@ -137,12 +144,14 @@ def compute(
     )
 
 
-ENTRY = DiagnosticEntry(
-    id="outliers",
-    version=1,
-    title="Outlier detection",
-    question="Does the model see which word does not belong to the others, such as Munich among planets?",
-    how=r"""
+class OutlierDetection(Diagnostic):
+    """The diagnostic Outlier detection."""
+
+    id = "outliers"
+    version = 1
+    title = "Outlier detection"
+    question = "Does the model see which word does not belong to the others, such as Munich among planets?"
+    how = r"""
 A **case** is a group of words that belong together and one more word, the outlier. For each of these $n + 1$ words the
 mean cosine with the other $n$ is computed; the model finds the outlier if it has the lowest.
 
@@ -156,54 +165,66 @@ mean cosine with the other $n$ is computed; the model finds the outlier if it ha
 - Names of several words are read with spaces in place of underscores. A model of word vectors takes the mean of the
   words that it has, so that it covers a name as soon as it has one of its words.
 - Intervals are over groups, since the cases of a group share its words.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - It is an intruder test without raters. *Intruder* shows it beside people's precision where there are votes.
 - The accuracy counts only whether the outlier stands out most, the outlier position also how nearly.
 - Look at what the model picks instead: often a word with a second meaning, or a rare one.
-""",
-    limits="""
+"""
+    limits = """
 - Groups of 8-8-8 are few (8): their interval is wide. WikiSem500 was made from Wikidata and not checked by people
   word by word; names that few models know are frequent in it.
 - Vectors of rare words stand out for being rare, not for their meaning.
-""",
-    citation="Camacho-Collados and Navigli 2016, Find the word that does not belong: A Framework for an Intrinsic "
-    "Evaluation of Word Vector Representations, section 3; Blair, Merhav and Barry 2017 (WikiSem500)",
-    dataset_kind=DatasetKind.OUTLIERS,
-    parameters=(),
-    columns=(
+"""
+    citation = (
+        "Camacho-Collados and Navigli 2016, Find the word that does not belong: A Framework for an Intrinsic "
+        "Evaluation of Word Vector Representations, section 3; Blair, Merhav and Barry 2017 (WikiSem500)"
+    )
+    dataset_kind = DatasetKind.OUTLIERS
+    parameters = ()
+    columns = (
         Column("hit", pa.float64(), "1 if the outlier is found, 0 if not, a share if it is tied"),
         Column("opp", pa.float64(), "position of the outlier by compactness, from 0 to 1 (found)"),
         Column("picked", pa.string(), "the word with the lowest mean cosine"),
         Column("similarity", pa.float64(), "mean cosine of the outlier with the group's words"),
         Column("lowest", pa.float64(), "mean cosine of the picked word with the other words"),
-    ),
-    metrics=(
+    )
+    metrics = (
         Score("accuracy", "share of cases in which the outlier is found", True),
         Score("opp", "mean position of the outlier by compactness", True),
         Score("chance", "accuracy of guessing", None),
         Score("cases", "groups with one outlier each", None, is_count=True),
         Score("groups", "different groups of words", None, is_count=True),
         Score("tied_cases", "cases in which the outlier is tied with another word", None, is_count=True),
-    ),
-    headline="accuracy",
-    overview=Overview(
+    )
+    headline = "accuracy"
+    overview = Overview(
         "Outliers found (higher is better)",
         {"accuracy": "accuracy", "opp": "outlier position", "chance": "chance"},
         "See which words they pick instead",
         counted=("cases", "cases"),
-    ),
-    page=PAGE,
-    readings=(Reading("accuracy", "outliers"),),
-    cost=Cost(
+    )
+    page = PAGE
+    readings = (Reading("accuracy", "outliers"),)
+    cost = Cost(
         units=lambda work: float(work.pairs) * 81 * work.dimension,  # nine words with each other
         units_of_run=lambda run: run.metrics.get("cases", 0.0) * 81 * run.dimension,
         seconds_per_unit={"": 1e-9},
-    ),
-    item_scores="blindspot.diagnostics.words.versus.scores_of_cases",
-    two_in_address={"words_view": "outliers", "outliers_of": "{dataset}"},
-    won=("outliers", "is right"),
-    item_in_address={"words_view": "outliers", "outliers_of": "{dataset}", "outliers_by": "{a}"},
-    findings="blindspot.diagnostics.words.findings_of_cases.of_cases",
-    compute=compute,
-)
+    )
+    two_in_address = {"words_view": "outliers", "outliers_of": "{dataset}"}
+    won = ("outliers", "is right")
+    item_in_address = {"words_view": "outliers", "outliers_of": "{dataset}", "outliers_by": "{a}"}
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.words.versus import scores_of_cases
+
+        return scores_of_cases(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.words.findings_of_cases import of_cases
+
+        return of_cases(material)
+
+
+ENTRY = OutlierDetection()

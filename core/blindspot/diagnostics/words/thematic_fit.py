@@ -6,19 +6,26 @@ with its cosine with the mean vector of the verb's most associated nouns. Those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.relations import Events
-from blindspot.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
+from blindspot.diagnostic import Column, Cost, Diagnostic, DiagnosticResult, Overview, Reading, Score
 from blindspot.diagnostics.words.analogy import PAGE, unit_rows
 from blindspot.errors import BlindspotError
 from blindspot.numerics.ranking.problem import TAU
 from blindspot.types import CancelToken, Float32, Float64, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +137,17 @@ def compute(
     )
 
 
-ENTRY = DiagnosticEntry(
-    id="thematic_fit",
-    version=1,
-    title="Thematic fit",
-    question="Is what an agent typically does something to nearer than what it hardly does, as an award is to an actor "
-    "who wins?",
-    how=r"""
+class ThematicFit(Diagnostic):
+    """The diagnostic Thematic fit."""
+
+    id = "thematic_fit"
+    version = 1
+    title = "Thematic fit"
+    question = (
+        "Is what an agent typically does something to nearer than what it hardly does, as an award is to an actor "
+        "who wins?"
+    )
+    how = r"""
 An event has an agent, a verb, a **typical** and an **atypical** patient: *the actor won the award* (*the battle*). The
 model is right if the typical patient has the higher cosine with
 
@@ -149,24 +160,27 @@ model is right if the typical patient has the higher cosine with
 
 Cosines within $10^{-6}$ are tied and count half; guessing reaches 0.5. Events with a word without a vector are left out
 and counted (*coverage*). Intervals are over verbs, since events of one verb share it.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - A model that knows only what goes with a verb is right by verb and by fillers; in DTFit both patients often go
   with the verb and only one with the agent, so that *by agent* is often better.
 - Look at the events that a model gets wrong.
-""",
-    limits="""
+"""
+    limits = """
 - It stands in for the **selectional preference** of Schnabel's table 1, whose ratings (UP, McRae) cannot be had. The
   published correlations are of other data and another score: they do not compare with these accuracies.
 - The file says which patient is typical, not how typical people rate it: there is no correlation with ratings.
 - Verbs are compared in the past tense, as they are in the sentences.
-""",
-    citation="Kauf et al. 2023, Event Knowledge in Large Language Models (DTFit as published with it; Vassallo et al. "
-    "2018); Schnabel, Labutov, Mimno and Joachims 2015, section 3.1; Baroni, Dinu and Kruszewski 2014, Don't count, "
-    "predict!",
-    dataset_kind=DatasetKind.EVENTS,
-    parameters=(),
-    columns=(
+"""
+    citation = (
+        "Kauf et al. 2023, Event Knowledge in Large Language Models (DTFit as published with it; Vassallo et al. "
+        "2018); Schnabel, Labutov, Mimno and Joachims 2015, section 3.1; Baroni, Dinu and Kruszewski 2014, "
+        "Don't count, "
+        "predict!"
+    )
+    dataset_kind = DatasetKind.EVENTS
+    parameters = ()
+    columns = (
         Column("hit", pa.float64(), "1 if the typical patient is nearer to agent and verb, 0 if not, 0.5 if tied"),
         Column("hit_verb", pa.float64(), "the same with the verb alone"),
         Column("hit_agent", pa.float64(), "the same with the agent alone"),
@@ -176,8 +190,8 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
         Column("fillers", pa.int64(), "number of these"),
         Column("cosine_typical", pa.float64(), "cosine of the typical patient with the mean of agent and verb"),
         Column("cosine_atypical", pa.float64(), "cosine of the atypical one"),
-    ),
-    metrics=(
+    )
+    metrics = (
         Score("accuracy", "share of events whose typical patient is nearer to agent and verb", True),
         Score("accuracy_verb", "share of events whose typical patient is nearer to the verb", True),
         Score("accuracy_agent", "share of events whose typical patient is nearer to the agent", True),
@@ -188,9 +202,9 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
         Score("verbs", "different verbs", None, is_count=True),
         Score("with_fillers", "events whose verb has another typical patient", None, is_count=True),
         Score("tied_cases", "events whose two patients are tied", None, is_count=True),
-    ),
-    headline="accuracy",
-    overview=Overview(
+    )
+    headline = "accuracy"
+    overview = Overview(
         "Typical patients nearer to the event (higher is better)",
         {
             "accuracy": "accuracy",
@@ -200,18 +214,28 @@ and counted (*coverage*). Intervals are over verbs, since events of one verb sha
         },
         "See which events they get wrong",
         counted=("cases", "events"),
-    ),
-    page=PAGE,
-    readings=(Reading("accuracy", "thematic fit"),),
-    cost=Cost(
+    )
+    page = PAGE
+    readings = (Reading("accuracy", "thematic fit"),)
+    cost = Cost(
         units=lambda work: float(work.pairs) * work.dimension,
         units_of_run=lambda run: run.metrics.get("cases", 0.0) * run.dimension,
         seconds_per_unit={"": 1e-7},
-    ),
-    item_scores="blindspot.diagnostics.words.versus.scores_of_cases",
-    two_in_address={"words_view": "events", "events_of": "{dataset}"},
-    won=("events", "is right"),
-    item_in_address={"words_view": "events", "events_of": "{dataset}", "events_by": "{a}"},
-    findings="blindspot.diagnostics.words.findings_of_cases.of_cases",
-    compute=compute,
-)
+    )
+    two_in_address = {"words_view": "events", "events_of": "{dataset}"}
+    won = ("events", "is right")
+    item_in_address = {"words_view": "events", "events_of": "{dataset}", "events_by": "{a}"}
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.words.versus import scores_of_cases
+
+        return scores_of_cases(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.words.findings_of_cases import of_cases
+
+        return of_cases(material)
+
+
+ENTRY = ThematicFit()

@@ -55,7 +55,7 @@ class OfWordPairs(Mean):
 
 
 def scores_of_analogies(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a question that all of the runs answered."""
+    """See ``Diagnostic.item_scores``; an item is a question that all of the runs answered."""
     entry = analogy.ENTRY
     ids = [run.run_id for run in runs]
     asked = repository.items(entry, ids[:1], texts=True).set_index("item_no")
@@ -104,7 +104,7 @@ def word_pairs(asked: pd.DataFrame) -> tuple[Int64, Int64]:
 
 
 def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a word, of one clustering and so untested."""
+    """See ``Diagnostic.item_scores``; an item is a word, of one clustering and so untested."""
     entry = categorization.ENTRY
     placed = _placed([run.run_id for run in runs], repository)
 
@@ -135,7 +135,7 @@ def scores_of_categories(runs: Sequence[RunRecord], repository: Repository) -> l
 
 
 def scores_of_cases(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``, for the diagnostics of ``cases.KINDS``.
+    """See ``Diagnostic.item_scores``, for the diagnostics of ``cases.KINDS``.
 
     An item is a case that all of the runs have; groups of cases are independent.
     """

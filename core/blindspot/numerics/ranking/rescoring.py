@@ -28,7 +28,7 @@ BEHIND = 3.0
 @dataclass(frozen=True, eq=False)
 class Twice:
     """Vectors of a diagnostic's texts for the search, ``[n, d]``, and finer ones of the same texts, ``[n, d']``; either
-    by role (``blindspot.diagnostic.Compute``). ``depth`` candidates of a query are compared again."""
+    by role (``Diagnostic.compute``). ``depth`` candidates of a query are compared again."""
 
     searched: Float32
     finer: Float32

@@ -6,7 +6,6 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.runs.findings.rule import Compared, Level, p_of
@@ -15,7 +14,7 @@ from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
 
-__all__ = ["MOST_EXAMPLES", "Compared", "Example", "Finding", "FindingsOf", "Level", "Material"]
+__all__ = ["MOST_EXAMPLES", "Compared", "Example", "Finding", "Level", "Material"]
 
 MOST_EXAMPLES = 3
 _PLACE = re.compile(r"\{([A-Z])\}")
@@ -118,9 +117,3 @@ class Material:
     baselines: Sequence[RunRecord]
     repository: Repository
     settings: Settings
-
-
-class FindingsOf(Protocol):
-    """Signature of ``DiagnosticEntry.findings``, which names the function by its dotted path."""
-
-    def __call__(self, material: Material) -> list[Finding]: ...

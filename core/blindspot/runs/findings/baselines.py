@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import share_against
 from blindspot.numerics.statistics.estimate import Estimate
@@ -89,7 +89,7 @@ def share_and_chance(values: Float64, known: Dependence, chance: float) -> Compa
 
 
 def findings_of(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     found: AgainstBaseline,
     at: str,
     said: str,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blindspot.diagnostic import FIT_ON, DiagnosticEntry
+from blindspot.diagnostic import FIT_ON, Diagnostic
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.runs.findings import Compared, Example, Finding, Level, Material
 from blindspot.runs.findings.rule import Rival, furthest_ahead
@@ -93,7 +93,7 @@ class Rows:
         return out
 
 
-def rows_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> Rows:
+def rows_of(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> Rows:
     """Rows of runs over one dataset; texts are read once for runs over the same part of it."""
     first_of = {run.plan.support_digest: run.run_id for run in reversed(runs)}
     described = repository.items(entry, list(first_of.values()), texts=True)
@@ -117,7 +117,7 @@ def rows_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repos
 
 
 def finding(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     runs: Sequence[RunRecord],
     *,
     address: Mapping[str, str] | None = None,
@@ -143,7 +143,7 @@ def finding(
 
 
 def graded(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     runs: Sequence[RunRecord],
     asked: Compared,
     others: Sequence[Compared],
@@ -164,7 +164,7 @@ def graded(
 
 
 def less_than_asked(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], asked: Compared, others: Sequence[Compared], **said: Any
+    entry: Diagnostic, runs: Sequence[RunRecord], asked: Compared, others: Sequence[Compared], **said: Any
 ) -> list[Finding]:
     """The two findings where less is reached than is asked for; of one kind, so that the worse one is shown alone."""
     out = [finding(entry, runs, level=Level.CAUTION, p=asked.behind, **said)]
@@ -175,9 +175,7 @@ def less_than_asked(
     return out
 
 
-def coverage(
-    entry: DiagnosticEntry, runs: Sequence[RunRecord], address: Mapping[str, str] | None = None
-) -> list[Finding]:
+def coverage(entry: Diagnostic, runs: Sequence[RunRecord], address: Mapping[str, str] | None = None) -> list[Finding]:
     """A caution for every run that looked at less than 95% of its dataset."""
     out = []
     for run in runs:

@@ -61,7 +61,7 @@ class FitDataset:
 def checked(fit_on: str, chain: TransformChain, dataset: str, encoder: Encoder, protocol: str) -> str:
     """The run's ``fit_on``: "" for its own items, also where another dataset makes no difference.
 
-    ``protocol`` is one that prescribes what is fitted on what (``DiagnosticEntry.preparation``), or "".
+    ``protocol`` is one that prescribes what is fitted on what (``Diagnostic.preparation``), or "".
 
     Raises:
         InputError: an unknown dataset; such a protocol; or an encoder that learns from the texts it encodes, so that

@@ -14,7 +14,7 @@ import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset, Part
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics
+from blindspot.diagnostic import Diagnostic, all_diagnostics
 from blindspot.encoders.base import Encoder
 from blindspot.encoders.roles import PromptedEncoder, RoleEncoder, by_role
 from blindspot.errors import InputError
@@ -39,7 +39,7 @@ class Texts:
         return self.encoder.identity.embedding_digest(self.digest)
 
 
-def texts_of(entry: DiagnosticEntry, params: Mapping[str, str], encoder: Encoder, dataset: Dataset) -> Texts:
+def texts_of(entry: Diagnostic, params: Mapping[str, str], encoder: Encoder, dataset: Dataset) -> Texts:
     """The texts of a run; a protocol that prepares the vectors itself knows no roles."""
     roles, prompts = entry.roles, encoder.info.role_prompts
     if roles and roles.declared_too:
@@ -92,12 +92,12 @@ def rows_of_part(part: Part, whole: Dataset, vectors: int) -> Int64:
 # --- transforms that treat queries otherwise than documents
 
 
-def check_sides(entry: DiagnosticEntry, params: Mapping[str, str], chain: TransformChain) -> None:
+def check_sides(entry: Diagnostic, params: Mapping[str, str], chain: TransformChain) -> None:
     """Raise ``InputError`` if a chain treats queries otherwise than documents, or compares the best of a ranking again,
     and a diagnostic has none."""
-    if chain.rescored and (entry.compute_twice is None or entry.preparation(params)):
-        able = " or ".join(one.id for one in all_diagnostics().values() if one.compute_twice)
-        ranks = entry.compute_twice is not None
+    if chain.rescored and (not entry.takes_rescored or entry.preparation(params)):
+        able = " or ".join(one.id for one in all_diagnostics().values() if one.takes_rescored)
+        ranks = entry.takes_rescored
         what = f"the protocol {params['protocol']} compares once" if ranks else f"{entry.id} ranks nothing"
         raise InputError(
             f"transform '{chain}' compares the best of a ranking again, and {what}",

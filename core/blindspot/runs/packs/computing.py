@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset, Part
-from blindspot.diagnostic import DiagnosticEntry, DiagnosticResult
+from blindspot.diagnostic import Diagnostic, DiagnosticResult
 from blindspot.encoders.base import EncoderInfo
 from blindspot.encoders.cache import EmbeddingFacts
 from blindspot.errors import BlindspotError, DataMissing, InputError
@@ -127,7 +127,7 @@ class PackResults:
     def finish(
         self,
         run_seq: int,  # noqa: ARG002 - of a store
-        entry: DiagnosticEntry,
+        entry: Diagnostic,
         dataset: Dataset,
         result: DiagnosticResult,
         timings: Mapping[str, float],

@@ -29,7 +29,7 @@ import blindspot
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.own_columns import OwnColumn
-from blindspot.diagnostic import FIT_ON, DiagnosticEntry, all_diagnostics
+from blindspot.diagnostic import FIT_ON, Diagnostic, all_diagnostics
 from blindspot.errors import InputError
 from blindspot.files.tables import is_text, parquet_batches, parquet_errors
 from blindspot.runs.packs.folders import Folder
@@ -95,7 +95,7 @@ class Pack:
         fitted_on: digest of the texts of another dataset that its transform was fitted on, or "".
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     run: WholeRun
     kind: DatasetKind
     rows_digest: str
@@ -416,7 +416,7 @@ def _plan(facts: _Facts) -> RunPlan:
     )
 
 
-def _entry(plan: RunPlan, where: str) -> DiagnosticEntry:
+def _entry(plan: RunPlan, where: str) -> Diagnostic:
     entry = all_diagnostics().get(plan.diagnostic)
     if entry is None or entry.version != plan.diagnostic_version:
         here = f"version {entry.version}" if entry else f"one of {', '.join(all_diagnostics())}"
@@ -428,7 +428,7 @@ def _entry(plan: RunPlan, where: str) -> DiagnosticEntry:
     return entry
 
 
-def _check_identity(plan: RunPlan, entry: DiagnosticEntry, fitted_on: str, facts: _Facts) -> None:
+def _check_identity(plan: RunPlan, entry: Diagnostic, fitted_on: str, facts: _Facts) -> None:
     own = {name: value for name, value in plan.params.items() if name != FIT_ON}
     if entry.check_params(own) != own:
         raise facts.wrong("run.params", f"all parameters of {entry.id}, and no others")
@@ -440,7 +440,7 @@ def _check_identity(plan: RunPlan, entry: DiagnosticEntry, fitted_on: str, facts
         raise facts.wrong("run.run_id", "the id that follows from what was run: the pack is made up, or was edited")
 
 
-def _dataset(facts: _Facts, entry: DiagnosticEntry) -> tuple[DatasetKind, str]:
+def _dataset(facts: _Facts, entry: Diagnostic) -> tuple[DatasetKind, str]:
     kind, rows_digest = facts.text("kind"), facts.text("rows_digest", may_be_empty=True)
     if kind != entry.dataset_kind or bool(rows_digest) != bool(KINDS[entry.dataset_kind].stored_as):
         raise facts.wrong("kind", f"a {entry.dataset_kind}")
@@ -457,7 +457,7 @@ def _support(facts: _Facts, plan: RunPlan) -> tuple[int, bytes] | None:
     return items, ranked
 
 
-def _items(folder: Folder, facts: _Facts, plan: RunPlan, entry: DiagnosticEntry) -> pa.Table:
+def _items(folder: Folder, facts: _Facts, plan: RunPlan, entry: Diagnostic) -> pa.Table:
     about, name = facts.inside("items"), items_name(plan.run_id)
     schema = pa.schema([("item_no", _NUMBER), *zip(entry.schema.names, entry.schema.types, strict=True)])
     table = _table(folder, name, schema, sha256=about.hexadecimal("sha256", DIGEST))

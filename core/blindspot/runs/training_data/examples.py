@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic, named_function
+from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
@@ -40,20 +39,9 @@ class Triplet:
         return self.anchor, self.positive, self.negative
 
 
-class TripletsOf(Protocol):
-    """Signature of ``DiagnosticEntry.triplets``."""
-
-    def __call__(
-        self, run: RunRecord, settings: Settings, repository: Repository, *, most: int, margin: float
-    ) -> Iterable[Triplet]:
-        """Triplets of a run with a lead of at most ``margin``, at most ``most`` negatives of a kind for each anchor and
-        positive, the worst first."""
-        ...
-
-
-def sources() -> list[DiagnosticEntry]:
+def sources() -> list[Diagnostic]:
     """The diagnostics whose runs have triplets."""
-    return [entry for entry in all_diagnostics().values() if entry.triplets]
+    return [entry for entry in all_diagnostics().values() if entry.has_triplets]
 
 
 def triplets_of(
@@ -75,14 +63,13 @@ def triplets_of(
     if run.state is not RunState.DONE:
         raise InputError(f"run {run.run_id} is {run.state}", expected="a finished run")
     entry = find_diagnostic(run.plan.diagnostic)
-    if not entry.triplets:
+    if not entry.has_triplets:
         raise InputError(
             f"run {run.run_id} is of {entry.id}, which says nothing about three texts",
             expected=f"a run of {', '.join(one.id for one in sources())}",
         )
-    found: TripletsOf = named_function(entry.triplets)
     out = []
-    for one in found(run, settings, repository, most=most, margin=margin):
+    for one in entry.triplets(run, settings, repository, most=most, margin=margin):
         if cancel:
             cancel.check()
         out.append(one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.runs.comparison import Change, Changes, changes
 from blindspot.store.repository import Repository
 from blindspot.studies.compare.rows import Row
@@ -22,7 +22,7 @@ class ChangedIn:
     changes: Changes
 
     @property
-    def entry(self) -> DiagnosticEntry:
+    def entry(self) -> Diagnostic:
         return self.row.entry
 
 

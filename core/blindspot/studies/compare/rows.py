@@ -13,7 +13,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from blindspot.datasets.catalog import DATASETS, title_of
-from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
+from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.compare import PairedTest, Verdict, corrected
 from blindspot.numerics.statistics.intervals import ALPHA
@@ -42,7 +42,7 @@ class Row:
     p_of_all: float | None
 
     @property
-    def entry(self) -> DiagnosticEntry:
+    def entry(self) -> Diagnostic:
         return find_diagnostic(self.a.plan.diagnostic)
 
     @property
@@ -95,7 +95,7 @@ class Missing:
     lacking: tuple[Variant, ...]
 
     @property
-    def entry(self) -> DiagnosticEntry:
+    def entry(self) -> Diagnostic:
         return find_diagnostic(self.diagnostic)
 
 
@@ -127,7 +127,7 @@ def check_two(a: Variant, b: Variant, known: Iterable[Variant]) -> None:
         raise InputError(f"A and B are both {a}", expected="two different variants")
 
 
-def params_of(entry: DiagnosticEntry, picked: Mapping[str, str]) -> dict[str, str]:
+def params_of(entry: Diagnostic, picked: Mapping[str, str]) -> dict[str, str]:
     """A diagnostic's defaults, with those of the picked values (``metric``, ``protocol``) that it has."""
     return entry.check_params({p.name: picked[p.name] for p in entry.parameters if p.name in picked})
 
@@ -173,7 +173,7 @@ def compare_all(
 class _Candidates:
     """The newest finished run of each variant for a diagnostic on a dataset, by the items that were ranked."""
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     dataset: str
     params: Mapping[str, str]
     by_items: Mapping[tuple[str, str], Mapping[Variant, RunRecord]]  # by content and support
@@ -225,7 +225,7 @@ def _tested(
     return out
 
 
-def _headline(entry: DiagnosticEntry, runs: tuple[RunRecord, RunRecord]) -> str:
+def _headline(entry: Diagnostic, runs: tuple[RunRecord, RunRecord]) -> str:
     """The headline score that both runs have, or ""."""
     one, other = (entry.headline_of(run.metrics) for run in runs)
     return one if one == other else ""

@@ -213,13 +213,9 @@ def score_table(repository: Repository, downstream: Downstream | None = None) ->
 
 def _of_runs(repository: Repository, downstream: Downstream) -> Iterator[tuple[Measure, RunRecord, float]]:
     for entry in all_diagnostics().values():
-        among = entry.readings_among
-        if not entry.readings and among is None:
-            continue
-        names = [reading.metric for reading in entry.readings] if among is None else None
-        for board in repository.leaderboards(entry, entry.check_params({}), (), names, ALL_RUNS):
+        for board in repository.leaderboards(entry, entry.check_params({}), (), entry.read_metrics, ALL_RUNS):
             there = list(dict.fromkeys(name for run in board.runs for name in run.metrics))
-            yield from _of_board(board.runs, entry.readings if among is None else among(there))
+            yield from _of_board(board.runs, entry.readings_among(there))
     boards = repository.leaderboards(ENTRY, downstream.params, (), [downstream.metric], ALL_RUNS)
     for board in sorted(boards, key=lambda board: _place(board.dataset)):
         yield from _of_board(board.runs, [Reading(downstream.metric, downstream.metric)])

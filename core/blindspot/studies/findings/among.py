@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from blindspot.diagnostic import DiagnosticEntry, GridRole
+from blindspot.diagnostic import Diagnostic, GridRole
 from blindspot.numerics.statistics.compare import Verdict
 from blindspot.numerics.statistics.written import ci, number
 from blindspot.runs.comparison import headline_tests
@@ -19,7 +19,7 @@ from blindspot.types import Variant
 Pair = tuple[RunRecord, RunRecord]
 
 
-def findings(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+def findings(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
     """Findings of one diagnostic's runs, dataset by dataset; raises ``BlindspotError`` if their rows are gone.
 
     None for a diagnostic whose headline does not rank models or that has no test of two runs.
@@ -40,7 +40,7 @@ def findings(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repo
     return out
 
 
-def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+def _not_told_apart(entry: Diagnostic, best_first: Sequence[RunRecord], repository: Repository) -> list[Finding]:
     """The models without a significant difference from the best, as one fact."""
     best, others = best_first[0], best_first[1:]
     tests = headline_tests(entry, [(best, run) for run in others], repository) if others else []
@@ -75,7 +75,7 @@ def _not_told_apart(entry: DiagnosticEntry, best_first: Sequence[RunRecord], rep
     ]
 
 
-def _orders_turned(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
+def _orders_turned(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> list[Finding]:
     """For two encoders and a post-processing, whether it reverses their order.
 
     Both differences have to be significant, with opposite signs: p is the larger of the two (an intersection-union

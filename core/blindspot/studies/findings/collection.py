@@ -9,13 +9,13 @@ from typing import Protocol
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, named_function
+from blindspot.diagnostic import Diagnostic, all_diagnostics
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
 from blindspot.diagnostics.evalrank.definition import ENTRY as EVALRANK
 from blindspot.errors import BlindspotError, naming_extras
 from blindspot.numerics.statistics.intervals import ALPHA, benjamini_hochberg
 from blindspot.runs.default_models import default_models
-from blindspot.runs.findings import Finding, FindingsOf, Level, Material
+from blindspot.runs.findings import Finding, Level, Material
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord, RunState
@@ -68,7 +68,7 @@ class RunsOf:
         pooled: whether these are runs of one model on several languages, whose texts are candidates of each other.
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     chosen: tuple[RunRecord, ...]
     baselines: tuple[RunRecord, ...] = ()
     apart: tuple[RunRecord, ...] = ()
@@ -132,10 +132,7 @@ def make(runs: RunsOf, repository: Repository, settings: Settings) -> Sequence[F
         return []
     if runs.pooled:
         return languages.of_pool(runs.chosen, repository, settings)
-    own: list[Finding] = []
-    if runs.entry.findings:
-        function: FindingsOf = named_function(runs.entry.findings)
-        own = function(Material(runs.chosen, runs.baselines, repository, settings))
+    own = runs.entry.findings(Material(runs.chosen, runs.baselines, repository, settings))
     known = {(finding.kind, finding.dataset) for finding in own}  # EvalRank tests reversed orders itself
     more = among.findings(runs.entry, runs.chosen, repository)
     return [*own, *(finding for finding in more if (finding.kind, finding.dataset) not in known)]
@@ -271,12 +268,12 @@ def _group(run: RunRecord) -> tuple[str, str]:
     return run.plan.diagnostic, json.dumps(dict(run.plan.params), sort_keys=True)
 
 
-def _params(entry: DiagnosticEntry, metric: str) -> dict[str, str]:
+def _params(entry: Diagnostic, metric: str) -> dict[str, str]:
     has_metric = metric and any(parameter.name == "metric" for parameter in entry.parameters)
     return entry.check_params({"metric": metric} if has_metric else {})
 
 
-def _of(entry: DiagnosticEntry, runs: Sequence[RunRecord], selection: Selection) -> RunsOf:
+def _of(entry: Diagnostic, runs: Sequence[RunRecord], selection: Selection) -> RunsOf:
     """``runs`` are of the current version with the wanted parameters, newest first."""
     by_dataset: dict[str, list[RunRecord]] = {}
     for run in runs:

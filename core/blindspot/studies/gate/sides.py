@@ -15,13 +15,12 @@ import numpy as np
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic
+from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.diagnostics.retrieval.definition import TREC_EVAL
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.errors import BlindspotError, InputError, unknown
 from blindspot.files.writing import read_limited, write_atomically
 from blindspot.numerics.statistics.compare import ItemScores
-from blindspot.runs.comparison import items_of
 from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
@@ -79,7 +78,7 @@ class Recorded:
         return replace(self, numbers=other.numbers, parts=parts, texts=other.texts)
 
 
-def diagnostic_of(kind: DatasetKind) -> DiagnosticEntry:
+def diagnostic_of(kind: DatasetKind) -> Diagnostic:
     """The diagnostic that gates on datasets of a kind: the first whose scores are made of items.
 
     Raises:
@@ -102,7 +101,7 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
     entry = find_diagnostic(run.plan.diagnostic)
     if not entry.is_gate:
         raise InputError(f"the scores of {entry.id} are not made of items", expected="a run of another diagnostic")
-    (found,) = items_of(entry, [run], repository)
+    (found,) = entry.item_scores([run], repository)
     usable = {name: one for name, one in found.items() if one.higher_is_better}
     if not usable:
         raise InputError(
@@ -114,7 +113,7 @@ def scores_of(run: RunRecord, repository: Repository) -> Mapping[str, ItemScores
     return usable
 
 
-def score_named(name: str, entry: DiagnosticEntry, metrics: Mapping[str, float], known: Mapping[str, Any]) -> str:
+def score_named(name: str, entry: Diagnostic, metrics: Mapping[str, float], known: Mapping[str, Any]) -> str:
     """The score to gate on: the one asked for, or the headline; raises ``InputError`` if it is unknown."""
     asked = name or entry.headline_of(metrics)
     if asked not in known:

@@ -9,7 +9,7 @@ import numpy as np
 
 from blindspot.datasets.catalog import dataset_for, find_dataset, title_of
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
-from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics, find_diagnostic
+from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import resolve_encoder
 from blindspot.errors import InputError
 from blindspot.runs.requests import RunRequest
@@ -30,7 +30,7 @@ WHITEN = "whiten"  # keeps fewer dimensions with an argument
 _NOT_RANKED = ("_low", "_high", "_optimistic", "_pessimistic", "_ceiling", "_sd", "_chance")
 
 
-def entries() -> list[DiagnosticEntry]:
+def entries() -> list[Diagnostic]:
     """The diagnostics that can be in a grid."""
     return [entry for entry in all_diagnostics().values() if entry.grid is not GridRole.NONE]
 
@@ -67,7 +67,7 @@ class Task:
         return cls(diagnostic, dataset)
 
     @property
-    def entry(self) -> DiagnosticEntry:
+    def entry(self) -> Diagnostic:
         return find_diagnostic(self.diagnostic)
 
     @property

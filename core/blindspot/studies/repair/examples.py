@@ -77,7 +77,7 @@ def vectors_of(
     """
     dataset = fetch.load(entry, settings, progress, cancel)
     diagnostic = next(
-        (one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.triplets), None
+        (one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.has_triplets), None
     )
     if diagnostic is None:
         raise InputError(
@@ -218,7 +218,7 @@ def _triplets(
 ) -> Sequence[Triplet]:
     if isinstance(vectors.dataset, MinimalPairSet):
         return list(all_triplets(vectors.dataset))
-    diagnostic = next(one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.triplets)
+    diagnostic = next(one for one in all_diagnostics().values() if one.dataset_kind is entry.kind and one.has_triplets)
     request = pipeline.request(diagnostic.id, encoder.identity.reference, "none", entry.id, {}, settings)
     run = pipeline.run(request, settings, repository, progress, cancel, keep_embeddings=True).record
     return triplets_of(run, settings, repository, most=MOST, margin=WHATEVER, cancel=cancel)

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry, in_words
+from blindspot.diagnostic import Diagnostic, in_words
 from blindspot.errors import InputError, unknown
 from blindspot.numerics.statistics.written import interval, number, p_in_cell
 from blindspot.settings import Settings
@@ -57,7 +57,7 @@ class Report:
         return tuple(dict.fromkeys(run.plan.dataset for run in self.every_run))
 
     @property
-    def entries(self) -> tuple[DiagnosticEntry, ...]:
+    def entries(self) -> tuple[Diagnostic, ...]:
         return tuple(runs.entry for runs in self.runs if runs.chosen)
 
     @cached_property

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics
+from blindspot.diagnostic import Diagnostic, all_diagnostics
 from blindspot.numerics.statistics.written import p_in_words
 from blindspot.runs.findings import Example, Level
 from blindspot.store.records import RunRecord
@@ -169,7 +169,7 @@ def _comparison(found: Comparison, figure: str) -> str:
 # --- method, manifest, commands
 
 
-def _how(entry: DiagnosticEntry) -> str:
+def _how(entry: Diagnostic) -> str:
     source = f"Source: {entry.citation}. Diagnostic {entry.id}, version {entry.version}."
     return f'<h3>{escape(entry.title)}</h3>{_markdown(entry.explained)}<p class="faint">{escape(source)}</p>'
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from blindspot.datasets.catalog import find_dataset
-from blindspot.diagnostic import DiagnosticEntry, all_diagnostics, find_diagnostic
+from blindspot.diagnostic import Diagnostic, all_diagnostics, find_diagnostic
 from blindspot.encoders.catalog import canonical_encoder, resolve_encoder
 from blindspot.errors import InputError, unknown
 from blindspot.names import is_ranking
@@ -113,7 +113,7 @@ def settings_of(
     return tuple(Setting(d, precision, chain_of(d, precision, full, by, m), m) for d, precision, m in made)
 
 
-def entry_of(dataset: str, diagnostic: str = "") -> DiagnosticEntry:
+def entry_of(dataset: str, diagnostic: str = "") -> Diagnostic:
     """The diagnostic to measure with: the one asked for, or the first of the dataset's kind whose runs are per item.
 
     Raises:
@@ -136,7 +136,7 @@ def entry_of(dataset: str, diagnostic: str = "") -> DiagnosticEntry:
 class Grid:
     """The settings of a model on a dataset, and their runs in the same order; the first is the full size."""
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     encoder: str
     dataset: str
     settings: tuple[Setting, ...]

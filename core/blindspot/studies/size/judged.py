@@ -15,14 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.errors import InputError
 from blindspot.numerics.statistics.compare import ItemScores, PairedTest, Verdict
 from blindspot.numerics.statistics.compare import gains as gains_of
 from blindspot.numerics.statistics.intervals import ALPHA, Interval, level_of_each
 from blindspot.numerics.statistics.pairs import Dependence, share_interval
 from blindspot.numerics.statistics.tolerance import Drop, drop
-from blindspot.runs.comparison import headline_tests, items_of
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.studies.size.grid import Setting
@@ -94,7 +94,7 @@ class Judged:
         known: dependence of the items.
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     score: str
     cells: tuple[Cell, ...]
     numbers: Int64
@@ -142,7 +142,7 @@ def _smallest(cells: Sequence[Cell]) -> Cell | None:
     return min(cells, key=lambda cell: (cell.setting.bytes_per_text, -cell.value), default=None)
 
 
-def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> Judged:
+def judged(entry: Diagnostic, found: Sequence[tuple[Setting, RunRecord]], repository: Repository) -> Judged:
     """The settings that are computed, against full size, which is the first.
 
     Raises:
@@ -150,7 +150,7 @@ def judged(entry: DiagnosticEntry, found: Sequence[tuple[Setting, RunRecord]], r
     """
     runs = [run for _, run in found]
     score = entry.headline_of(runs[0].metrics)
-    scores = [own.get(score) for run in runs for own in items_of(entry, [run], repository)]
+    scores = [own.get(score) for run in runs for own in entry.item_scores([run], repository)]
     first = scores[0]
     if first is None or not (declared := entry.declared(score)) or not declared.higher_is_better:
         raise InputError(f"{score} of {entry.id} is not made of items", expected="EvalRank, HEROS or retrieval")

@@ -136,7 +136,7 @@ def _form(picks: Picks) -> Grid | None:
 def _rescored(picks: Picks) -> Sequence[int]:
     """How many best to compare again; nothing to choose where nothing is ranked."""
     try:
-        if entry_of(picks.dataset).compute_twice is None:
+        if not entry_of(picks.dataset).takes_rescored:
             return ()
     except BlindspotError:  # the form says what is wrong
         return ()

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.errors import InputError
 from blindspot.names import step_of
 from blindspot.numerics.statistics.estimate import Estimate
-from blindspot.runs.comparison import items_of
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import Float64, Int64
@@ -50,7 +49,7 @@ class Series:
     steps: tuple[Step, ...]
 
     @property
-    def entry(self) -> DiagnosticEntry:
+    def entry(self) -> Diagnostic:
         return find_diagnostic(self.steps[0].run.plan.diagnostic)
 
     @property
@@ -172,7 +171,7 @@ def evaluated(series: Series, repository: Repository) -> Evaluated:
         InputError: the score is not a mean over items.
     """
     entry, score = series.entry, series.score
-    found = [of_step.get(score) for step in series.steps for of_step in items_of(entry, [step.run], repository)]
+    found = [of_step.get(score) for step in series.steps for of_step in entry.item_scores([step.run], repository)]
     known = [one for one in found if one is not None and one.is_mean]
     if len(known) < len(series.steps):
         raise InputError(f"{score} of {entry.title} is no mean over items", expected="EvalRank, HEROS or retrieval")

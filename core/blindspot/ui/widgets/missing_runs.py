@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset, title_of
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.runs import estimates, pipeline
 from blindspot.runs.requests import RunRequest
@@ -24,7 +24,7 @@ from blindspot.ui.widgets.run_form import run_form
 from blindspot.ui.widgets.work import duration, run_button
 
 
-def fits(entry: DiagnosticEntry, dataset: str) -> bool:
+def fits(entry: Diagnostic, dataset: str) -> bool:
     """Whether a dataset is of the kind that a diagnostic needs."""
     try:
         return find_dataset(dataset).kind is entry.dataset_kind
@@ -32,7 +32,7 @@ def fits(entry: DiagnosticEntry, dataset: str) -> bool:
         return bool(repository().runs(diagnostic=entry.id, dataset=dataset, state=RunState.DONE, metrics=[], limit=1))
 
 
-def dataset_shown(entry: DiagnosticEntry, picks: Picks) -> str:
+def dataset_shown(entry: Diagnostic, picks: Picks) -> str:
     """The picked dataset if it fits; else that of the newest run, with a caption that says so; "" without any."""
     if fits(entry, picks.dataset):
         return picks.dataset
@@ -64,13 +64,13 @@ def offer_others(said: str, offered: Iterable[str], *, key: str, more: Mapping[s
                 st.button(label, key=f"pick_{name}", on_click=pick_dataset, args=(name,), icon=":material/dataset:")
 
 
-def stored(entry: DiagnosticEntry, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:
+def stored(entry: Diagnostic, picks: Picks, dataset: str, params: Mapping[str, str]) -> list[RunRecord]:
     """The finished runs of the models asked for, on any set of texts, newest first."""
     return runs_asked_for(picks, repository().finished(entry, dataset=dataset, params=params))
 
 
 def offer(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     picks: Picks,
     runs: Sequence[RunRecord],
     dataset: str,
@@ -164,10 +164,10 @@ def _asked(picks: Picks) -> str:
     return f" with similarity {picks.metric}{protocol}"
 
 
-def _compute(entry: DiagnosticEntry, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:
+def _compute(entry: Diagnostic, lacking: Sequence[Variant], dataset: str, params: Mapping[str, str]) -> None:
     """The button for picked models; those that cannot be run are named and left out."""
     requests = []
-    for variant in gone.usable(lacking, rankings=entry.rank is not None):
+    for variant in gone.usable(lacking, rankings=entry.takes_rankings):
         try:
             requests.append(pipeline.request(entry.id, variant.encoder, variant.transform, dataset, params, settings()))
         except BlindspotError as error:

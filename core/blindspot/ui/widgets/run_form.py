@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 import streamlit as st
 
 from blindspot import names
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.encoders.catalog import ENCODERS, RANKINGS, SCHEMES
 from blindspot.errors import BlindspotError
 from blindspot.names import is_ranking
@@ -40,10 +40,10 @@ def names_of_models(known: Collection[str]) -> Callable[[str], str]:
     return lambda reference: names.current().model(reference) if reference in known else reference
 
 
-def run_form(entry: DiagnosticEntry, dataset: str, params: Mapping[str, str]) -> None:
+def run_form(entry: Diagnostic, dataset: str, params: Mapping[str, str]) -> None:
     """Choose or type a model and its post-processing, and run a diagnostic on a dataset; errors are shown below."""
     encoder, transform, button = st.columns([2, 2, 1], vertical_alignment="bottom")
-    ranks = entry.rank is not None
+    ranks = entry.takes_rankings
     known = [one for one in known_references(settings(), repository()) if ranks or not is_ranking(one)]
     reference = encoder.selectbox(
         "Model",

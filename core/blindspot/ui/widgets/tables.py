@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import catalogued, title_of
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.numerics.statistics.written import number
 from blindspot.store.records import RunRecord
 from blindspot.types import Variant
@@ -120,7 +120,7 @@ def cost_table(runs: Sequence[RunRecord]) -> pd.DataFrame:
 
 def mark_best(
     frame: pd.DataFrame,
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     columns: Mapping[str, str],
     alike: Mapping[str, Collection[int]] | None = None,
     written: Mapping[tuple[int, str], str] | None = None,
@@ -169,7 +169,7 @@ def mark_highest(frame: pd.DataFrame, compared: int) -> Styler:
 
 
 def signs_in_words(
-    entry: DiagnosticEntry, columns: Collection[str], alike: Mapping[str, Collection[int]] | None = None
+    entry: Diagnostic, columns: Collection[str], alike: Mapping[str, Collection[int]] | None = None
 ) -> str:
     """Legend of the signs of ``mark_best`` that these columns can have."""
     better = {m.name: m.higher_is_better for m in entry.metrics if m.name in columns and m.higher_is_better is not None}

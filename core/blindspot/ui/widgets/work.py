@@ -8,14 +8,13 @@ import streamlit as st
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import title_of as called
-from blindspot.diagnostic import named_function
 from blindspot.errors import BlindspotError
+from blindspot.jobs.demo import demo_tasks
 from blindspot.jobs.queue import Job, JobState, Task
 from blindspot.runs import estimates, pipeline
 from blindspot.runs.cluster.sweeps import ClusterSweep
 from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sending import sendings
-from blindspot.settings import Settings
 from blindspot.store.records import RunRecord
 from blindspot.ui.boundary import redraw_page, repeated
 from blindspot.ui.markdown import as_text
@@ -24,9 +23,6 @@ from blindspot.ui.resources import cached, explained, jobs, repository, settings
 _MINE = "_my_jobs"  # jobs of this session not yet reported as finished
 _PAGE_SAW = "_page_saw_jobs"  # the jobs when the page was last run as a whole
 REFRESH_SECONDS = 0.7
-_DEMO_TASKS = (
-    "blindspot.workspace.demo.tasks"  # a path, since maps and items for raters are made in layers below this one
-)
 DEMO_TITLE = "Demo"
 SHOWN = 1  # jobs on every page; the page Run shows all
 
@@ -74,12 +70,6 @@ def _task_button(
 def demo_button(*, key: str) -> None:
     """The button that runs the demo."""
     task_button("Run the demo", "Running …", DEMO_TITLE, demo_tasks(settings()), key=key)
-
-
-def demo_tasks(settings: Settings) -> list[Task]:
-    """All work of the demo."""
-    found: list[Task] = named_function(_DEMO_TASKS)(settings)
-    return found
 
 
 def rerun_button(label: str, title: str, runs: Sequence[RunRecord], *, key: str) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry, GridRole, all_diagnostics
+from blindspot.diagnostic import Diagnostic, GridRole, all_diagnostics
 from blindspot.runs.findings.baselines import BASELINES
 from blindspot.store.records import Leaderboard
 from blindspot.ui.boundary import errors_shown
@@ -57,7 +57,7 @@ def show() -> None:
         section(entries[chosen], picks)
 
 
-def _say_other_datasets(entry: DiagnosticEntry, picks: Picks, fitting: Sequence[DiagnosticEntry]) -> None:
+def _say_other_datasets(entry: Diagnostic, picks: Picks, fitting: Sequence[Diagnostic]) -> None:
     """The picked dataset has no results of a diagnostic; ``fitting`` are those of which it has."""
     instead = f" It has results of {' and '.join(each.title for each in fitting)}." if fitting else ""
     st.info(
@@ -66,7 +66,7 @@ def _say_other_datasets(entry: DiagnosticEntry, picks: Picks, fitting: Sequence[
     )
 
 
-def section(entry: DiagnosticEntry, picks: Picks) -> None:
+def section(entry: Diagnostic, picks: Picks) -> None:
     """Draw the best model on the picked dataset in a sentence and a figure, then datasets' tables, few at first."""
     boards = tables.leaderboards(entry, picks)
     if not boards:
@@ -93,7 +93,7 @@ def section(entry: DiagnosticEntry, picks: Picks) -> None:
     how_computed(entry)
 
 
-def _at_first(entry: DiagnosticEntry, board: Leaderboard) -> None:
+def _at_first(entry: Diagnostic, board: Leaderboard) -> None:
     """The first dataset's scores, without what takes time."""
     found = best.untested(entry, board.runs)
     _sentence(as_text(best.at_first(found)), key="headline_at_first")

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry, GridRole
+from blindspot.diagnostic import Diagnostic, GridRole
 from blindspot.numerics.statistics.compare import PairedTest, Verdict
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import number, with_ci
-from blindspot.runs.comparison import headline_tests, items_of
+from blindspot.runs.comparison import headline_tests
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
 from blindspot.texts import counted
@@ -32,7 +32,7 @@ class Best:
         refusal: why it was not tested, or "".
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     runs: tuple[RunRecord, ...]
     label: str
     estimate: Estimate | None
@@ -49,7 +49,7 @@ class Best:
         return self.runs[1:]
 
 
-def best_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> Best:
+def best_of(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> Best:
     """The best run by the headline score, tested against every other on the same items.
 
     Args:
@@ -73,15 +73,15 @@ def best_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repos
     return replace(first, intervals=intervals, alike=alike)
 
 
-def _estimate(entry: DiagnosticEntry, runs: Sequence[RunRecord], repository: Repository) -> Estimate | None:
+def _estimate(entry: Diagnostic, runs: Sequence[RunRecord], repository: Repository) -> Estimate | None:
     """The headline score of the first, which was chosen as the best of all."""
-    (scores,) = items_of(entry, runs[:1], repository)
+    (scores,) = entry.item_scores(runs[:1], repository)
     if entry.headline not in scores:
         return None
     return scores[entry.headline].best_of(len(runs) if len(runs) >= MANY else 1)
 
 
-def untested(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> Best:
+def untested(entry: Diagnostic, runs: Sequence[RunRecord]) -> Best:
     """As ``best_of``, without intervals and tests, which take time; for runs of which one has the headline score."""
     scored = tuple(run for run in runs if entry.headline in run.metrics)
     return Best(entry, scored, entry.overview.columns.get(entry.headline, entry.headline), None, {}, None, "")
@@ -139,7 +139,7 @@ def verdict(found: Best) -> str:
     return f"{top}. There is no significant difference from {names}.{rest}"
 
 
-def _ranks(entry: DiagnosticEntry) -> bool:
+def _ranks(entry: Diagnostic) -> bool:
     """Whether the headline says which model is better."""
     declared = entry.declared(entry.headline)
     return declared is not None and declared.higher_is_better is not None and entry.grid is not GridRole.DESCRIPTION

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.published.tatoeba import place_of
-from blindspot.diagnostic import DiagnosticEntry, Parameter
+from blindspot.diagnostic import Diagnostic, Parameter
 from blindspot.runs.comparison import best_of_each
 from blindspot.store.records import Leaderboard, RunRecord, RunState
 from blindspot.store.repository import Repository
@@ -43,7 +43,7 @@ def _value(parameter: Parameter, picks: Picks) -> str:
     return picks.params.get(parameter.name, parameter.default)
 
 
-def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
+def which_parameters(entry: Diagnostic, picks: Picks) -> None:
     """Name the values of parameters that have no picker."""
     unpicked = [p for p in entry.parameters if p.name not in picks.params and not p.only_if_chosen]
     chosen = [f"{p.name} `{p.default}`" for p in unpicked]
@@ -51,7 +51,7 @@ def which_parameters(entry: DiagnosticEntry, picks: Picks) -> None:
         st.caption(f"All with {', '.join(chosen)}. For other values, open the page linked above.")
 
 
-def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
+def leaderboards(entry: Diagnostic, picks: Picks) -> list[Leaderboard]:
     """Per dataset the best of the picked variants, the picked dataset first."""
     params = entry.check_params({p.name: _value(p, picks) for p in entry.parameters})
     wanted = [*entry.overview.columns, "pairs", "background", entry.overview.counted[0]]
@@ -65,7 +65,7 @@ def leaderboards(entry: DiagnosticEntry, picks: Picks) -> list[Leaderboard]:
     return sorted(boards, key=lambda board: board.dataset != picks.dataset)
 
 
-def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
+def none_fit(entry: Diagnostic, picks: Picks) -> None:
     """There are runs, but none for these picks."""
     said = {"metric": "similarity"}
     chosen = [f"{said.get(p.name, p.name)} `{_value(p, picks)}`" for p in entry.parameters if not p.only_if_chosen]
@@ -75,7 +75,7 @@ def none_fit(entry: DiagnosticEntry, picks: Picks) -> None:
         st.page_link("pages/languages.py", label="Translations are on Languages", icon=":material/arrow_forward:")
 
 
-def best_of(entry: DiagnosticEntry, board: Leaderboard) -> Best | None:
+def best_of(entry: Diagnostic, board: Leaderboard) -> Best | None:
     """The best of a dataset's models, tested against the others; None where no run has the headline score."""
     if not _is_scored(entry, board):
         return None
@@ -85,7 +85,7 @@ def best_of(entry: DiagnosticEntry, board: Leaderboard) -> Best | None:
     return found
 
 
-def takes_long(entry: DiagnosticEntry, board: Leaderboard) -> bool:
+def takes_long(entry: Diagnostic, board: Leaderboard) -> bool:
     """Whether ``best_of`` takes seconds: the models have many pairs, and were not compared since the server started."""
     is_known = (entry.id, tuple(run.run_id for run in board.runs)) in _compared()
     return _is_scored(entry, board) and len(board.runs) > 1 and _pairs(board) > TESTED_PAIRS and not is_known
@@ -97,7 +97,7 @@ def _compared() -> set[tuple[str, tuple[str, ...]]]:
     return set()
 
 
-def _is_scored(entry: DiagnosticEntry, board: Leaderboard) -> bool:
+def _is_scored(entry: Diagnostic, board: Leaderboard) -> bool:
     return any(entry.headline in run.metrics for run in board.runs)
 
 
@@ -112,7 +112,7 @@ def names_shown(runs: Sequence[RunRecord]) -> list[str]:
 
 @cached(64, "Comparing with the best …", shared=True)
 def _best_of(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     ids: tuple[str, ...],  # noqa: ARG001 - runs do not change
     labels: tuple[str, ...],  # noqa: ARG001 - but their models' names do
     _runs: Sequence[RunRecord],
@@ -123,7 +123,7 @@ def _best_of(
 
 @cached(128, "Comparing with the best …", shared=True)
 def _alike(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     ids: tuple[str, ...],  # noqa: ARG001 - runs do not change
     _runs: Sequence[RunRecord],
 ) -> Mapping[str, Collection[int]] | None:
@@ -161,7 +161,7 @@ def tested(boards: Sequence[Leaderboard]) -> set[str]:
     return found
 
 
-def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool, key: str = "scores") -> None:
+def board_table(entry: Diagnostic, board: Leaderboard, *, test: bool, key: str = "scores") -> None:
     """One dataset's table, without scores that some run lacks; ``test``: mark what is not significantly worse."""
     runs = list(board.runs)
     shared = {name: title for name, title in entry.overview.columns.items() if all(name in r.metrics for r in runs)}
@@ -180,7 +180,7 @@ def board_table(entry: DiagnosticEntry, board: Leaderboard, *, test: bool, key: 
     st.caption(f"{tables.dataset_title(board.dataset)}: {_what(entry, runs[0])}. {signs}{more}")
 
 
-def _what(entry: DiagnosticEntry, run: RunRecord) -> str:
+def _what(entry: Diagnostic, run: RunRecord) -> str:
     metric, things = entry.overview.counted
     found = f"{run.metrics[metric]:,.0f} {things}" if metric in run.metrics else "all examples"
     among = f" among {run.metrics['background']:,.0f} texts" if "background" in run.metrics else ""

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import FIT_ON, DiagnosticEntry, all_diagnostics, find_diagnostic, in_words
+from blindspot.diagnostic import FIT_ON, Diagnostic, all_diagnostics, find_diagnostic, in_words
 from blindspot.errors import BlindspotError
 from blindspot.runs import manifests, pipeline
 from blindspot.runs.manifests import NOT_THERE
@@ -130,7 +130,7 @@ def _row(run: RunRecord) -> dict[str, object]:
     }
 
 
-def _called(entry: DiagnosticEntry, score: str) -> str:
+def _called(entry: Diagnostic, score: str) -> str:
     """A score's title."""
     return entry.overview.columns.get(score, score)
 

@@ -12,7 +12,7 @@ import streamlit as st
 
 from blindspot import ui
 from blindspot.datasets.catalog import find_dataset
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.scores import MOST_BARS, SCORES, rank_curve, score_bars
 from blindspot.diagnostics.evalrank.page import (
@@ -84,7 +84,7 @@ def show() -> None:
     ui.how_computed(entry)
 
 
-def _missing(entry: DiagnosticEntry, picks: Picks, runs: Sequence[RunRecord], params: Mapping[str, str]) -> None:
+def _missing(entry: Diagnostic, picks: Picks, runs: Sequence[RunRecord], params: Mapping[str, str]) -> None:
     """Offer what is not computed, or say that the dataset is of another kind."""
     with suppress(BlindspotError):  # of a file that is gone: the offer says so
         dataset = find_dataset(picks.dataset)
@@ -159,7 +159,7 @@ def _ceiling_note(shown: EvalRankView) -> str:
     return f"{pairs} Each query has one match, so a perfect model would score 1." if can_be_one else pairs
 
 
-def _details(entry: DiagnosticEntry, runs: Sequence[RunRecord], estimated: Sequence[Estimated]) -> None:
+def _details(entry: Diagnostic, runs: Sequence[RunRecord], estimated: Sequence[Estimated]) -> None:
     """The numbers behind the bars, their intervals, and how far ties could move them."""
     with st.expander("All scores, with confidence intervals and the effect of ties", icon=":material/table:"):
         names = {

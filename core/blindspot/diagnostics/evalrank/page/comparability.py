@@ -8,7 +8,7 @@ import streamlit as st
 
 from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.page.shown import button_for
 from blindspot.diagnostics.evalrank.trust import as_toolkit, other_protocol
 from blindspot.errors import BlindspotError
@@ -107,7 +107,7 @@ def _covered(run: RunRecord) -> str:
     return f"{c['items_covered']:,} of {c['items']:,} texts, and so for {pairs}"
 
 
-def protocol_note(entry: DiagnosticEntry, runs: Sequence[RunRecord], picks: Picks) -> None:
+def protocol_note(entry: Diagnostic, runs: Sequence[RunRecord], picks: Picks) -> None:
     """Under the toolkit protocol: what it does differently, with both numbers of the best model."""
     if picks.protocol == DEFAULT_PROTOCOL:
         return

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from blindspot.datasets.kinds.own_columns import OwnColumn
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.kinds import (
     MEASURES,
     Kind,
@@ -136,7 +136,7 @@ def _most_changed(shown: EvalRankView, own: Mapping[str, OwnColumn]) -> None:
 
 @cached(32, "Comparing kinds of pair …", keys=BY_RUNS)
 def _gains(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     pairs: PairTable,
     a: str,
     b: str,
@@ -159,7 +159,7 @@ def _gains(
 
 @cached(32, "Grouping the pairs …", keys=BY_RUNS)
 def _scores(
-    entry: DiagnosticEntry,
+    entry: Diagnostic,
     pairs: PairTable,
     kind: str,
     of_column: str,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.browsing import text_features
 from blindspot.diagnostics.evalrank.definition import CANDIDATES, MATES
 from blindspot.diagnostics.evalrank.pairs import PairTable, pair_table
@@ -42,7 +42,7 @@ class EvalRankView:
         among_matches: whether only texts that are a match of some query are candidates.
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     picks: Picks
     runs: Sequence[RunRecord]
     pairs: PairTable
@@ -98,11 +98,11 @@ def choose_candidates(picks: Picks) -> dict[str, str]:
 
 
 @cached(16, "Reading ranks …")
-def _pairs(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> PairTable:
+def _pairs(entry: Diagnostic, run_ids: tuple[str, ...]) -> PairTable:
     return pair_table(entry, run_ids, repository())
 
 
-def pairs_of(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> PairTable:
+def pairs_of(entry: Diagnostic, runs: Sequence[RunRecord]) -> PairTable:
     return _pairs(entry, tuple(r.run_id for r in runs))
 
 

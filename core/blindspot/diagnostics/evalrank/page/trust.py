@@ -14,7 +14,7 @@ from blindspot.datasets import training_overlap
 from blindspot.datasets.catalog import DATASETS, DatasetEntry
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.training_overlap import Overlap, TrainingSet, overlap
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank.definition import CANDIDATES
 from blindspot.diagnostics.evalrank.figures.choices import choices_table
 from blindspot.diagnostics.evalrank.further import ranked_pairs, scores_by_group
@@ -84,7 +84,7 @@ def _run(shown: EvalRankView) -> RunRecord:
 
 
 @cached(32, keys=BY_RUNS)
-def _from_rows(entry: DiagnosticEntry, run: RunRecord, pairs: PairTable, filtered: bool) -> list[Choice]:
+def _from_rows(entry: Diagnostic, run: RunRecord, pairs: PairTable, filtered: bool) -> list[Choice]:
     rows = rows_of_runs(entry, [run.run_id], repository())[run.run_id]
     return choices(rows, pairs_of(rows, pairs.frame), filtered=filtered)
 
@@ -113,7 +113,7 @@ def _among_fewer(shown: EvalRankView, run: RunRecord) -> list[Choice]:
 
 
 @cached(64, "Ranking among fewer words …")
-def _without_frequent_words(entry: DiagnosticEntry, run: RunRecord, filtered: bool, first: int) -> MeanScore:
+def _without_frequent_words(entry: Diagnostic, run: RunRecord, filtered: bool, first: int) -> MeanScore:
     return with_first_items(run, first, settings(), repository(), entry).score(filtered)
 
 

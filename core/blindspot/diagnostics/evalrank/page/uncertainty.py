@@ -9,7 +9,7 @@ from dataclasses import asdict
 import pandas as pd
 import streamlit as st
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import uncertainty as numbers
 from blindspot.diagnostics.evalrank.figures.scores import SCORES, Intervals, difference_forest
 from blindspot.diagnostics.evalrank.page.shown import BY_RUNS, EvalRankView
@@ -75,7 +75,7 @@ def marks(found: Sequence[Estimated], runs: Sequence[RunRecord]) -> Mapping[str,
 
 
 @cached(64, "Comparing with the baseline …")
-def against(entry: DiagnosticEntry, runs: tuple[RunRecord, ...], baseline: RunRecord, family: str) -> list[Tests]:
+def against(entry: Diagnostic, runs: tuple[RunRecord, ...], baseline: RunRecord, family: str) -> list[Tests]:
     """Every score of each run against the baseline."""
     return paired_tests(entry, [(run, baseline) for run in runs], repository(), family, every=True)
 

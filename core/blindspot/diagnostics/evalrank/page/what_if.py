@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.evalrank import what_if
 from blindspot.diagnostics.evalrank.figures.what_if import change_bars, rank_scatter
 from blindspot.diagnostics.evalrank.page.pairs import draw_ranking, encode_again, query_and_mate
@@ -133,7 +133,7 @@ def _move(chain: TransformChain, step: int, key: str) -> None:
 
 
 @cached(4, "Reading ranks …", shared=True)
-def _basis(run: RunRecord, entry: DiagnosticEntry) -> Basis:
+def _basis(run: RunRecord, entry: Diagnostic) -> Basis:
     return what_if.basis(run, entry, repository())
 
 

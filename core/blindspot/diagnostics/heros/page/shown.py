@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.heros import browsing
 from blindspot.diagnostics.heros.browsing import Sentences
 from blindspot.diagnostics.heros.figures.profile import label
@@ -39,7 +39,7 @@ class HerosView:
         rows: a row per run, original and subset: run_id, item_no, subset, cosine, similarity, original, rewrite.
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     dataset: str
     runs: Sequence[RunRecord]
     subsets: Sequence[str]
@@ -53,7 +53,7 @@ BY_RUNS: Keys = {
 }  # rows never change
 
 
-def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
+def dataset_of(entry: Diagnostic, picks: Picks) -> str:
     """The picked dataset if it has minimal pairs, else the built-in one with a caption that says so."""
     if missing_runs.fits(entry, picks.dataset):
         return picks.dataset
@@ -66,7 +66,7 @@ def dataset_of(entry: DiagnosticEntry, picks: Picks) -> str:
     return DEFAULT
 
 
-def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[RunRecord]:
+def finished_runs(entry: Diagnostic, dataset: str, picks: Picks) -> list[RunRecord]:
     """The newest run of each picked model: the baseline, then the others, the best by its headline first."""
     # Without parameters, which leaves out those whose transform was fitted on another dataset.
     found = missing_runs.stored(entry, picks, dataset, {})
@@ -75,7 +75,7 @@ def finished_runs(entry: DiagnosticEntry, dataset: str, picks: Picks) -> list[Ru
     return sorted(newest.values(), key=lambda r: (r.plan.variant != picks.baseline, -score[r.run_id]))
 
 
-def offer(entry: DiagnosticEntry, dataset: str, picks: Picks, runs: Sequence[RunRecord]) -> None:
+def offer(entry: Diagnostic, dataset: str, picks: Picks, runs: Sequence[RunRecord]) -> None:
     """Offer to compute what is missing: picked models, a first run, another model."""
 
     def two_poolings() -> None:
@@ -86,12 +86,12 @@ def offer(entry: DiagnosticEntry, dataset: str, picks: Picks, runs: Sequence[Run
 
 
 @cached(16, "Reading similarities …")
-def rows(entry: DiagnosticEntry, run_ids: tuple[str, ...]) -> pd.DataFrame:
+def rows(entry: Diagnostic, run_ids: tuple[str, ...]) -> pd.DataFrame:
     """Every minimal pair of the runs, in the dataset's order."""
     return repository().items(entry, run_ids, texts=True)
 
 
-def subsets_of(entry: DiagnosticEntry, runs: Sequence[RunRecord], rows: pd.DataFrame) -> list[str]:
+def subsets_of(entry: Diagnostic, runs: Sequence[RunRecord], rows: pd.DataFrame) -> list[str]:
     """The subsets that all runs have: HEROS's in its order, then any others in the order of the dataset."""
     present = list(rows.loc[rows["run_id"] == runs[0].run_id, "subset"].unique())
     declared = [metric.name for metric in entry.metrics if metric.name in present]

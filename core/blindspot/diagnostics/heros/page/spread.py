@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from blindspot.datasets.catalog import title_of
-from blindspot.diagnostic import DiagnosticEntry
+from blindspot.diagnostic import Diagnostic
 from blindspot.diagnostics.heros.figures import spread as figures
 from blindspot.diagnostics.heros.figures.profile import label
 from blindspot.diagnostics.heros.orderings import Cosines
@@ -145,7 +145,7 @@ def _encoder(runs: Sequence[RunRecord]) -> str:
 
 
 @cached(16, "Reading runs …")
-def _profiles(entry: DiagnosticEntry, runs: Sequence[RunRecord]) -> list[ChainProfile]:
+def _profiles(entry: Diagnostic, runs: Sequence[RunRecord]) -> list[ChainProfile]:
     rows = repository().items(entry, [run.run_id for run in runs], texts=False)
     subsets = subsets_of(entry, runs, rows)
     own = dict(tuple(rows.groupby("run_id")))

@@ -9,7 +9,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.entries import DatasetEntry
 from blindspot.datasets.kinds.labelled_texts import LabelledTexts
-from blindspot.diagnostic import DiagnosticEntry, find_diagnostic
+from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
 from blindspot.errors import BlindspotError
 from blindspot.figures.theme import Scheme
@@ -50,7 +50,7 @@ class TaskPage:
         asks: what a task asks about a text, or "".
     """
 
-    entry: DiagnosticEntry
+    entry: Diagnostic
     about: str
     not_here: str
     demos: tuple[str, ...]

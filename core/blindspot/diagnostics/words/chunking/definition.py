@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -12,12 +13,18 @@ import pyarrow as pa
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
 from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
-from blindspot.diagnostic import Column, Cost, DiagnosticEntry, DiagnosticResult, Overview, Reading, Score
+from blindspot.diagnostic import Column, Cost, Diagnostic, DiagnosticResult, Overview, Reading, Score
 from blindspot.diagnostics.words.analogy import PAGE, unit_rows
 from blindspot.diagnostics.words.chunking import crf
 from blindspot.diagnostics.words.chunking.scoring import FOUND, GIVEN, RIGHT, Counts, f1
 from blindspot.errors import BlindspotError, InputError
 from blindspot.types import CancelToken, Float32, Float64, Int64, Progress
+
+if TYPE_CHECKING:
+    from blindspot.numerics.statistics.compare import ItemScores
+    from blindspot.runs.findings import Finding, Material
+    from blindspot.store.records import RunRecord
+    from blindspot.store.repository import Repository
 
 WINDOW = (-2, -1, 0, 1, 2)  # Turian, Ratinov and Bengio 2010, table 1
 STRENGTHS = (1.0, 0.1, 0.01)  # of the penalty, per 1,000 sentences that are trained on
@@ -201,12 +208,14 @@ def _trained_numbers(words: int, sentences: int, dimension: int) -> float:
     return float(words) * dimension + 10.0 * sentences
 
 
-ENTRY = DiagnosticEntry(
-    id="chunking",
-    version=1,
-    title="Chunking",
-    question="Do the vectors of words tell where noun phrases and other phrases begin and end?",
-    how=rf"""
+class Chunking(Diagnostic):
+    """The diagnostic Chunking."""
+
+    id = "chunking"
+    version = 1
+    title = "Chunking"
+    question = "Do the vectors of words tell where noun phrases and other phrases begin and end?"
+    how = rf"""
 Every word of a sentence gets a tag: begin of a phrase (B-NP), inside of one (I-NP), or outside of all (O). A
 linear-chain **conditional random field** learns them from the training part and tags the test part; all that it sees of
 a word is its vector.
@@ -230,30 +239,32 @@ T_{{y_{{t-1}} y_t}} \Big)$$
 **What differs from the paper.** Schnabel et al. give words, parts of speech and their combinations to the CRF too, so
 that it reaches F1 93.78 on CoNLL-2000 without any vectors, and vectors add at most 0.34. Here vectors are all it has:
 scores are lower, and differences between models larger.
-""",
-    how_to_read="""
+"""
+    how_to_read = """
 - Look at noun phrases first (`f1@NP`): they are half of all phrases. Phrases of rare kinds say little.
 - Compare models on the words that all of them have; few known tokens lower any score.
 - The sentences show what is wrong: a phrase cut short, two joined, or one of another kind.
-""",
-    limits="""
+"""
+    limits = """
 - Chunking asks for syntax: parts of speech are most of it. A model for meaning may do worse, and rightly so.
 - A linear model reads what is linearly readable. Vectors with more dimensions have more to read.
 - English newspaper text of 1989, in CoNLL-2000.
-""",
-    citation="Schnabel, Labutov, Mimno and Joachims 2015, section 5; Turian, Ratinov and Bengio 2010, Word "
-    "representations; Tjong Kim Sang and Buchholz 2000, Introduction to the CoNLL-2000 Shared Task: Chunking; "
-    "Yeh 2000, More accurate tests for the statistical significance of result differences",
-    dataset_kind=DatasetKind.CHUNKED,
-    parameters=(),
-    columns=(
+"""
+    citation = (
+        "Schnabel, Labutov, Mimno and Joachims 2015, section 5; Turian, Ratinov and Bengio 2010, Word "
+        "representations; Tjong Kim Sang and Buchholz 2000, Introduction to the CoNLL-2000 Shared Task: Chunking; "
+        "Yeh 2000, More accurate tests for the statistical significance of result differences"
+    )
+    dataset_kind = DatasetKind.CHUNKED
+    parameters = ()
+    columns = (
         Column("predicted", pa.string(), "the predicted tags, with a space between"),
         Column("phrases_right", pa.int64(), "phrases that were found right"),
         Column("phrases_found", pa.int64(), "phrases that were found, right or wrong"),
         Column("phrases_given", pa.int64(), "phrases that there are"),
         Column("unknown_words", pa.string(), "places of the words without a vector, from 0, with a space between"),
-    ),
-    metrics=(
+    )
+    metrics = (
         Score("f1", "F1 of phrases", True),
         Score("f1_low", "lower end of its 95% interval", True),
         Score("f1_high", "upper end of its 95% interval", True),
@@ -266,28 +277,38 @@ scores are lower, and differences between models larger.
         Score("phrases", "phrases in the tested sentences", None, is_count=True),
         Score("tokens", "tokens in the tested sentences", None, is_count=True),
         Score("unconverged", "fits that were stopped before they converged", None, is_count=True),
-    ),
-    headline="f1",
-    overview=Overview(
+    )
+    headline = "f1"
+    overview = Overview(
         "F1 of phrases found by vectors of words (higher is better)",
         {"f1": "F1", "precision": "precision", "recall": "recall", "known_tokens": "known tokens"},
         "See which phrases they miss",
         counted=("sentences", "tested sentences"),
-    ),
-    page=PAGE,
-    families=(Score("f1@", "F1 of one kind of phrases", True),),
-    readings=(Reading("f1", "chunking"),),
-    cost=Cost(
+    )
+    page = PAGE
+    families = (Score("f1@", "F1 of one kind of phrases", True),)
+    readings = (Reading("f1", "chunking"),)
+    cost = Cost(
         units=lambda work: _trained_numbers(work.texts, work.pairs, work.dimension),
         units_of_run=lambda run: (
             _trained_numbers(run.work.texts, run.work.pairs, run.dimension) if run.work is not None else 0.0
         ),
         seconds_per_unit={"": 6e-5},
-    ),
-    item_scores="blindspot.diagnostics.words.chunking.versus.item_scores",
-    two_in_address={"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"},
-    won=("sentences", "finds phrases with the higher F1"),
-    item_in_address={"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"},
-    findings="blindspot.diagnostics.words.chunking.findings.findings",
-    compute=compute,
-)
+    )
+    two_in_address = {"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
+    won = ("sentences", "finds phrases with the higher F1")
+    item_in_address = {"words_view": "chunks", "chunks_of": "{dataset}", "chunks_by": "{a}"}
+    compute = staticmethod(compute)
+
+    def item_scores(self, runs: Sequence[RunRecord], repository: Repository) -> Sequence[Mapping[str, ItemScores]]:
+        from blindspot.diagnostics.words.chunking.versus import item_scores
+
+        return item_scores(runs, repository)
+
+    def findings(self, material: Material) -> list[Finding]:
+        from blindspot.diagnostics.words.chunking.findings import findings
+
+        return findings(material)
+
+
+ENTRY = Chunking()

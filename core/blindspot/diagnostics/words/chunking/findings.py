@@ -19,7 +19,7 @@ FEWEST = 50
 
 
 def findings(material: Material) -> list[Finding]:
-    """See ``blindspot.runs.findings.FindingsOf``."""
+    """See ``Diagnostic.findings``."""
     out = [one for run in material.runs for one in (*_unknown(run), *_noun_phrases(run, material))]
     for found in together(material):
         out += _against(found, material)

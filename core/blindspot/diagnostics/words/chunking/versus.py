@@ -45,7 +45,7 @@ class F1(Mean):
 
 
 def item_scores(runs: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """See ``blindspot.runs.comparison.ItemScoresOf``; an item is a tested sentence."""
+    """See ``Diagnostic.item_scores``; an item is a tested sentence."""
     rows = answers([run.run_id for run in runs], repository)
     first = rows[runs[0].run_id]
     known = Dependence.of_groups(np.arange(len(first)), Unit.SENTENCES)

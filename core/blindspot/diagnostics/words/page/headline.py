@@ -12,7 +12,6 @@ from blindspot.diagnostics.words.page.table import WordsView
 from blindspot.diagnostics.words.schnabel_table import TASKS, Task
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import ci, percent
-from blindspot.runs.comparison import items_of
 from blindspot.store.records import RunRecord
 from blindspot.texts import counted
 from blindspot.ui.headline import NAMED, Rival, in_words, rivals
@@ -86,7 +85,7 @@ def _rivals(task: Task, runs: list[RunRecord]) -> list[Rival]:
 def _estimate(diagnostic: str, run: RunRecord) -> Estimate:
     """The headline score of a run with its interval."""
     entry = find_diagnostic(diagnostic)
-    (scores,) = items_of(entry, [run], repository())
+    (scores,) = entry.item_scores([run], repository())
     return scores[entry.headline].estimate
 
 
