@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,13 +48,30 @@ def test_wins_are_counted_for_either_side() -> None:
 def test_points_have_the_scores_costs_and_intervals() -> None:
     assert scored(BY_PAIR) == [("evalrank", "made-up"), ("transfer", "made-up")]
     costs = {A: Cost(100, 10), B: Cost(50, 20), C: Cost(100, None)}
-    found = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.PARAMETERS)
+    found = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.PARAMETERS).points
     assert [(p.variant, p.score, p.cost, p.on_front) for p in found] == [(A, 0.9, 10.0, True), (B, 0.5, 20.0, False)]
     assert found[0].interval == Interval(0.8, 1.0)
-    by_size = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.DIMENSION)
+    by_size = points(BY_PAIR, ("evalrank", "made-up"), costs, CostKind.DIMENSION).points
     assert [(p.variant, p.on_front) for p in by_size] == [(A, True), (B, True), (C, False)]
-    assert points(BY_PAIR, ("evalrank", "made-up"), dict.fromkeys((A, B, C), Cost(None, None)), CostKind.MEMORY) == ()
+    unknown = dict.fromkeys((A, B, C), Cost(None, None))
+    assert points(BY_PAIR, ("evalrank", "made-up"), unknown, CostKind.MEMORY).points == ()
     assert costs[A].megabytes_per_million == 400.0
+
+
+def test_points_are_of_the_same_items() -> None:
+    """A and B were compared on all texts, and each with C on fewer: a point of C would stand beside others' scores."""
+
+    def on_fewer(one: Row) -> Row:
+        of_two = (replace(run, plan=replace(run.plan, support_digest="fewer")) for run in (one.a, one.b))
+        return Row(*of_two, one.difference, one.p_of_all)
+
+    by_pair: ByPair = {
+        (A, B): BY_PAIR[A, B],
+        (A, C): tuple(on_fewer(row(A, C, values, 0.5)) for values in [(0.95, 0.7)]),
+    }
+    found = points(by_pair, ("evalrank", "made-up"), dict.fromkeys((A, B, C), Cost(100, 10)), CostKind.DIMENSION)
+    assert [(p.variant, p.score) for p in found.points] == [(A, 0.9), (B, 0.5)]
+    assert found.elsewhere == (C,)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8))

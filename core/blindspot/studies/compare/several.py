@@ -73,25 +73,39 @@ def difference_of(by_pair: ByPair, score: tuple[str, str]) -> PairedTest | None:
     return next((row.difference for row in found if (row.entry.id, row.dataset) == score), None)
 
 
-def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost], kind: CostKind) -> tuple[Point, ...]:
-    """Every variant that has the score and whose cost is known."""
-    values: dict[Variant, tuple[float, Interval | None]] = {}
+@dataclass(frozen=True)
+class Points:
+    """Variants that have a score on the same items and a known cost; ``elsewhere`` have it on other items alone."""
+
+    points: tuple[Point, ...]
+    elsewhere: tuple[Variant, ...]
+
+
+def points(by_pair: ByPair, score: tuple[str, str], costs: Mapping[Variant, Cost], kind: CostKind) -> Points:
+    """Every variant's score and cost, on the items that most of them have."""
+    of_items: dict[str, dict[Variant, tuple[float, Interval | None]]] = {}  # by the items that both runs ranked
     sign = 1
     for rows in by_pair.values():
         for row in rows:
             if (row.entry.id, row.dataset) == score:
                 one = row.difference
                 sign = one.sign
-                values.setdefault(row.a.plan.variant, (one.a, one.a_interval))
-                values.setdefault(row.b.plan.variant, (one.b, one.b_interval))
+                same = of_items.setdefault(row.a.plan.support_digest, {})
+                same.setdefault(row.a.plan.variant, (one.a, one.a_interval))
+                same.setdefault(row.b.plan.variant, (one.b, one.b_interval))
+    values = max(of_items.values(), key=len, default={})
+    elsewhere = {variant: None for same in of_items.values() for variant in same if variant not in values}
     known = [(variant, kind.of(costs[variant])) for variant in values]
     has_cost = [(variant, float(cost)) for variant, cost in known if cost is not None]
     better = np.array([sign * values[variant][0] for variant, _ in has_cost], dtype=np.float64)
     cheaper = np.array([-cost for _, cost in has_cost], dtype=np.float64)
     best = front(better, cheaper)
-    return tuple(
-        Point(variant, *values[variant], cost, bool(on_front))
-        for (variant, cost), on_front in zip(has_cost, best, strict=True)
+    return Points(
+        tuple(
+            Point(variant, *values[variant], cost, bool(on_front))
+            for (variant, cost), on_front in zip(has_cost, best, strict=True)
+        ),
+        tuple(elsewhere),
     )
 
 

@@ -14,6 +14,7 @@ from blindspot.studies.compare.rows import MOST_VARIANTS, holding_in_words
 from blindspot.studies.compare.several import ByPair, difference_of, points, scored, wins
 from blindspot.types import Variant
 from blindspot.ui.boundary import fragment
+from blindspot.ui.markdown import as_text
 from blindspot.ui.widgets.addressed import one_named
 from blindspot.ui.widgets.choices import one_of
 
@@ -49,12 +50,15 @@ def _pareto(by_pair: ByPair, variants: list[Variant], shown: CompareView) -> Non
     one = difference_of(by_pair, score)
     costs = costs_of(variants)
     drawn = points(by_pair, score, costs, kind)
-    if one is None or not drawn:
+    if one is None or not drawn.points:
         st.caption("This cost is not known for any of them.")
         return
     labels = {variant: variant.label for variant in variants}
-    st.plotly_chart(figures.pareto(drawn, one, kind, shown.styles, labels, shown.scheme), key="pareto")
+    st.plotly_chart(figures.pareto(drawn.points, one, kind, shown.styles, labels, shown.scheme), key="pareto")
     st.caption(f"{title_of(score[1])}. Larger: no other model is better on both. Bars: 95% intervals.")
+    if drawn.elsewhere:
+        names = ", ".join(as_text(labels.get(variant, variant.label)) for variant in drawn.elsewhere)
+        st.caption(f"Scored on other texts, so not drawn: {names}.")
 
 
 def _name(diagnostic: str, dataset: str) -> str:
