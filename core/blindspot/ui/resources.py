@@ -25,7 +25,7 @@ from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.own.files import is_own
 from blindspot.datasets.word_frequency import Frequencies
-from blindspot.diagnostic import Diagnostic
+from blindspot.diagnostic import all_diagnostics
 from blindspot.figures.theme import Scheme
 from blindspot.jobs import visitors
 from blindspot.jobs.queue import JobQueue
@@ -82,7 +82,7 @@ def _refuse(value: object) -> NoReturn:
 KEYS: Keys = {
     RunRecord: lambda run: (run.run_id, run.plan.variant.label),
     Space: lambda space: (space.digest, space.variant.label),
-    Diagnostic: lambda entry: (entry.id, entry.version, entry.table),
+    **dict.fromkeys(map(type, all_diagnostics().values()), lambda entry: (entry.id, entry.version)),
     SourceFile: _source,
     DatasetEntry: lambda entry: (entry.id, entry.revision, entry.own and entry.own.sha256, entry.files),
     UploadedFile: lambda file: file.file_id,
