@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from blindspot.server.rerun_client import RerunClient
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import connect
 
+from benchmarks.rerun_client import RerunClient
 from tests.support.demo_host import Server
 
 TEXTS = "Anna paid 5 dollars on Monday.\nHe did not see the 3 red houses in Paris."
