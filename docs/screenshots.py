@@ -55,7 +55,7 @@ SHOTS = (
     Shot("evalrank", f"evalrank?{_TWO}"),
     Shot("pair", "evalrank?enc=minilm~none&pair=18", ".st-key-drill"),
     Shot("heros", f"heros?{_TWO}"),
-    Shot("neighbours", f"neighbours?{_TWO}"),
+    Shot("neighbors", f"neighbors?{_TWO}"),
 )
 
 

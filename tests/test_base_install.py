@@ -70,7 +70,7 @@ def test_diagnostics_and_studies_need_no_extra(
         ["run", "categorization", "--dataset", "demo-categories", "--encoder", "random-projection"],
         ["runs", "--json"],
         ["compare", table, "random-projection"],
-        ["neighbours", "rain", "--dataset", PAIRS, "--encoder", "random-projection"],
+        ["neighbors", "rain", "--dataset", PAIRS, "--encoder", "random-projection"],
         ["findings"],
         ["report", "--out", str(report)],
         ["map", "--method", "pca", "--dataset", PAIRS, "--encoder", table, "--out", str(tmp_path / "map.csv")],

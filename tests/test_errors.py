@@ -61,7 +61,7 @@ def test_cancelled_says_that_nothing_is_lost() -> None:
 @pytest.mark.parametrize(
     ("value", "suggestion"),
     [
-        ("evalrnak", "evalrank"),  # neighbours swapped
+        ("evalrnak", "evalrank"),  # neighbors swapped
         ("evalrnk", "evalrank"),
         ("evalrankk", "evalrank"),
         ("hreos", "heros"),

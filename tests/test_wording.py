@@ -60,7 +60,7 @@ IDS = {
     *("above the mate", "tied with the mate", "the mate", "below the mate"),  # Relation: pages show signs for them
     *("mean, L2-normalised", "L2-normalised"),  # in the digests of embeddings
     "set of labelled texts",  # in the digests of datasets
-    "too few neighbours",  # in manifests of item sets
+    "too few neighbors",  # in manifests of item sets
 }
 STRING_OR_COMMENT = re.compile(
     r'''"""(?:[^\\]|\\.)*?"""|\'{3}(?:[^\\]|\\.)*?\'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\#[^\n]*''', re.DOTALL

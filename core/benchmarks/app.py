@@ -39,7 +39,7 @@ PAGES = (
         "evidence",
     ),
     *(
-        "neighbours",
+        "neighbors",
         "frequency",
         "map",
         "threshold",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from benchmarks import app, bootstrap, gpu, neighbours, ranking, reports, retrieval
+from benchmarks import app, bootstrap, gpu, neighbors, ranking, reports, retrieval
 from benchmarks.encoders import backend, cold, efficiency, encoding, served, streaming
 from benchmarks.measuring import BenchmarkReport, BenchmarkResult, NotMeasured, equal_threads, machine
 from blindspot.errors import unknown
@@ -199,14 +199,14 @@ BENCHMARKS: dict[str, Benchmark] = {
             bootstrap.bootstrap,
         ),
         Benchmark(
-            "neighbours",
+            "neighbors",
             "the 100 nearest of 4,096 among 24,957 items against faiss IndexFlatIP: random vectors, stored embeddings; "
             "in float32 alone and with 8-bit codes where the processor is faster at them",
             0.7,
             True,
-            neighbours.neighbours,
+            neighbors.neighbors,
             {
-                f"neighbours_{kind}_{way}": bound
+                f"neighbors_{kind}_{way}": bound
                 for kind in ("random", *_STORED)
                 for way, bound in (("float32", 1.2), ("8bit", 0.7))
             },

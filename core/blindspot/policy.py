@@ -119,7 +119,7 @@ class Policy:
     Attributes:
         own_encoders: name encoders by path or hub, upload and remove them.
         server_files: name files of the server's machine.
-        changes: delete or repeat runs, clear caches, make items of their own queries, import judgements.
+        changes: delete or repeat runs, clear caches, make items of their own queries, import judgments.
         downloads: download data from its public source; from the host's mirror they always may.
         orders_queue: move or cancel other visitors' work in the queue.
         error_details: read what an unexpected error was, and paths of the server in others.

@@ -56,7 +56,7 @@ def near_duplicate_key(text: str) -> str:
 
     "" for a text of nothing else. Letters, marks (accents, vowel signs), digits and symbols count, and punctuation that
     is read out: # % & @ § and primes, marks between two digits, a minus or point that begins a number, operators such
-    as != and ->. For filtered ranks, neighbor lists of judgements, and texts of a training set.
+    as != and ->. For filtered ranks, neighbor lists of judgments, and texts of a training set.
     """
     out: list[str] = []
     gap = ""  # characters left out since the last one that counts

@@ -279,7 +279,7 @@ def test_without_sentence_transformers_it_is_a_function() -> None:
     assert said.split() == ["('step-1',)", "True"]
 
 
-# --- neighbours and check
+# --- neighbors and check
 
 
 @pytest.mark.parametrize("metric", ["cos", "l2"])
@@ -287,7 +287,7 @@ def test_without_sentence_transformers_it_is_a_function() -> None:
 def test_neighbors_are_those_of_a_loop(metric: str, query: str) -> None:
     encode = letters("abcdefghilmnoprstuvw")
     texts = list(dict.fromkeys(text for pair in PAIRS for text in pair))
-    found = bs.neighbours(encode, PAIRS, query, k=7, metric=metric)
+    found = bs.neighbors(encode, PAIRS, query, k=7, metric=metric)
     own = np.array(encode([query])[0], dtype=np.float64)
     alike = {}
     for text in texts:
@@ -304,7 +304,7 @@ def test_neighbors_are_those_of_a_loop(metric: str, query: str) -> None:
 
 def test_what_has_no_neighbors_is_one_line() -> None:
     vectors = np.random.default_rng(0).normal(size=(len(bs.Evaluator(PAIRS)._texts()), 4))
-    assert len(bs.neighbours(vectors, PAIRS, PAIRS[0][0], k=50)) == len(vectors) - 1
+    assert len(bs.neighbors(vectors, PAIRS, PAIRS[0][0], k=50)) == len(vectors) - 1
     wrong: list[tuple[Any, str, dict[str, Any]]] = [
         (vectors, "of no row", {}),
         ("random-projection", "", {}),
@@ -314,7 +314,7 @@ def test_what_has_no_neighbors_is_one_line() -> None:
     ]
     for model, query, more in wrong:
         with pytest.raises(bs.InputError):
-            bs.neighbours(model, PAIRS, query, **more)
+            bs.neighbors(model, PAIRS, query, **more)
 
 
 def test_a_model_in_memory_is_checked_against_a_reference(tmp_path: Path) -> None:

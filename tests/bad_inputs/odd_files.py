@@ -254,25 +254,25 @@ def _cells() -> Iterator[BadInput]:
     yield _case("numbers as rewrites", _csv("original,negation\na b,1\nc d,2\n"), "numbers")
 
 
-def _labelled(rows: Iterator[tuple[str, str]] | list[tuple[str, str]], header: str = "text,label") -> Maker:
+def _labeled(rows: Iterator[tuple[str, str]] | list[tuple[str, str]], header: str = "text,label") -> Maker:
     return _csv(f"{header}\n" + "".join(f"{a},{b}\n" for a, b in rows))
 
 
 def _labels() -> Iterator[BadInput]:
     both = [(text, "ab"[i % 2]) for i, text in enumerate(SENTENCES)]
-    yield _case("a label that is blank", _labelled([*both, ("x y", " ")]), "line 26", "nothing there")
-    yield _case("a text that is blank", _labelled([*both, (" ", "a")]), "line 26", "nothing there")
-    yield _case("a class of one text", _labelled([*both, ("x y", "c")]), "class 'c'", "1 ")
-    yield _case("a part without tests", _labelled([(t, f"{c},train") for t, c in both], "text,label,split"), "test")
-    yield _case("a part without training", _labelled([(t, f"{c},test") for t, c in both], "text,label,split"), "train")
+    yield _case("a label that is blank", _labeled([*both, ("x y", " ")]), "line 26", "nothing there")
+    yield _case("a text that is blank", _labeled([*both, (" ", "a")]), "line 26", "nothing there")
+    yield _case("a class of one text", _labeled([*both, ("x y", "c")]), "class 'c'", "1 ")
+    yield _case("a part without tests", _labeled([(t, f"{c},train") for t, c in both], "text,label,split"), "test")
+    yield _case("a part without training", _labeled([(t, f"{c},test") for t, c in both], "text,label,split"), "train")
     yield _case(
         "a split left out",
-        _labelled([(t, f"{c},{'' if i else 'train'}") for i, (t, c) in enumerate(both)], "text,label,split"),
+        _labeled([(t, f"{c},{'' if i else 'train'}") for i, (t, c) in enumerate(both)], "text,label,split"),
         "line 3",
     )
     yield _case(
         "a class in the test alone",
-        _labelled(
+        _labeled(
             [*((t, f"{c},{'test' if i % 3 == 0 else 'train'}") for i, (t, c) in enumerate(both)), ("x", "c,test")],
             "text,label,split",
         ),

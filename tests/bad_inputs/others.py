@@ -1,4 +1,4 @@
-"""Bad judgement bundles, lists of queries, sweeps, words on the command line, and mirrors."""
+"""Bad judgment bundles, lists of queries, sweeps, words on the command line, and mirrors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def cases() -> Iterator[BadInput]:
     yield from _words()
 
 
-# --- judgement bundles
+# --- judgment bundles
 
 
 def _as_links(entry: zipfile.ZipInfo) -> None:
@@ -139,7 +139,7 @@ def _words() -> Iterator[BadInput]:
     yield case("map to another kind of file", ("map", *run[2:], "--out", "{}/x.html"), ".csv or .parquet")
     yield case("set of items by traversal", ("judge", "export", "../../x", "--output", "{}/x.zip"), "set")
     yield case("fetch by traversal", ("data", "fetch", "../../x"), "unknown dataset")
-    yield case("a text of 1 MB", ("neighbours", "x" * 2**20, *run[2:]), "characters", "at most")
+    yield case("a text of 1 MB", ("neighbors", "x" * 2**20, *run[2:]), "characters", "at most")
 
 
 # --- mirrors: what they serve for a dataset's file; run apart, with a server

@@ -23,8 +23,8 @@ from blindspot.errors import LONGEST_PART, InputError, visible
 from blindspot.runs import encoders_here, pipeline
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.judgement import bundles, own_queries
-from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgments import bundles, own_queries
+from blindspot.studies.judgments.store import Judgments
 from tests.bad_inputs import encoders, odd_files, odd_folders, others, texts
 from tests.bad_inputs.case import BadInput, Edge
 from tests.conftest import make_settings
@@ -71,9 +71,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pipeline.run(
         pipeline.request("heros", "random-projection", "none", "demo-minimal", {}, settings), settings, repository
     )
-    judgements = Judgements.at(settings.store)
-    bundles.take_in(sample(), judgements)
-    for database in (repository.database, judgements.database):
+    judgments = Judgments.at(settings.store)
+    bundles.take_in(sample(), judgments)
+    for database in (repository.database, judgments.database):
         database.close()  # else the file is written once more when it is let go
     return settings.cache
 
@@ -184,7 +184,7 @@ def on_a_page(case: BadInput, target: str | Path, folder: Path, settings: Settin
     elif case.edge is Edge.TEXTS:
         read = partial(_as_uploaded, file.name, sent)
     elif case.edge is Edge.BUNDLE:
-        read = partial(bundles.take_in, sent, Judgements.at(settings.store))
+        read = partial(bundles.take_in, sent, Judgments.at(settings.store))
     elif case.edge is Edge.QUERIES and len(sent) <= own_queries.MAX_BYTES:
         read = partial(own_queries.of_file, file.name, sent)
     else:

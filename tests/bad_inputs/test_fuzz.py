@@ -25,7 +25,7 @@ from blindspot.encoders.table import files as table_files
 from blindspot.encoders.word_vectors import files as vector_files
 from blindspot.errors import BlindspotError, visible
 from blindspot.runs import sweeps
-from blindspot.studies.judgement import bundles, own_queries
+from blindspot.studies.judgments import bundles, own_queries
 from blindspot.transforms.chain import TransformChain
 from tests.support.bundle_files import members, sample, zipped
 from tests.support.tables import each
@@ -101,7 +101,7 @@ def vectors(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def zips(draw: st.DrawFn) -> bytes:
-    """Almost a bundle of judgements: a real one with a member changed, or bytes changed."""
+    """Almost a bundle of judgments: a real one with a member changed, or bytes changed."""
     files = members(sample())
     name = draw(st.sampled_from(sorted(files)))
     files[name] = draw(spoilt(files[name]) | separated() | objects())
@@ -161,7 +161,7 @@ TARGETS: dict[str, tuple[st.SearchStrategy[bytes], Callable[[Path, bytes], objec
     "tsv": (separated(), lambda _, data: own.parse(Path("t.tsv"), data)),
     "jsonl": (objects(), lambda _, data: own.parse(Path("t.jsonl"), data)),
     "no header": (separated(), lambda _, data: own.tabulate(Path("t.csv"), data, header=False).contents()),
-    "labelled": (separated(), lambda _, data: own.parse(Path("t.csv"), b"text,label\n" + data)),
+    "labeled": (separated(), lambda _, data: own.parse(Path("t.csv"), b"text,label\n" + data)),
     "scored": (separated(), lambda _, data: own.parse(Path("t.csv"), b"text1,text2,score\n" + data)),
     "queries": (separated(), lambda _, data: own_queries.of_file("q.csv", data)),
     "vectors": (vectors(), _file("t.bin", _vectors)),

@@ -13,7 +13,7 @@ from pyarrow import parquet
 from tests.bad_inputs.case import BadInput, Edge, Maker, content, folder_named, link_to, made_by, pipe
 
 GOOD = "query,mate\nA dog runs.,A dog is running.\nIt rains.,Rain falls.\n"
-LABELLED = [(f"a sentence number {i}", "yes" if i % 2 else "no") for i in range(24)]
+LABELED = [(f"a sentence number {i}", "yes" if i % 2 else "no") for i in range(24)]
 ARABIC_OVERRIDE = "\u202e"
 
 
@@ -21,7 +21,7 @@ def _csv(text: str | bytes) -> Maker:
     return content("t.csv", text)
 
 
-def _labelled(rows: list[tuple[str, str]]) -> Maker:
+def _labeled(rows: list[tuple[str, str]]) -> Maker:
     return _csv("text,label\n" + "".join(f"{text},{label}\n" for text, label in rows))
 
 
@@ -145,12 +145,12 @@ def cases() -> Iterator[BadInput]:
     )
     yield _case(
         "a class of 9,999 digits",
-        _labelled([(t, "1" * 9_999 if c == "no" else "2") for t, c in LABELLED]),
+        _labeled([(t, "1" * 9_999 if c == "no" else "2") for t, c in LABELED]),
         "no two columns",
     )
     yield _case(
         "a class of 9,999 letters",
-        _labelled([(t, "x" * 9_999 if c == "no" else "2") for t, c in LABELLED]),
+        _labeled([(t, "x" * 9_999 if c == "no" else "2") for t, c in LABELED]),
         "line 2",
         "a class of 9,999 characters",
     )
@@ -200,14 +200,14 @@ def cases() -> Iterator[BadInput]:
     yield _case("white space alone", _csv(" \n\t\n  \n"), "is empty")
     yield _case("separators alone", _csv(",,,\n,,,\n,,,\n"), "no rows")
     yield _case("an open quote", _csv('query,mate\na,"b\nc,d\n'), "line 2", "double quotes")
-    yield _case("one class", _labelled([(t, "yes") for t, _ in LABELLED]), "class")
+    yield _case("one class", _labeled([(t, "yes") for t, _ in LABELED]), "class")
     yield _case(
-        "a class per text", _labelled([(f"{t} {i}", f"c{i}{t[-2:]}") for i in range(8) for t, _ in LABELLED]), "classes"
+        "a class per text", _labeled([(f"{t} {i}", f"c{i}{t[-2:]}") for i in range(8) for t, _ in LABELED]), "classes"
     )
-    yield _case("labels of nothing", _labelled([(t, "") for t, _ in LABELLED]), "nothing there")
+    yield _case("labels of nothing", _labeled([(t, "") for t, _ in LABELED]), "nothing there")
     yield _case(
         "a split that is none",
-        _csv("text,label,split\n" + "".join(f"{t},{c},tomorrow\n" for t, c in LABELLED)),
+        _csv("text,label,split\n" + "".join(f"{t},{c},tomorrow\n" for t, c in LABELED)),
         "'tomorrow' is not a split",
     )
     yield _case("a folder", folder_named("t.csv"), "is a folder")

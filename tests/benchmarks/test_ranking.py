@@ -1,4 +1,4 @@
-"""The benchmarks of ranking, neighbours and intervals, on small problems: both sides do what they say."""
+"""The benchmarks of ranking, neighbors and intervals, on small problems: both sides do what they say."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import bootstrap, catalog, gpu, neighbours, ranking, resident, retrieval
+from benchmarks import bootstrap, catalog, gpu, neighbors, ranking, resident, retrieval
 from benchmarks.measuring import PAIRS_OF_TIMINGS
 from blindspot.diagnostics.evalrank.toolkit import rank_pairs_as_toolkit
 from blindspot.numerics import coarse
@@ -126,16 +126,16 @@ def test_intervals_are_those_of_the_pages() -> None:
 @pytest.mark.heavy
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize(("is_faster", "bound"), [(False, 1.2), (True, 0.7)])
-def test_neighbours_are_compared_with_faiss(monkeypatch: pytest.MonkeyPatch, bound: float, *, is_faster: bool) -> None:
+def test_neighbors_are_compared_with_faiss(monkeypatch: pytest.MonkeyPatch, bound: float, *, is_faster: bool) -> None:
     """By the kinds of products that the processor has, whose targets differ."""
     monkeypatch.setattr(coarse, "_is_faster", lambda: is_faster)
     monkeypatch.setattr(ranking, "stored_embeddings", lambda: {"minilm": ranking.ranking_problem(32)})
-    headline, *parts = catalog.run(["neighbours"]).results
+    headline, *parts = catalog.run(["neighbors"]).results
     ways = ["float32", "8bit"] if is_faster else ["float32"]
-    assert [part.name for part in parts] == [f"neighbours_{kind}_{w}" for kind in ("random", "minilm") for w in ways]
+    assert [part.name for part in parts] == [f"neighbors_{kind}_{w}" for kind in ("random", "minilm") for w in ways]
     assert headline.value == max(part.value for part in parts if part.name.endswith(ways[-1]))
-    assert len(headline.samples) == neighbours.PAIRS_OF_SEARCHES
-    assert catalog.bound_of("neighbours") == bound
+    assert len(headline.samples) == neighbors.PAIRS_OF_SEARCHES
+    assert catalog.bound_of("neighbors") == bound
     assert {catalog.bound_of(part.name) for part in parts} == {1.2, bound}
 
 

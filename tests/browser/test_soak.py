@@ -17,11 +17,11 @@ from playwright.sync_api import Page
 from playwright.sync_api import TimeoutError as PlaywrightTimeout
 
 from benchmarks import app_store
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.types import Task
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.types import Task
 from blindspot.ui.navigation import sections
 from tests.browser.conftest import PATIENCE_MS, Reader
-from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.judgment_samples import comparative_set, intruder_set
 
 BROWSERS, SECONDS = 10, 60.0
 MOST_GROWTH = 200e6  # bytes
@@ -150,16 +150,16 @@ class Visitor:
         return True
 
 
-def filled(folder: Path) -> tuple[Path, Judgements, str]:
+def filled(folder: Path) -> tuple[Path, Judgments, str]:
     """A cache with runs, and a session of judging in it; and the id of its intruder test."""
     store = app_store.fill(folder, encoder_ids=("random-projection-64", "lsa"), diagnostic_ids=("evalrank", "heros"))
-    judgements = Judgements.at(store.cache / "results.duckdb")
+    judgments = Judgments.at(store.cache / "results.duckdb")
     intruder, comparative = intruder_set(QUERIES), comparative_set()
     for items in (intruder, comparative):
-        judgements.add_set(items)
-    judgements.add_session("team", {Task.INTRUDER: intruder.set_id, Task.COMPARATIVE: comparative.set_id}, "key")
-    judgements.database.close()
-    return store.cache, judgements, intruder.set_id
+        judgments.add_set(items)
+    judgments.add_session("team", {Task.INTRUDER: intruder.set_id, Task.COMPARATIVE: comparative.set_id}, "key")
+    judgments.database.close()
+    return store.cache, judgments, intruder.set_id
 
 
 def resident(server: psutil.Process) -> int:
@@ -171,7 +171,7 @@ def resident(server: psutil.Process) -> int:
 
 @pytest.mark.slow
 def test_ten_browsers_for_a_minute(serve: Callable[..., str], reader: Callable[..., Reader], tmp_path: Path) -> None:
-    cache, judgements, set_id = filled(tmp_path)
+    cache, judgments, set_id = filled(tmp_path)
     address = serve(cache)
     port = address.rpartition(":")[2]
     (server,) = (child for child in psutil.Process().children() if port in child.cmdline())
@@ -198,7 +198,7 @@ def test_ten_browsers_for_a_minute(serve: Callable[..., str], reader: Callable[.
     for visitor in visitors:  # an answer that was under way has been confirmed by now
         if found := re.search(r"(\d+) of \d+ answered", str(visitor.page.evaluate(LOOK)["progress"])):
             visitor.confirmed = max(visitor.confirmed, int(found[1]))
-    votes = judgements.votes(set_id, "team")
+    votes = judgments.votes(set_id, "team")
     kept = {v.rater: sum(vote.rater == v.rater for vote in votes) for v in visitors}
     clicks = sum(visitor.clicks for visitor in visitors) - clicks_before
     print(

@@ -18,7 +18,7 @@ def own(tmp_path: Path) -> str:
     return f"file:{path}"
 
 
-def test_labelled_texts_with_classes_and_what_leaks(own: str, blindspot: Command) -> None:
+def test_labeled_texts_with_classes_and_what_leaks(own: str, blindspot: Command) -> None:
     found = blindspot.json("data", "show", own, "--rows", "2")
     assert found["counts"] == {
         "examples": 24,

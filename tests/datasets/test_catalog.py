@@ -12,7 +12,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, SOURCES, DatasetEntry, find_dataset
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN, LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
@@ -96,7 +96,7 @@ def check_size(entry: DatasetEntry, dataset: Dataset) -> None:
             rows = len(dataset.scores)
             sets = f" in {len(dataset.sets)} sets" if len(dataset.sets) > 1 else ""
             size = f"{rows:,} scored pairs{sets}"
-        case LabelledTexts():
+        case LabeledTexts():
             rows, size = len(dataset.labels), f"{len(dataset.labels):,} examples of {len(dataset.classes)} classes"
             assert entry.is_split is dataset.is_split
         case Analogies():
@@ -139,7 +139,7 @@ def check_size(entry: DatasetEntry, dataset: Dataset) -> None:
         case RetrievalDataset():
             counts = dataset.counts
             rows = counts.queries
-            size = f"{rows:,} queries, {counts.documents:,} documents, {counts.judgements:,} judgments"
+            size = f"{rows:,} queries, {counts.documents:,} documents, {counts.judgments:,} judgments"
             assert 0 <= dataset.judged.min() <= dataset.judged.max() < counts.documents
             assert set(dataset.queries.tolist()) | set(dataset.documents.tolist()) == set(range(n))
             assert counts.unanswered == 0

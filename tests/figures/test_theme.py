@@ -33,7 +33,7 @@ from blindspot.figures.theme import (
     text_on,
 )
 from blindspot.settings import ROOT
-from blindspot.space.neighbours import figures as neighbours
+from blindspot.space.neighbors import figures as neighbors
 from blindspot.types import Variant
 from tests.support.tables import each
 
@@ -43,9 +43,9 @@ CAPTION_OPACITY = 0.6  # Streamlit's, of the page's text
 PAGE = {Scheme.LIGHT: (1.0, 1.0, 1.0), Scheme.DARK: (0.055, 0.067, 0.09)}  # about what lies behind a figure
 
 
-def luminance(colour: tuple[float, float, float]) -> float:
+def luminance(color: tuple[float, float, float]) -> float:
     """Relative luminance after WCAG 2."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
@@ -54,9 +54,9 @@ def contrast(a: tuple[float, float, float], b: tuple[float, float, float]) -> fl
     return (high + 0.05) / (low + 0.05)
 
 
-def rgb(colour: str) -> tuple[float, float, float]:
-    assert colour.startswith("#")
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+def rgb(color: str) -> tuple[float, float, float]:
+    assert color.startswith("#")
+    red, green, blue = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     return red, green, blue
 
 
@@ -72,83 +72,83 @@ def test_a_variant_keeps_its_look_when_others_come_after_it(scheme: Scheme) -> N
 @pytest.mark.parametrize("scheme", Scheme)
 def test_no_two_variants_look_the_same(scheme: Scheme) -> None:
     looks = list(styles(VARIANTS, scheme).values())
-    assert len({(look.colour, look.symbol, look.dash) for look in looks}) == len(VARIANTS)
-    assert len({(look.colour, look.symbol) for look in looks}) == len(VARIANTS)  # marks have no dash
+    assert len({(look.color, look.symbol, look.dash) for look in looks}) == len(VARIANTS)
+    assert len({(look.color, look.symbol) for look in looks}) == len(VARIANTS)  # marks have no dash
     first = looks[:7]
-    assert len({look.colour for look in first}) == 7
+    assert len({look.color for look in first}) == 7
     assert len({look.symbol for look in first}) == 7
 
 
 @pytest.mark.parametrize("scheme", Scheme)
-def test_any_two_that_are_shown_have_two_colours(scheme: Scheme) -> None:
+def test_any_two_that_are_shown_have_two_colors(scheme: Scheme) -> None:
     alone = styles(VARIANTS, scheme)
     for first, second in itertools.combinations(VARIANTS, 2):
         both = styles(VARIANTS, scheme, [second, first])
-        assert both[first] == alone[first], "who came first keeps its colour"
-        assert both[first].colour != both[second].colour
+        assert both[first] == alone[first], "who came first keeps its color"
+        assert both[first].color != both[second].color
         assert (both[second].symbol, both[second].dash) == (alone[second].symbol, alone[second].dash)
-        if alone[first].colour != alone[second].colour:
+        if alone[first].color != alone[second].color:
             assert both == alone
 
 
 @pytest.mark.parametrize("count", [3, 7, palette_size(), palette_size() + 1, 25, len(VARIANTS)])
-def test_the_palette_is_used_up_before_a_colour_comes_again(count: int) -> None:
+def test_the_palette_is_used_up_before_a_color_comes_again(count: int) -> None:
     rng = np.random.default_rng(18)
     alone = styles(VARIANTS, Scheme.LIGHT)
     for _ in range(40):
         shown = [VARIANTS[i] for i in rng.choice(len(VARIANTS), count, replace=False)]
         looks = styles(VARIANTS, Scheme.LIGHT, shown)
-        assert len({looks[v].colour for v in shown}) == min(count, palette_size())
-        assert len({(looks[v].colour, looks[v].symbol) for v in shown}) == count, "the symbol tells the rest apart"
+        assert len({looks[v].color for v in shown}) == min(count, palette_size())
+        assert len({(looks[v].color, looks[v].symbol) for v in shown}) == count, "the symbol tells the rest apart"
         assert {v: look for v, look in looks.items() if v not in shown} == {
             v: look for v, look in alone.items() if v not in shown
         }
         assert looks == styles(VARIANTS, Scheme.LIGHT, shown[::-1]), "the order in which they are shown is no matter"
 
 
-def test_light_and_dark_differ_in_colour_only() -> None:
+def test_light_and_dark_differ_in_color_only() -> None:
     light, dark = styles(VARIANTS, Scheme.LIGHT), styles(VARIANTS, Scheme.DARK)
     for variant in VARIANTS:
-        assert light[variant].colour != dark[variant].colour
+        assert light[variant].color != dark[variant].color
         assert light[variant].symbol == dark[variant].symbol
         assert light[variant].dash == dark[variant].dash
     assert ink(Scheme.LIGHT) != ink(Scheme.DARK)
 
 
 @pytest.mark.parametrize("scheme", Scheme)
-def test_every_colour_stands_out_from_the_page_and_from_the_others(scheme: Scheme) -> None:
-    colours = list(dict.fromkeys(look.colour for look in styles(VARIANTS, scheme).values()))
-    for colour in colours:
-        assert contrast(rgb(colour), PAGE[scheme]) >= 2.4, colour
+def test_every_color_stands_out_from_the_page_and_from_the_others(scheme: Scheme) -> None:
+    colors = list(dict.fromkeys(look.color for look in styles(VARIANTS, scheme).values()))
+    for color in colors:
+        assert contrast(rgb(color), PAGE[scheme]) >= 2.4, color
     assert contrast(rgb(ink(scheme)), PAGE[scheme]) >= 7
-    for one, other in itertools.combinations(colours, 2):
+    for one, other in itertools.combinations(colors, 2):
         distance = sum((a - b) ** 2 for a, b in zip(rgb(one), rgb(other), strict=True)) ** 0.5
         hue = abs(colorsys.rgb_to_hsv(*rgb(one))[0] - colorsys.rgb_to_hsv(*rgb(other))[0])
         assert distance > 0.15 or min(hue, 1 - hue) > 0.08, (one, other)
 
 
-def page_colours(scheme: Scheme) -> dict[str, str]:
+def page_colors(scheme: Scheme) -> dict[str, str]:
     with (ROOT / ".streamlit" / "config.toml").open("rb") as file:
         found: dict[str, str] = tomllib.load(file)["theme"][scheme.value]
     return found
 
 
-def mixed(colour: str, share: float, ground: str) -> tuple[float, float, float]:
-    """A colour that lets the ground through."""
-    red, green, blue = (share * c + (1 - share) * g for c, g in zip(rgb(colour), rgb(ground), strict=True))
+def mixed(color: str, share: float, ground: str) -> tuple[float, float, float]:
+    """A color that lets the ground through."""
+    red, green, blue = (share * c + (1 - share) * g for c, g in zip(rgb(color), rgb(ground), strict=True))
     return red, green, blue
 
 
 @pytest.mark.parametrize("scheme", Scheme)
 def test_text_of_the_page_can_be_read(scheme: Scheme) -> None:
-    page = page_colours(scheme)
+    page = page_colors(scheme)
     for ground in (page["backgroundColor"], page["secondaryBackgroundColor"]):
         assert contrast(rgb(page["textColor"]), rgb(ground)) >= 7
         assert contrast(mixed(page["textColor"], CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "captions"
         if code := page.get("codeTextColor"):
             assert contrast(mixed(code, CAPTION_OPACITY, ground), rgb(ground)) >= READABLE, "code in captions"
-        for colour in (ink(scheme), faint(scheme)):
-            assert contrast(rgb(colour), rgb(ground)) >= READABLE
+        for color in (ink(scheme), faint(scheme)):
+            assert contrast(rgb(color), rgb(ground)) >= READABLE
 
 
 @pytest.mark.parametrize("scheme", Scheme)
@@ -158,17 +158,17 @@ def test_ink_can_be_read_on_every_shade_of_a_scale(scale: dict[Scheme, Scale], s
         assert contrast(rgb(shade(scale[scheme], share)), rgb(ink(scheme))) >= READABLE, share
 
 
-def test_black_or_white_can_be_read_on_any_colour() -> None:
+def test_black_or_white_can_be_read_on_any_color() -> None:
     for channels in itertools.product((0, 64, 100, 128, 160, 200, 255), repeat=3):
-        colour = "#" + "".join(f"{channel:02X}" for channel in channels)
-        assert contrast(rgb(colour), rgb(text_on(colour))) >= READABLE
+        color = "#" + "".join(f"{channel:02X}" for channel in channels)
+        assert contrast(rgb(color), rgb(text_on(color))) >= READABLE
 
 
-def test_a_shade_lies_between_the_colours_around_it() -> None:
+def test_a_shade_lies_between_the_colors_around_it() -> None:
     scale = ((0.0, "#000000"), (0.25, "#102030"), (1.0, "#FFFFFF"))
     for share in (0.0, 0.1, 0.25, 0.4, 1.0):
-        stops, colours = [stop for stop, _ in scale], [rgb(colour) for _, colour in scale]
-        expected = [np.interp(share, stops, channel) for channel in zip(*colours, strict=True)]
+        stops, colors = [stop for stop, _ in scale], [rgb(color) for _, color in scale]
+        expected = [np.interp(share, stops, channel) for channel in zip(*colors, strict=True)]
         np.testing.assert_allclose(rgb(shade(scale, share)), expected, atol=0.5 / 255 + 1e-9)
     assert (shade(scale, -1.0), shade(scale, 2.0)) == ("#000000", "#FFFFFF")
 
@@ -183,7 +183,7 @@ HEAT_MAPS: dict[str, Callable[[Scheme], go.Figure]] = {
     "agreement": lambda scheme: lab.agreement_matrix(CELLS, NAMES, scheme),
     "confusion": lambda scheme: transfer.confusion(np.array([[3, 1], [0, 4]]), NAMES, scheme),
     "clusters": lambda scheme: words.confusion(np.array([[3, 1], [0, 4]]), CELLS, NAMES, [1, 2], scheme),
-    "overlap": lambda scheme: neighbours.encoder_matrix(CELLS, NAMES, scheme, "shared"),
+    "overlap": lambda scheme: neighbors.encoder_matrix(CELLS, NAMES, scheme, "shared"),
 }
 
 
@@ -192,7 +192,7 @@ HEAT_MAPS: dict[str, Callable[[Scheme], go.Figure]] = {
 def test_the_values_of_a_heat_map_can_be_read_on_its_cells(name: str, scheme: Scheme) -> None:
     heat = next(trace for trace in HEAT_MAPS[name](scheme).data if trace.type == "heatmap")
     assert heat.texttemplate == "%{text}"
-    scale = [(stop, colour) for stop, colour in heat.colorscale]
+    scale = [(stop, color) for stop, color in heat.colorscale]
     for share in np.linspace(0, 1, 101):
         assert contrast(rgb(shade(scale, share)), rgb(heat.textfont.color)) >= READABLE, share
 

@@ -141,7 +141,7 @@ def test_names_are_those_of_the_last_version(tmp_path: Path) -> None:
     assert path_of(tmp_path, 3, "a", "b") == tmp_path / f"{digest_of_strings(['3', 'a', 'b'])[:32]}.npz"
 
 
-def test_lists_of_neighbours_of_the_last_version_are_read(tmp_path: Path) -> None:
+def test_lists_of_neighbors_of_the_last_version_are_read(tmp_path: Path) -> None:
     nearest, similarity = np.array([[1], [0]], dtype=np.int32), np.ones((2, 1), dtype=np.float32)
     path = tmp_path / "lists.npz"
     np.savez(path, places=np.arange(2), total=np.int64(3), nearest=nearest, similarity=similarity)

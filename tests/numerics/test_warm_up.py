@@ -12,7 +12,7 @@ import pytest
 
 from blindspot.errors import BlindspotError
 from blindspot.numerics import warm_up
-from blindspot.numerics.neighbours import exact
+from blindspot.numerics.neighbors import exact
 from blindspot.numerics.ranking import judged, pruning, tiles
 from blindspot.numerics.ranking import ranks as ranking
 from blindspot.numerics.similarity import Similarity

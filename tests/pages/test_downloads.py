@@ -34,12 +34,12 @@ from blindspot.runs import pipeline
 from blindspot.settings import ASSETS, Mode, Settings
 from blindspot.space.maps import page as map_view
 from blindspot.store.repository import Repository
-from blindspot.studies.judgement.page import shown as judgement_state
-from blindspot.studies.judgement.page.shown import Judged
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.types import Ballot, Task
+from blindspot.studies.judgments.page import shown as judgment_state
+from blindspot.studies.judgments.page.shown import Judged
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.types import Ballot, Task
 from tests.support import sources
-from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.judgment_samples import comparative_set, intruder_set
 from tests.support.pages import OpenApp
 from tests.support.run_history import choose_rows
 from tests.support.small_world import GramEncoder, register_encoder
@@ -140,7 +140,7 @@ class World:
     settings: Settings
     home: Settings
     repository: Repository
-    judgements: Judgements
+    judgments: Judgments
     recorder: Recorder
     uploads: dict[str, uploads.Upload]
 
@@ -174,12 +174,12 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
                 pipeline.request(diagnostic, encoder, "none", upload.reference, {}, home),
                 home, repository, keep_embeddings=True
             )  # fmt: skip
-    judgements = Judgements.at(settings.store)
+    judgments = Judgments.at(settings.store)
     for items in (INTRUDER, COMPARATIVE):
-        judgements.add_set(items)
-        judgements.vote(Ballot(items.set_id, "", "Ada"), 0, 0, 9.0)
+        judgments.add_set(items)
+        judgments.vote(Ballot(items.set_id, "", "Ada"), 0, 0, 9.0)
     for item in COMPARATIVE.items[3::3]:  # enough to train on
-        judgements.vote(Ballot(COMPARATIVE.set_id, "", "Ada"), item.item_no, 0, 9.0)
+        judgments.vote(Ballot(COMPARATIVE.set_id, "", "Ada"), item.item_no, 0, 9.0)
     for place in PLACES:
         recorder.place = place
         if place.data:
@@ -195,7 +195,7 @@ def draw(open_app: OpenApp, cache: Path, patch: pytest.MonkeyPatch, recorder: Re
             app.text_area(key="make_texts").set_value("She went home.\nHe did not see the dog.").run()
         if place.page == "run":
             choose_rows(app, repository.runs(diagnostic=place.data)[0].run_id)
-    return World(settings, home, repository, judgements, recorder, found)
+    return World(settings, home, repository, judgments, recorder, found)
 
 
 def pick(app: AppTest, reference: str) -> None:
@@ -320,10 +320,10 @@ def test_votes_of_a_session_that_is_opened_after_the_page_was_drawn_stay(
     others = ("training",)
     shown = (drawn for drawn in world.shown(private=False) if drawn.place.page != "data")  # made of typed texts
     files = [drawn for drawn in shown if not drawn.name.startswith(others)]
-    assert {drawn.name.partition("-")[0] for drawn in files} == {"judgements", "items", "votes"}
-    world.judgements.add_session("late", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
+    assert {drawn.name.partition("-")[0] for drawn in files} == {"judgments", "items", "votes"}
+    world.judgments.add_session("late", {Task.INTRUDER: INTRUDER.set_id, Task.COMPARATIVE: COMPARATIVE.set_id}, KEY)
     for items in (INTRUDER, COMPARATIVE):
-        world.judgements.vote(Ballot(items.set_id, "late", "Bob"), 0, 1, 9.0)
+        world.judgments.vote(Ballot(items.set_id, "late", "Bob"), 0, 1, 9.0)
 
     def said() -> str:
         return "\n".join(unpacked(drawn.press()) for drawn in files)
@@ -331,14 +331,14 @@ def test_votes_of_a_session_that_is_opened_after_the_page_was_drawn_stay(
     before = said()
     assert "late" not in before
     assert ("Ada" in before) is (mode is Mode.LOCAL), "on a demo nicknames leave"
-    world.judgements.reveal("late", True)
+    world.judgments.reveal("late", True)
     shown = said()
     assert "late" in shown
     assert ("Bob" in shown) is (mode is Mode.LOCAL)
-    world.judgements.reveal("late", False)
+    world.judgments.reveal("late", False)
     assert said() == before, "another pseudonym, or what is hidden again"
     for items in (INTRUDER, COMPARATIVE):
-        world.judgements.remove_set(items.set_id)
+        world.judgments.remove_set(items.set_id)
     refused(files, "no set of items")
 
 
@@ -348,7 +348,7 @@ def team(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     def opened(mode: Mode, view: str) -> AppTest:
         monkeypatch.setenv("BLINDSPOT_MODE", mode)
-        store = Judgements.at(tmp_path / "results.duckdb")
+        store = Judgments.at(tmp_path / "results.duckdb")
         store.add_set(INTRUDER)
         store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
         store.vote(Ballot(INTRUDER.set_id, "team", "Bob"), 0, 1, 9.0)
@@ -357,9 +357,9 @@ def team(open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     return opened
 
 
-def replaced(folder: Path) -> Judgements:
+def replaced(folder: Path) -> Judgments:
     """The session, removed, and opened by somebody else under its name."""
-    store = Judgements.at(folder / "results.duckdb")
+    store = Judgments.at(folder / "results.duckdb")
     store.remove_set(INTRUDER.set_id)
     store.add_set(INTRUDER)
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, "another's key")
@@ -393,8 +393,8 @@ def test_a_facilitators_old_key_reveals_nothing_of_anothers_session(
 
 def test_what_a_reader_may_see_is_asked_anew(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fragment is drawn again with what its page was drawn with."""
-    store = Judgements.at(settings.store)
-    monkeypatch.setattr(judgement_state, "judgements", lambda: store)
+    store = Judgments.at(settings.store)
+    monkeypatch.setattr(judgment_state, "judgments", lambda: store)
     store.add_set(INTRUDER)
     store.add_session("team", {Task.INTRUDER: INTRUDER.set_id}, KEY)
     session = store.session("team")
@@ -416,12 +416,12 @@ def test_a_press_that_changes_things_is_decided_on_when_it_comes(
     open_app: OpenApp, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The page was drawn on a machine of one's own; by now the server is a demo."""
-    store = Judgements.at(tmp_path / "results.duckdb")
+    store = Judgments.at(tmp_path / "results.duckdb")
     store.add_set(INTRUDER)
     app = open_app(tmp_path, "intruder", judge="items")
-    app.button(key="judgement_remove").click().run()
-    assert app.button(key="judgement_remove_yes")
+    app.button(key="judgment_remove").click().run()
+    assert app.button(key="judgment_remove_yes")
     monkeypatch.setenv("BLINDSPOT_MODE", "demo")
     st.cache_resource.clear()
-    app.button(key="judgement_remove_yes").click().run()
+    app.button(key="judgment_remove_yes").click().run()
     assert [found.set_id for found in store.sets()] == [INTRUDER.set_id]

@@ -92,7 +92,7 @@ def test_with_what_is_lost_picked_every_page_says_so_and_shows_what_is_stored(
                 app.segmented_control(key=key).set_value(view).run()
         for stem in PAGES:
             page(app, stem)
-        said = on_screen(page(app, "neighbours"))
+        said = on_screen(page(app, "neighbors"))
         name = stored.paths[thing].name
         assert name in said or (thing in ENCODERS and variant(stored.encoders[thing]).split("~")[0] in said)
 

@@ -240,7 +240,7 @@ def test_showing_stored_results_asks_nothing(site: EmbeddingSite, open_app: Open
     repository = Repository.at(settings.store)
     pipeline.run(pipeline.request("evalrank", reference, "none", "demo-pairs", {}, settings), settings, repository)
     sent = len(site.requests)
-    for page in ("overview", "models", "run", "evalrank", "findings", "compare", "neighbours"):
+    for page in ("overview", "models", "run", "evalrank", "findings", "compare", "neighbors"):
         app = open_app(tmp_path, page, variants=f"{reference}~none", dataset="demo-pairs")
         assert not app.exception
     assert len(site.requests) == sent

@@ -16,7 +16,7 @@ from blindspot.datasets.catalog import find_dataset
 from blindspot.errors import Cancelled, InputError
 from blindspot.policy import WorkLimits
 from blindspot.settings import Mode, Settings
-from blindspot.space.neighbours import free_text
+from blindspot.space.neighbors import free_text
 from blindspot.transforms.chain import READY_CHAINS, STEPS, TransformChain
 from blindspot.types import CancelToken, Variant
 from blindspot.ui import turns

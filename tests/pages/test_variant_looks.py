@@ -1,4 +1,4 @@
-"""A variant's colour: its own among what is shown, and the same on every page, in a store with more than colours."""
+"""A variant's color: its own among what is shown, and the same on every page, in a store with more than colors."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ COUNT = palette_size() + 3
 
 @pytest.fixture(scope="module")
 def settings(module_world: World) -> Settings:
-    """One encoder in more variants than there are colours."""
+    """One encoder in more variants than there are colors."""
     module_world.add(SMALL_PAIRS, GramEncoder())
     for number in range(COUNT):
         module_world.run("evalrank", f"trigrams~truncate:{90 - number}", SMALL_PAIRS.id)
     return module_world.settings
 
 
-def colours(app: AppTest, number: int = 0) -> dict[str, str]:
-    """Colour by the name of a trace."""
+def colors(app: AppTest, number: int = 0) -> dict[str, str]:
+    """Color by the name of a trace."""
     return {
         trace["name"]: (trace.get("marker") or trace["line"])["color"]
         for trace in chart(app, number)["data"]
@@ -36,16 +36,16 @@ def colours(app: AppTest, number: int = 0) -> dict[str, str]:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("second", range(palette_size(), COUNT))
-def test_two_that_would_share_a_colour_do_not_and_keep_theirs_on_every_page(
+def test_two_that_would_share_a_color_do_not_and_keep_theirs_on_every_page(
     open_app: OpenApp, settings: Settings, second: int
 ) -> None:
     stored = Repository.at(settings.store).variants()
     picked: list[Variant] = [stored[second - palette_size()], stored[second]]
     asked = {"data": SMALL_PAIRS.id, "enc": [str(variant) for variant in picked]}
     found = [
-        colours(open_app(settings.cache, "overview", **asked)),
-        colours(open_app(settings.cache, "evalrank", **asked)),
-        colours(open_app(settings.cache, "evalrank", **asked), 1),
+        colors(open_app(settings.cache, "overview", **asked)),
+        colors(open_app(settings.cache, "evalrank", **asked)),
+        colors(open_app(settings.cache, "evalrank", **asked), 1),
     ]
     for one in found:
         assert one.keys() == {variant.label for variant in picked}

@@ -8,10 +8,10 @@ import pytest
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DATASETS, FAMILIES, find_dataset
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.diagnostics.transfer.definition import ENTRY, FOLDS
 from blindspot.runs import estimates, pipeline
 from blindspot.runs.requests import RunRequest
@@ -144,7 +144,7 @@ def test_a_classifier_is_trained_in_every_fold_and_each_takes_its_own_time(
     assert computing(wanted("cr", "mlp"), untrained) == pytest.approx(per_feature * dimension * 3_771 * FOLDS)
     assert computing(wanted("trec", "mlp"), untrained) == pytest.approx(per_feature * dimension * 5_952)
     examples = [Example("pq"[i % 2], f"{'pq'[i % 2]} word {i}", split=TEST if i % 3 else TRAIN) for i in range(60)]
-    small = labelled_texts("small", ("p", "q"), examples)
+    small = labeled_texts("small", ("p", "q"), examples)
     entry = replace(dataset_entry(small), pairs=60, texts=60, is_split=True)
     world.patch.setitem(DATASETS, "small", entry)
     done = pipeline.run(wanted("small", "logreg"), world.settings, world.repository).record

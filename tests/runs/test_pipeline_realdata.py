@@ -23,7 +23,7 @@ from blindspot.runs import pipeline
 from blindspot.runs.pipeline import RunOutcome
 from blindspot.runs.spaces import open_spaces
 from blindspot.settings import Settings
-from blindspot.space.neighbours import lists as neighbours
+from blindspot.space.neighbors import lists as neighbors
 from blindspot.store.records import RunRecord, RunState
 from blindspot.store.repository import Repository
 from blindspot.types import Variant
@@ -119,7 +119,7 @@ def test_ranks_are_those_of_a_float64_loop(
 
 @pytest.mark.parametrize("metric", Similarity)
 @pytest.mark.parametrize("transform", ["none", "center"])
-def test_neighbours_are_those_of_a_float64_sort(
+def test_neighbors_are_those_of_a_float64_sort(
     by_cosine: RunOutcome, shared_settings: Settings, sentences: PairSet, metric: Similarity, transform: str
 ) -> None:
     """Among all 24,957 sentences, on the embeddings that the run left behind; what is tied may be in another order."""
@@ -127,18 +127,18 @@ def test_neighbours_are_those_of_a_float64_sort(
     rows = np.asarray(space.vectors, dtype=np.float64)
     norms = np.linalg.norm(rows, axis=1)
     queries = np.sort(np.random.default_rng(22).choice(len(rows), size=20, replace=False))
-    many = neighbours.of_many(space, metric, queries, neighbours.LONGEST)
+    many = neighbors.of_many(space, metric, queries, neighbors.LONGEST)
     for query, of_many in zip(queries.tolist(), many, strict=True):
         if metric is Similarity.COS:
             similarity = (rows @ rows[query]) / (norms * norms[query])
         else:
             similarity = 1 / (1 + np.linalg.norm(rows - rows[query], axis=1))
         similarity[query] = -np.inf
-        expected = np.argsort(-similarity, kind="stable")[: neighbours.LONGEST]
-        found = neighbours.of_item(space, metric, query, neighbours.LONGEST)
+        expected = np.argsort(-similarity, kind="stable")[: neighbors.LONGEST]
+        found = neighbors.of_item(space, metric, query, neighbors.LONGEST)
         np.testing.assert_allclose(found.similarity, similarity[expected], rtol=0, atol=1e-9)
         np.testing.assert_allclose(similarity[found.items], similarity[expected], rtol=0, atol=1e-9)
-        assert len(set(found.items.tolist())) == neighbours.LONGEST
+        assert len(set(found.items.tolist())) == neighbors.LONGEST
         np.testing.assert_allclose(similarity[of_many], similarity[expected], rtol=0, atol=1e-9)
 
 

@@ -19,8 +19,8 @@ from blindspot.errors import BlindspotError, InputError
 from blindspot.files import tables as own_files
 from blindspot.runs import sweeps
 from blindspot.runs.sweeps import Sweep
-from blindspot.studies.judgement import bundles
-from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgments import bundles
+from blindspot.studies.judgments.store import Judgments
 from blindspot.transforms.chain import TransformChain
 from tests.support.bundle_files import described, members, sample, zipped
 from tests.support.demo_host import SECRET, UPGRADE, Server, World, asked, keep
@@ -60,7 +60,7 @@ def upload(name: str, file: str, content: bytes) -> Attempt:
 
 
 def imported(name: str, make: Callable[[], bytes]) -> Attempt:
-    return Attempt(f"import: {name}", lambda w: bundles.take_in(make(), Judgements(w.repository.database)))
+    return Attempt(f"import: {name}", lambda w: bundles.take_in(make(), Judgments(w.repository.database)))
 
 
 DIAGNOSTICS = ("evalrank", "similarity")
@@ -202,7 +202,7 @@ def test_an_attempt_ends_with_a_message_and_leaves_nothing(attempt: Attempt, wor
     assert "\n" not in said
     assert world.files() == before
     assert world.queue.jobs() == []
-    assert Judgements(world.repository.database).sets() == []
+    assert Judgments(world.repository.database).sets() == []
 
 
 @pytest.mark.hostile

@@ -42,10 +42,10 @@ from blindspot.runs.requests import EncodeRequest, Repetition, RunRequest
 from blindspot.runs.sweeps import Sweep
 from blindspot.server import headers as hosting
 from blindspot.settings import ROOT, Mode, Settings
-from blindspot.space.neighbours import free_text
-from blindspot.studies.judgement import making, own_queries
-from blindspot.studies.judgement.making import ItemsRequest
-from blindspot.studies.judgement.types import Task
+from blindspot.space.neighbors import free_text
+from blindspot.studies.judgments import making, own_queries
+from blindspot.studies.judgments.making import ItemsRequest
+from blindspot.studies.judgments.types import Task
 from blindspot.types import Variant
 from tests.support.demo_host import PAIRS, SECRET, UPGRADE, Answer, Server, World, asked, keep, until
 

@@ -18,7 +18,7 @@ from streamlit import config as streamlit_config
 from blindspot import policy
 from blindspot.server.routes import READY
 from blindspot.settings import ROOT, VARIABLES, Settings
-from blindspot.studies.judgement.doubts import FAST_SECONDS, LEAST_ANSWERS
+from blindspot.studies.judgments.doubts import FAST_SECONDS, LEAST_ANSWERS
 from tests.support.commands import parse
 
 HOSTING = ROOT / "assets" / "hosting"

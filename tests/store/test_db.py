@@ -25,7 +25,7 @@ OPEN = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('SELECT 1')"
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("owner", ["store", "studies/judgement"])
+@pytest.mark.parametrize("owner", ["store", "studies/judgments"])
 def test_every_query_is_named_somewhere(owner: str) -> None:
     """A file of SQL that no module names is dead; one that is named and missing fails where it is run.
 

@@ -46,7 +46,7 @@ def counts(repository: Repository) -> dict[str, int]:
     """Rows of every table that a run writes to."""
     with repository.database.cursor() as cursor:
         tables = {row[0] for row in cursor.execute("SHOW TABLES").fetchall()} - {"schema_version"}
-        tables = {table for table in tables if not table.startswith("judgement")}
+        tables = {table for table in tables if not table.startswith("judgment")}
         return {t: cursor.execute(f"SELECT count(*) FROM {t}").fetchall()[0][0] for t in sorted(tables)}
 
 
@@ -145,7 +145,7 @@ def test_texts_stand_once_per_dataset(repository: Repository) -> None:
         "dataset_category": 0,
         "dataset_chunked_sentence": 0,
         "dataset_event": 0,
-        "dataset_labelled_text": 0,
+        "dataset_labeled_text": 0,
         "dataset_minimal_pair": 0,
         "dataset_outlier": 0,
         "dataset_pair": 25,

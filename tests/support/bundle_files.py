@@ -8,9 +8,9 @@ import zipfile
 from collections.abc import Callable, Mapping
 
 from blindspot.files.typed_tables import TableFormat
-from blindspot.studies.judgement import bundles
-from blindspot.studies.judgement.bundles import Bundle
-from tests.support.judgement_samples import comparative_set, votes
+from blindspot.studies.judgments import bundles
+from blindspot.studies.judgments.bundles import Bundle
+from tests.support.judgment_samples import comparative_set, votes
 
 SAMPLE = Bundle(
     comparative_set(),

@@ -90,7 +90,7 @@ def long_messages(attack: Attack, number: int) -> None:
 
 
 def texts(attack: Attack, number: int) -> None:
-    attack.visit("neighbours", q=f"a text of its own, number {number} " * 40)
+    attack.visit("neighbors", q=f"a text of its own, number {number} " * 40)
 
 
 def maps(attack: Attack, number: int) -> None:

@@ -48,7 +48,7 @@ OWN: Mapping[str, tuple[str, DatasetKind]] = {  # per diagnostic a file of the k
         "text,class\n"
         + "".join(f"a {a} eats {i},animal\n" for i in range(2) for a in _ANIMALS)
         + "".join(f"a {o} stands {i},thing\n" for i in range(2) for o in _OTHER),
-        DatasetKind.LABELLED_TEXTS,
+        DatasetKind.LABELED_TEXTS,
     ),
     "probing": (
         "probing task,split,label,text\n"

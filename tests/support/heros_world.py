@@ -17,7 +17,7 @@ from tests.conftest import make_settings
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 from tests.support.world import World
 
-SUBJECTS = ("The cat", "A small dog", "My old neighbour", "Nobody here", "The train from Rome", "Her first book")
+SUBJECTS = ("The cat", "A small dog", "My old neighbor", "Nobody here", "The train from Rome", "Her first book")
 VERBS = ("is warm", "came late", "likes the rain", "was sold")
 GRAMS = ("unigrams", "bigrams", "trigrams", "quadgrams")
 ORIGINALS = [f"{subject} {verb}" for subject in SUBJECTS for verb in VERBS]

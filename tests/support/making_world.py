@@ -10,9 +10,9 @@ import pytest
 from blindspot.datasets import packaged
 from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.published import vocabularies
-from blindspot.studies.judgement import inventories
-from blindspot.studies.judgement.inventories import Inventory
-from blindspot.studies.judgement.types import Query
+from blindspot.studies.judgments import inventories
+from blindspot.studies.judgments.inventories import Inventory
+from blindspot.studies.judgments.types import Query
 from blindspot.types import Variant
 from tests.support.small_world import GramEncoder, dataset_entry, register_encoder
 

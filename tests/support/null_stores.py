@@ -19,11 +19,11 @@ from numpy.random import Generator
 
 from blindspot.datasets.kinds.base import Dataset
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
 from blindspot.datasets.kinds.vocabulary import Vocabulary
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.datasets.published.pairs import pair_set
 from blindspot.datasets.published.scored_pairs import scored_pairs
@@ -117,11 +117,11 @@ def scores(rng: Generator, is_true: bool) -> Dataset:
 
 def classes(rng: Generator, is_true: bool) -> Dataset:
     """A class has words of its own, which every text has one of."""
-    return labelled_texts("null-classes", ("no", "yes"), _examples(rng, is_true))
+    return labeled_texts("null-classes", ("no", "yes"), _examples(rng, is_true))
 
 
 def probe(rng: Generator, is_true: bool) -> Dataset:
-    return ProbingTask.of(labelled_texts("null-probe", ("no", "yes"), _examples(rng, is_true)), "tree_depth")
+    return ProbingTask.of(labeled_texts("null-probe", ("no", "yes"), _examples(rng, is_true)), "tree_depth")
 
 
 def _examples(rng: Generator, is_true: bool) -> list[Example]:

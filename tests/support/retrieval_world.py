@@ -102,7 +102,7 @@ def by_trec_eval(data: RetrievalDataset, scores: Any, *, only_judged: bool = Fal
     """
     qrels, run = {}, {}
     for q in range(len(data.queries)):
-        places, grades = data.judgements_of(q)
+        places, grades = data.judgments_of(q)
         if len(places):
             qrels[str(q)] = {data.document_ids[d]: int(g) for d, g in zip(places, grades, strict=True)}
             known = places.tolist() if only_judged else range(len(data.document_ids))

@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledTexts
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN, LabeledTexts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from tests.support.small_world import GramEncoder
 from tests.support.world import World
 
 FOLDS, SPLIT, PAIRS = "toy-folds", "toy-split", "toy-pairs"
 MARKED = "it *rains* on [x](http://a) <b>here</b>"
 REPEATED = "the red dog runs fast 0"  # stands twice in FOLDS
-LEAKED = "a colour so red and warm 0"  # of the test part of SPLIT, and of its training part in another spelling
+LEAKED = "a color so red and warm 0"  # of the test part of SPLIT, and of its training part in another spelling
 _WORDS = {
     "animal": "dog cat bird runs sleeps sings".split(),
-    "colour": "red green blue warm dark pale".split(),
+    "color": "red green blue warm dark pale".split(),
     "number": "one two three first second last".split(),
 }
 
@@ -31,24 +31,24 @@ def _texts(label: str, n: int, seed: int) -> list[str]:
     return [f"{' '.join(rng.choice(_WORDS[label], 3))} {' '.join(rng.choice(other, 2))} {i}" for i in range(n)]
 
 
-def folds() -> LabelledTexts:
+def folds() -> LabeledTexts:
     """Two classes without a split; a text twice, and one that is no markdown."""
-    examples = [Example(label, text) for label in ("animal", "colour") for text in _texts(label, 30, 1)]
-    examples += [Example("animal", REPEATED), Example("animal", REPEATED), Example("colour", MARKED)]
-    return labelled_texts(FOLDS, ("animal", "colour"), examples)
+    examples = [Example(label, text) for label in ("animal", "color") for text in _texts(label, 30, 1)]
+    examples += [Example("animal", REPEATED), Example("animal", REPEATED), Example("color", MARKED)]
+    return labeled_texts(FOLDS, ("animal", "color"), examples)
 
 
-def split() -> LabelledTexts:
+def split() -> LabeledTexts:
     """Three classes with a split, in an order that is not the alphabet's; a test text stands in training too."""
     out = []
-    for label in ("number", "animal", "colour"):
+    for label in ("number", "animal", "color"):
         for name, n, seed in ((TRAIN, 30, 2), (DEV, 8, 3), (TEST, 14, 4)):
             out += [Example(label, f"{text} {seed}", split=name) for text in _texts(label, n, seed)]
-    out += [Example("colour", LEAKED, split=TEST), Example("colour", LEAKED.upper(), split=TRAIN)]
-    return labelled_texts(SPLIT, ("number", "animal", "colour"), out)
+    out += [Example("color", LEAKED, split=TEST), Example("color", LEAKED.upper(), split=TRAIN)]
+    return labeled_texts(SPLIT, ("number", "animal", "color"), out)
 
 
-def pairs() -> LabelledTexts:
+def pairs() -> LabeledTexts:
     """Two texts each: of one class or not."""
     rng = np.random.default_rng(5)
     out = []
@@ -58,7 +58,7 @@ def pairs() -> LabelledTexts:
         second = _texts("animal" if same else "number", 40, 7)[int(rng.integers(40))]
         name = TRAIN if i < 36 else TEST
         out.append(Example("same" if same else "other", f"{first} {i}", second, name))
-    return labelled_texts(PAIRS, ("other", "same"), out)
+    return labeled_texts(PAIRS, ("other", "same"), out)
 
 
 _BUILT: list[Path] = []

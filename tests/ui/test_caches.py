@@ -20,7 +20,7 @@ from blindspot.datasets.catalog import DATASETS
 from blindspot.datasets.entries import DatasetEntry, SourceFile
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.probing import ProbingTask
@@ -29,14 +29,14 @@ from blindspot.datasets.kinds.retrieval import RetrievalDataset
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.own.files import OwnTable, tabulate
-from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.datasets.uploads import SentFolder
 from blindspot.datasets.word_frequency import Frequencies
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.what_if import Basis
-from blindspot.diagnostics.frequency.page import neighbours
+from blindspot.diagnostics.frequency.page import neighbors
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.page.shown import HerosView
@@ -52,15 +52,15 @@ from blindspot.store.repository import Repository
 from blindspot.studies.evidence.scores import Measure as EvidenceMeasure
 from blindspot.studies.evidence.scores import ScoreTable
 from blindspot.studies.findings.collection import RunsOf
-from blindspot.studies.judgement.page.votes import Votes
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.types import ItemSet
+from blindspot.studies.judgments.page.votes import Votes
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.types import ItemSet
 from blindspot.studies.threshold.pairs import Measured
 from blindspot.types import Variant
 from blindspot.ui.resources import KEYS, cached
 from blindspot.ui.widgets.texts.why_similar import Asked
 from tests.support import store_samples
-from tests.support.judgement_samples import intruder_set
+from tests.support.judgment_samples import intruder_set
 
 REFUSED = {np.ndarray, np.memmap, pd.DataFrame, pd.Series}
 ONE = Variant("minilm", "none")
@@ -152,8 +152,8 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         ],
         ScoredPairs: [ScoredPairs("a", texts, ("s",), ZEROS, ZEROS, ONES, np.array([x, 1.0])) for x in (0.0, 0.5)],
         Vocabulary: [Vocabulary("a", texts, np.arange(1.0, 5.0), size, ZEROS) for size in (10.0, 11.0)],
-        LabelledTexts: [
-            LabelledTexts("a", texts, ("x", "y"), ZEROS, ZEROS[:0], labels, ZEROS.astype(np.int8))
+        LabeledTexts: [
+            LabeledTexts("a", texts, ("x", "y"), ZEROS, ZEROS[:0], labels, ZEROS.astype(np.int8))
             for labels in (ZEROS, ONES)
         ],
         ProbingTask: [
@@ -162,7 +162,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         ],
         RetrievalDataset: [
             retrieval_dataset(
-                "a", [Query("q", "x")], [Document(d, "", "y"), Document("e", "", "z")], [Judgement(0, 0, g)]
+                "a", [Query("q", "x")], [Document(d, "", "y"), Document("e", "", "z")], [Judgment(0, 0, g)]
             )
             for d, g in (("d", 1), ("d", 2), ("f", 1))
         ],
@@ -191,7 +191,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
         QueryTable: [part(QueryTable, rows={run_id: frame}) for run_id in ("0", "1")],
         TrainingSet: [TrainingSet("a", 1, frozenset({"x", text}), frozenset()) for text in ("y", "z")],
         Basis: [part(Basis, run=one) for one in (run, other)],
-        neighbours._Asked: [part(neighbours._Asked, counts=digest) for digest in ("a", "b")],
+        neighbors._Asked: [part(neighbors._Asked, counts=digest) for digest in ("a", "b")],
         Asked: [
             part(Asked, key="run", texts=("a", "b")),
             part(Asked, key="other", texts=("a", "b")),
@@ -234,7 +234,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             RunsOf(replace(evalrank, version=99), (run,), (), ()),
         ],
         ItemSet: [items, intruder_set(5)],
-        Judgements: [Judgements(Database(path)) for path in stores],
+        Judgments: [Judgments(Database(path)) for path in stores],
         Votes: [
             votes,
             *(

@@ -31,11 +31,11 @@ def cache(module_world: World) -> Path:
 
 
 @pytest.mark.matrix
-def test_neighbours_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, cache: Path) -> None:
-    app = open_app(cache, "neighbours", data="many", enc=["trigrams~flow"], item="1")
+def test_neighbors_of_a_flow_are_shown_once_it_is_trained(open_app: OpenApp, cache: Path) -> None:
+    app = open_app(cache, "neighbors", data="many", enc=["trigrams~flow"], item="1")
     assert "not trained yet" not in written(app)
     assert len(app.dataframe) > 0
-    app = open_app(cache, "neighbours", data="others", enc=["trigrams~flow"], item="1")
+    app = open_app(cache, "neighbors", data="others", enc=["trigrams~flow"], item="1")
     assert "was not trained yet" in written(app)
 
 

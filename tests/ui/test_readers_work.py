@@ -61,7 +61,7 @@ REASONS: Mapping[str, Sequence[str]] = {
     "models and chains that somebody typed: the policy bounds chains and their number": [
         *("blindspot.runs.pipeline.request", "blindspot.runs.pipeline.request_of", "blindspot.runs.sweeps.Sweep"),
         *("blindspot.runs.sweeps.expand", "blindspot.runs.estimates.estimate", "blindspot.runs.sending.sendings"),
-        *("jobs().submit", "repository().finished", "blindspot.studies.judgement.making.ItemsRequest"),
+        *("jobs().submit", "repository().finished", "blindspot.studies.judgments.making.ItemsRequest"),
         *(f"blindspot.studies.lab.grid.{name}" for name in ("Grid", "requests", "readings", "headlines", "changes")),
         "blindspot.studies.lab.verdicts.verdicts",
     ],
@@ -71,7 +71,7 @@ REASONS: Mapping[str, Sequence[str]] = {
         *(f"blindspot.diagnostics.evalrank.what_if.{name}" for name in ("basis", "sliders")),
         *(f"blindspot.diagnostics.heros.browsing.{name}" for name in ("described", "in_run")),
         *("blindspot.diagnostics.heros.figures.profile.label", "blindspot.diagnostics.retrieval.figures.against"),
-        *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbours.lists.of_item"),
+        *("blindspot.figures.html_tables.ranking_table", "blindspot.space.neighbors.lists.of_item"),
         "blindspot.studies.threshold.pairs.of_spaces",
     ],
     "a search for one text in others, once through each": [
@@ -93,20 +93,20 @@ REASONS: Mapping[str, Sequence[str]] = {
         f"blindspot.datasets.uploads.{name}" for name in ("safe_name", "shown_name", "folder_of", "folder_of_files")
     ],
     "short names, compared with those in the store": [
-        *("blindspot.studies.judgement.raters.nickname", "blindspot.studies.judgement.types.session_name"),
-        *("judgements().session", "judgements().is_facilitator"),
+        *("blindspot.studies.judgments.raters.nickname", "blindspot.studies.judgments.types.session_name"),
+        *("judgments().session", "judgments().is_facilitator"),
     ],
     "refused on a demo": [
         *(f"blindspot.runs.encoders_here.{name}" for name in ("add", "add_upload", "connect")),
-        *("blindspot.store.naming.rename", "blindspot.studies.judgement.bundles.take_in"),
+        *("blindspot.store.naming.rename", "blindspot.studies.judgments.bundles.take_in"),
     ],
 }
 CHEAP = {called for reason in REASONS.values() for called in reason}
 WITHIN = {
     "blindspot.datasets.made.making.propose",
     "blindspot.datasets.uploads.tabulate",
-    "blindspot.studies.judgement.own_queries.of_text",
-    "blindspot.space.neighbours.free_text.place",
+    "blindspot.studies.judgments.own_queries.of_text",
+    "blindspot.space.neighbors.free_text.place",
     "blindspot.diagnostics.evalrank.what_if.what_if",
 }
 

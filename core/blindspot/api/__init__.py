@@ -28,7 +28,7 @@ from blindspot.api.checks import Check, Checked, check
 from blindspot.api.evaluator import Evaluator
 from blindspot.api.place import Place, place_of
 from blindspot.api.results import Comparison, Findings, Found, Run, Score
-from blindspot.api.spaces import Neighbor, Neighbors, neighbours
+from blindspot.api.spaces import Neighbor, Neighbors, neighbors
 from blindspot.api.thresholds import Threshold, threshold
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
@@ -69,7 +69,7 @@ __all__ = [
     "gate",
     "geometry",
     "heros",
-    "neighbours",
+    "neighbors",
     "outliers",
     "probing",
     "record",

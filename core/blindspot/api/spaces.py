@@ -19,7 +19,7 @@ from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
 from blindspot.runs.requests import EncodeRequest
 from blindspot.runs.spaces import open_spaces
-from blindspot.space.neighbours import free_text, lists
+from blindspot.space.neighbors import free_text, lists
 from blindspot.transforms.chain import TransformChain
 from blindspot.types import Variant
 
@@ -78,7 +78,7 @@ class Neighbors:
         return as_html_table(f"{self.model}: nearest to {self.query}", rows, ("rank", "text", self.metric))
 
 
-def neighbours(
+def neighbors(
     model: Any,
     data: Any,
     query: str,
@@ -96,9 +96,9 @@ def neighbours(
     >>> import blindspot as bs
     >>> texts = [("a cat", "the cat"), ("a dog", "the dog")]
     >>> letters = lambda some: [[text.count(c) + 1 for c in "acdgt"] for text in some]
-    >>> [near.text for near in bs.neighbours(letters, texts, "a cat", k=2)]
+    >>> [near.text for near in bs.neighbors(letters, texts, "a cat", k=2)]
     ['the cat', 'a dog']
-    >>> bs.neighbours(letters, texts, "cats", k=1).item_no is None
+    >>> bs.neighbors(letters, texts, "cats", k=1).item_no is None
     True
 
     Args:

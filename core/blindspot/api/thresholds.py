@@ -75,7 +75,7 @@ def threshold(run: Run, *, precision: float = answer.PRECISION, cut: float | Non
     variant = record.plan.variant
     measured = of_runs(table, {run.id: variant}, run.dataset, record.coverage["pairs"])
     rule = measured.usual_rule() if cut is None else Rule(cut=cut)
-    pairs = measured.labelled(variant, rule)
+    pairs = measured.labeled(variant, rule)
     found = wished(pairs, precision)
     calibrations = {way.value: calibrate(pairs, way) for way in Way}
     point = found.point

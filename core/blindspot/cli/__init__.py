@@ -39,7 +39,7 @@ COMMANDS = {
     "evidence": Place("blindspot.cli.evidence", "evidence"),
     "hubs": Place("blindspot.cli.space.hubs", "hubs"),
     "sweep": Place("blindspot.cli.sweep", "sweep", help="HELP"),
-    "neighbours": Place("blindspot.cli.space.neighbours", "neighbours_of"),
+    "neighbors": Place("blindspot.cli.space.neighbors", "neighbors_of"),
     "list": Place("blindspot.cli.catalogs", "list_catalogs"),
     "run": Place("blindspot.cli.run", "run"),
     "export": Place("blindspot.cli.export", "export"),

@@ -13,7 +13,7 @@ from blindspot.datasets import fetch as downloads
 from blindspot.datasets import uploads
 from blindspot.datasets.catalog import DATASETS, FAMILIES, OWN_FILE, OWN_FOLDER, find_dataset, find_datasets
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
-from blindspot.datasets.kinds.labelled_texts import LabelledCounts, LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledCounts, LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.diagnostics.heros import lexical_overlap
@@ -76,7 +76,7 @@ def show(
     entry = find_dataset(reference)
     with output.progress(entry.id) as progress:
         data = downloads.load(entry, settings, progress)
-    counts = data.counts if isinstance(data, LabelledTexts) else None
+    counts = data.counts if isinstance(data, LabeledTexts) else None
     first = data.first_rows(rows)
     if as_json:
         facts = {name: getattr(entry, name) for name in ("id", "title", "kind", "size", "licence", "citation")}
@@ -96,7 +96,7 @@ def show(
         output.print_table(f"First rows of {entry.id}", first.headings, cells)
 
 
-def _print_classes(dataset: str, counts: LabelledCounts) -> None:
+def _print_classes(dataset: str, counts: LabeledCounts) -> None:
     parts = [part for part in ("train", "dev", "test") if any(getattr(c, part) for c in counts.classes)]
     rows = [
         (

@@ -26,18 +26,18 @@ from blindspot.runs.training_data import making as making_of_data
 from blindspot.runs.training_data.from_run import Wishes
 from blindspot.settings import Settings
 from blindspot.store.repository import Repository
-from blindspot.studies.judgement import bundles, making, own_queries, scoring, verdict
-from blindspot.studies.judgement import training_data as of_votes
-from blindspot.studies.judgement.agreement import Agreement, agreement
-from blindspot.studies.judgement.automatic import Automatic, answer
-from blindspot.studies.judgement.bundles import Part
-from blindspot.studies.judgement.inventories import SENTENCES, Inventory, Ready
-from blindspot.studies.judgement.making import SEED, ItemsRequest
-from blindspot.studies.judgement.rules import RANKS, Closeness, Rule
-from blindspot.studies.judgement.scoring import By, PairTest, Scores, VariantScore
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.tallies import Tally, tally
-from blindspot.studies.judgement.types import ItemSet, SetSummary, Task
+from blindspot.studies.judgments import bundles, making, own_queries, scoring, verdict
+from blindspot.studies.judgments import training_data as of_votes
+from blindspot.studies.judgments.agreement import Agreement, agreement
+from blindspot.studies.judgments.automatic import Automatic, answer
+from blindspot.studies.judgments.bundles import Part
+from blindspot.studies.judgments.inventories import SENTENCES, Inventory, Ready
+from blindspot.studies.judgments.making import SEED, ItemsRequest
+from blindspot.studies.judgments.rules import RANKS, Closeness, Rule
+from blindspot.studies.judgments.scoring import By, PairTest, Scores, VariantScore
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.tallies import Tally, tally
+from blindspot.studies.judgments.types import ItemSet, SetSummary, Task
 from blindspot.types import Variant
 
 app = typer.Typer(no_args_is_help=True, help="Intruder test and comparative task: items, votes, results.")
@@ -138,7 +138,7 @@ def list_sets(
     task: Annotated[Task | None, typer.Option(help="only sets of this task")] = None, as_json: AsJson = False
 ) -> None:
     """List the stored sets of items, newest first."""
-    sets = Judgements.at(Settings.from_environment().store).sets(task)
+    sets = Judgments.at(Settings.from_environment().store).sets(task)
     if as_json:
         output.print_json({"sets": [_summary(found) for found in sets]})
         return
@@ -175,8 +175,8 @@ def export(
     """Write a set of items with its votes to a file that another machine can import, or one of its tables."""
     endings = [".zip"] if only is None else [f".{form}" for form in TableFormat]
     check_file(output_file, endings, "cannot write")
-    judgements = Judgements.at(Settings.from_environment().store)
-    bundle = bundles.collect(judgements, judgements.named(set_id).set_id)
+    judgments = Judgments.at(Settings.from_environment().store)
+    bundle = bundles.collect(judgments, judgments.named(set_id).set_id)
     if only is None:
         content = bundles.pack(bundle, table_format)
     else:
@@ -191,7 +191,7 @@ def import_set(
 ) -> None:
     """Import a set of items with its votes; votes already stored are kept as they are."""
     data = read_limited(file, bundles.MOST_BYTES)
-    bundle, merged = bundles.take_in(data, Judgements.at(Settings.from_environment().store))
+    bundle, merged = bundles.take_in(data, Judgments.at(Settings.from_environment().store))
     if as_json:
         output.print_json(
             {
@@ -211,13 +211,13 @@ def import_set(
 @app.command()
 def remove(set_id: SetId, yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False) -> None:
     """Remove a set of items with all its votes permanently."""
-    judgements = Judgements.at(Settings.from_environment().store)
-    found = judgements.named(set_id)
+    judgments = Judgments.at(Settings.from_environment().store)
+    found = judgments.named(set_id)
     what = f"{found.items} items and {found.votes} votes of {found.raters} rater(s): {found.set_id} {found.title!r}"
     if not yes and not _agreed(f"Remove {what}?"):
         output.print_text("nothing was removed")
         return
-    judgements.remove_set(found.set_id)
+    judgments.remove_set(found.set_id)
     output.print_text(f"removed {what}")
 
 
@@ -241,7 +241,7 @@ def results(
 ) -> None:
     """Print precision or win ratio per model with intervals, tests and agreement, and an automatic rater's scores."""
     settings = Settings.from_environment()
-    store = Judgements.at(settings.store)
+    store = Judgments.at(settings.store)
     items = store.find_set(store.named(items_of).set_id)
     if items is None:
         raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="see: blindspot judge list")
@@ -286,7 +286,7 @@ def training_data(
     """
     check_folder(out)
     settings = Settings.from_environment()
-    store = Judgements.at(settings.store)
+    store = Judgments.at(settings.store)
     items = store.find_set(store.named(items_of).set_id)
     if items is None:
         raise InputError(f"the set '{items_of}' was removed meanwhile", remedy="see: blindspot judge list")
@@ -304,7 +304,7 @@ def training_data(
     report(found, out, as_json=as_json)
 
 
-def _check_session(store: Judgements, set_id: str, session: str) -> None:
+def _check_session(store: Judgments, set_id: str, session: str) -> None:
     known = {s.name for s in store.sessions() if set_id in s.sets.values()} | set(store.sessions_with_votes(set_id))
     if session and session not in known:
         raise unknown("session", session, known - {""})

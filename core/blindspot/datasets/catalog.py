@@ -29,7 +29,7 @@ from blindspot.datasets.published.meaning_changes import MEANING_CHANGES
 from blindspot.datasets.published.probing_tasks import PROBING
 from blindspot.datasets.published.scored_pairs.similarity_sets import SIMILARITY
 from blindspot.datasets.published.tatoeba import PARALLEL
-from blindspot.datasets.published.transfer_tasks import INTENTS, LABELLED
+from blindspot.datasets.published.transfer_tasks import INTENTS, LABELED
 from blindspot.datasets.published.word_relations import RELATIONS
 from blindspot.errors import InputError, unknown
 from blindspot.settings import ASSETS
@@ -366,7 +366,7 @@ DATASETS = {
         *SIMILARITY.values(),
         *RELATIONS.values(),
         *CHUNKED.values(),
-        *LABELLED.values(),
+        *LABELED.values(),
         *INTENTS.values(),
         *PROBING.values(),
     )

@@ -110,7 +110,7 @@ def usage(settings: Settings) -> Iterator[Finding]:
 
 def computed(settings: Settings) -> Iterator[Finding]:
     """Number and size of results computed from embeddings, and damaged ones."""
-    plurals = {"neighbours": "hub lists", "learned similarity": "learned similarities"}
+    plurals = {"neighbors": "hub lists", "learned similarity": "learned similarities"}
     for kind, folder in computed_folders(settings).items():
         if files := [*folder.glob("*.npz")]:
             what = f"{counted(len(files), 'file')}, {size(sum(map(bytes_of, files)))}"

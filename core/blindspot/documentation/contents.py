@@ -32,7 +32,7 @@ CONTENTS: Mapping[str, Mapping[str, str]] = {  # path by title, by section
         "Compare languages": "guides/languages.md",
         "Train on what went wrong": "guides/training-data.md",
         "Repair frozen vectors": "guides/repair.md",
-        "Ask people": "guides/judgement.md",
+        "Ask people": "guides/judgments.md",
         "Sweep many models": "guides/sweeps.md",
         "Sweep on several machines": "guides/cluster.md",
         "Share results": "guides/packs.md",

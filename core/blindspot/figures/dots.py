@@ -43,10 +43,10 @@ def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *,
         figure.add_scatter(
             x=own["value"].tolist(),
             y=[names.index(name) + offset for name in own["name"]],
-            error_x=error_bars(own, style.colour),
+            error_x=error_bars(own, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),
-            marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+            marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=[
                 [escape(name, quote=False), interval_text(low, high)]
                 for name, low, high in zip(own["name"], own["low"], own["high"], strict=True)
@@ -65,7 +65,7 @@ def dots(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme, *,
     return apply_layout(figure, scheme, height=height)
 
 
-def error_bars(own: pd.DataFrame, colour: str) -> dict[str, object]:
+def error_bars(own: pd.DataFrame, color: str) -> dict[str, object]:
     """Error bars as wide as the intervals; none where there is no interval."""
     up, down = (own["high"] - own["value"]).fillna(0.0), (own["value"] - own["low"]).fillna(0.0)
     return {
@@ -75,7 +75,7 @@ def error_bars(own: pd.DataFrame, colour: str) -> dict[str, object]:
         "arrayminus": down.clip(lower=0.0).tolist(),
         "thickness": 1.5,
         "width": 3,
-        "color": colour,
+        "color": color,
     }
 
 

@@ -122,8 +122,8 @@ def place_lines(
             y=list(range(len(settings))),
             mode="lines+markers",
             name=escape(name, quote=False),
-            line={"color": style.colour, "dash": style.dash, "width": 2},
-            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
+            line={"color": style.color, "dash": style.dash, "width": 2},
+            marker={"color": style.color, "symbol": style.symbol, "size": 11},
             customdata=[
                 [escape(setting, quote=False), "" if np.isnan(value) else written(float(value))]
                 for setting, value in zip(settings, values[e], strict=True)
@@ -195,9 +195,9 @@ def size_lines(lines: Sequence[SizeLine], score: str, styles: Mapping[str, Style
             y=list(line.scores),
             mode="lines+markers",
             name=escape(line.encoder, quote=False),
-            line={"color": style.colour, "dash": style.dash, "width": 2},
+            line={"color": style.color, "dash": style.dash, "width": 2},
             marker={
-                "color": style.colour,
+                "color": style.color,
                 "symbol": style.symbol,
                 "size": [15 if size == line.full else 9 for size in line.sizes],
             },

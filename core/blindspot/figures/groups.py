@@ -75,8 +75,8 @@ def group_lines(
             name=variant.label,
             legendgroup=str(variant),
             mode="lines+markers" if joined else "markers",
-            line={"color": style.colour, "dash": style.dash, "width": 1.5},
-            marker={"symbol": style.symbol, "size": 9, "color": style.colour},
+            line={"color": style.color, "dash": style.dash, "width": 1.5},
+            marker={"symbol": style.symbol, "size": 9, "color": style.color},
         )
     figure.update_yaxes(range=[0, min(1.04, 1.1 * highest + 0.01) if np.isfinite(highest) else 1.04], tickformat=".2f")
     figure.update_yaxes(title=title, col=1)
@@ -95,17 +95,17 @@ def _points(
         "y": values,
         "customdata": [[escape(label, quote=False), note] for label, note in zip(rows["label"], notes, strict=True)],
         "mode": "lines+markers" if joined else "markers",
-        "line": {"color": style.colour, "dash": style.dash, "width": 1.5},
+        "line": {"color": style.color, "dash": style.dash, "width": 1.5},
         "marker": {
             "symbol": [f"{style.symbol}-open" if few_pairs else style.symbol for few_pairs in hollow],
             "size": 9,
-            "color": style.colour,
-            "line": {"width": 1.5, "color": style.colour},
+            "color": style.color,
+            "line": {"width": 1.5, "color": style.color},
         },
         "error_y": {
             "array": np.nan_to_num(high - values),  # a missing interval is not drawn; the hover says so
             "arrayminus": np.nan_to_num(values - low),
-            "color": style.colour,
+            "color": style.color,
             "thickness": 1.2,
             "width": 3,
         },

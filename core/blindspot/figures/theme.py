@@ -23,7 +23,7 @@ class Scheme(StrEnum):
 # Okabe and Ito's palette in their order, with black and yellow replacing each other where they would be invisible, and
 # the others lightened or darkened until they contrast with the background. Then four more, after Paul Tol's
 # muted scheme, so that no two of eleven variants share one (a prime: symbols repeat late, see also ``styles``).
-_COLOURS = {
+_COLORS = {
     Scheme.LIGHT: (
         *("#0072B2", "#E08E00", "#009E73", "#D55E00", "#B45A91", "#4AA3DF", "#3C4650"),
         *("#882255", "#8F8F2B", "#117733", "#7A4A2B"),
@@ -55,14 +55,14 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 class Style:
     """A variant's look: color, marker symbol and line dash. Hollow and hatched are for published scores."""
 
-    colour: str
+    color: str
     symbol: str
     dash: str
 
 
 def palette_size() -> int:
     """Number of variants that can be shown at once in distinct colors."""
-    return len(_COLOURS[Scheme.LIGHT])
+    return len(_COLORS[Scheme.LIGHT])
 
 
 def styles(
@@ -73,33 +73,33 @@ def styles(
     The palette is shorter than many a store, so colors come again. Where two of ``shown`` would have the same, the
     later one takes another that none of them has, as long as there is one; its symbol and dash stay.
     """
-    colours = _COLOURS[scheme]
+    colors = _COLORS[scheme]
     found = dict(zip(variants, looks(len(variants), scheme), strict=True))
     taken: set[str] = set()
     doubles = []
     for place, variant in enumerate(variants):
         if variant not in shown:
             continue
-        if found[variant].colour in taken:
+        if found[variant].color in taken:
             doubles.append(place)
-        taken.add(found[variant].colour)
+        taken.add(found[variant].color)
     for place in doubles:
         # In an order of the variant's own, so that it mostly gets the same one among others, too. As the palette's
         # size is prime, every step leads through all of it.
-        step = 1 + place // len(colours) % (len(colours) - 1)
-        order = (colours[(place + step * n) % len(colours)] for n in range(len(colours)))
-        free = next((colour for colour in order if colour not in taken), None)
+        step = 1 + place // len(colors) % (len(colors) - 1)
+        order = (colors[(place + step * n) % len(colors)] for n in range(len(colors)))
+        free = next((color for color in order if color not in taken), None)
         if free is not None:
             taken.add(free)
-            found[variants[place]] = replace(found[variants[place]], colour=free)
+            found[variants[place]] = replace(found[variants[place]], color=free)
     return found
 
 
 def looks(n: int, scheme: Scheme) -> list[Style]:
     """``n`` distinct styles."""
-    colours = _COLOURS[scheme]
+    colors = _COLORS[scheme]
     return [
-        Style(colour=colours[i % len(colours)], symbol=_SYMBOLS[i % len(_SYMBOLS)], dash=_DASHES[i % len(_DASHES)])
+        Style(color=colors[i % len(colors)], symbol=_SYMBOLS[i % len(_SYMBOLS)], dash=_DASHES[i % len(_DASHES)])
         for i in range(n)
     ]
 
@@ -119,15 +119,15 @@ def faint(scheme: Scheme) -> str:
     return _FAINT[scheme]
 
 
-def text_on(colour: str) -> str:
+def text_on(color: str) -> str:
     """Black or white, whichever is easier to read on a color (``#RRGGBB``): one of them has 4.5 to 1 on any."""
-    luminance = _luminance(colour)
+    luminance = _luminance(color)
     return "#FFFFFF" if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.05 else "#000000"
 
 
-def _luminance(colour: str) -> float:
+def _luminance(color: str) -> float:
     """Relative luminance after WCAG 2."""
-    shares = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
+    shares = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     return sum(weight * share for weight, share in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 

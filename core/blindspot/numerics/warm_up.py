@@ -18,8 +18,8 @@ import numpy as np
 
 from blindspot.errors import BlindspotError
 from blindspot.numerics.flagging import room_for_scores
-from blindspot.numerics.neighbours.exact import ExactIndex
-from blindspot.numerics.neighbours.screens import Kept
+from blindspot.numerics.neighbors.exact import ExactIndex
+from blindspot.numerics.neighbors.screens import Kept
 from blindspot.numerics.ranking.judged import Judged, search
 from blindspot.numerics.ranking.problem import TAU, prepare, slack_of_float32
 from blindspot.numerics.ranking.pruning import Part, Plan, axes_of, plan

@@ -25,7 +25,7 @@ GRACE_SECONDS = 10.0  # files used since are about to be read
 class Evictable:
     """A file that may be evicted, and the files ``beside`` that are useless without it.
 
-    ``kind`` is ``embeddings``, ``list of texts``, ``map``, ``neighbours``, ``flow``, ``learned similarity`` or
+    ``kind`` is ``embeddings``, ``list of texts``, ``map``, ``neighbors``, ``flow``, ``learned similarity`` or
     ``download``; ``size`` the bytes of all; ``used`` the time of the last use, in seconds since the epoch.
     """
 
@@ -64,7 +64,7 @@ def computed_folders(settings: Settings) -> dict[str, Path]:
     """Folders of results computed from embeddings, an ``.npz`` each, by kind."""
     return {
         "map": settings.maps,
-        "neighbours": settings.hubs,
+        "neighbors": settings.hubs,
         "flow": settings.flows,
         "learned similarity": settings.learned,
     }

@@ -55,7 +55,7 @@ def headers(framed_by: str = "") -> Mapping[str, str]:
 
     Browsers refuse to load anything from elsewhere or send it there, also if a text or a library contains a link.
     Streamlit's front end puts styles into the page. plotly's WebGL traces compile their drawing code, which needs
-    ``unsafe-eval``. A component's script (the keys of *Judgement*) arrives as data and is loaded from a ``blob:``,
+    ``unsafe-eval``. A component's script (the keys of *Judgment*) arrives as data and is loaded from a ``blob:``,
     which only a running script can create. Scripts in the page are refused except for Streamlit's own.
     """
     content = {

@@ -201,7 +201,7 @@ class Repository:
         return tuple(sorted(speeds, key=lambda speed: -speed.texts))
 
     def digest(self) -> str:
-        """Changes with the finished runs, the judgements and who may see them; "" of an empty store. Cheap."""
+        """Changes with the finished runs, the judgments and who may see them; "" of an empty store. Cheap."""
         return "-".join(str(part) for row in self._rows("store_digest") for part in row)
 
     def run(self, run_id: str) -> RunRecord:

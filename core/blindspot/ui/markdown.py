@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 MARKUP = re.compile(r"([\\`*_\[\]<>$~])")
-_COLOURS = "red|orange|yellow|green|blue|violet|purple|pink|brown|gray|grey|rainbow|primary"
+_COLORS = "red|orange|yellow|green|blue|violet|purple|pink|brown|gray|grey|rainbow|primary"
 _SIGN = re.compile(
     r":(?=(?:[+-]1|(?:material/)?[a-z][a-z0-9_-]*):)"  # :+1:, :smile:, :material/home:
-    rf"|:(?=(?:shimmer|small|color|help|badge|(?:{_COLOURS})(?:-background|-badge)?)(?![A-Za-z0-9_-]))"  # :red, :red[x]
+    rf"|:(?=(?:shimmer|small|color|help|badge|(?:{_COLORS})(?:-background|-badge)?)(?![A-Za-z0-9_-]))"  # :red, :red[x]
     r"|-(?=-|>)|<(?=-)|[<>~](?==)"  # -> and the like, which become arrows, dashes and signs
 )
 _LINK = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=[\w.+-])(?=@)", re.IGNORECASE)  # where a bare one is broken

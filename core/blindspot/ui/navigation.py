@@ -65,7 +65,7 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
     "Diagnostics": (),
     "Space": (
         PageEntry(
-            "neighbours",
+            "neighbors",
             "Neighbors",
             ":material/hub:",
             "guides/space",
@@ -87,8 +87,8 @@ _FIXED: Mapping[str, tuple[PageEntry, ...]] = {
         PageEntry("repair", "Repair", ":material/healing:", "guides/repair", (_DATASET,)),
         PageEntry("languages", "Languages", ":material/translate:", "guides/languages"),
         PageEntry("training", "Training", ":material/trending_up:", "guides/python"),
-        PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgement"),
-        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgement"),
+        PageEntry("intruder", "Intruder", ":material/person_search:", "guides/judgments"),
+        PageEntry("compare_votes", "Compare votes", ":material/how_to_vote:", "guides/judgments"),
     ),
     "Library": (
         PageEntry("models", "Models", ":material/deployed_code:", "guides/encoders", (_DATASET, _SIMILARITY)),

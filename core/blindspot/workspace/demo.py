@@ -10,8 +10,8 @@ from blindspot.runs import pipeline
 from blindspot.runs.requests import RunRequest
 from blindspot.settings import Settings
 from blindspot.space.maps.maps import MapRequest
-from blindspot.studies.judgement.making import ItemsRequest
-from blindspot.studies.judgement.types import Task as Judging
+from blindspot.studies.judgments.making import ItemsRequest
+from blindspot.studies.judgments.types import Task as Judging
 from blindspot.types import Variant
 
 FIRST = Variant("minilm", "none")

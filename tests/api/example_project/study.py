@@ -90,7 +90,7 @@ def looked_at(texts: list[str]) -> list[str]:
     """The set-up check of a model, and what lies near a text."""
     checked: bs.Check = bs.check(words, quick=True, name="words")
     one: bs.Checked = next(iter(checked))
-    near: bs.Neighbors = bs.neighbours(words, PAIRS, texts[0], k=3)
+    near: bs.Neighbors = bs.neighbors(words, PAIRS, texts[0], k=3)
     nearest: bs.Neighbor = next(iter(near))
     similarity: float = nearest.similarity
     return [one.verdict, f"{similarity:.2f}", *(other.text for other in near)]

@@ -9,28 +9,28 @@ import pytest
 
 from blindspot.files.typed_tables import TableFormat
 from blindspot.settings import Settings
-from blindspot.studies.judgement import bundles
-from blindspot.studies.judgement.bundles import Bundle
-from blindspot.studies.judgement.store import Judgements
+from blindspot.studies.judgments import bundles
+from blindspot.studies.judgments.bundles import Bundle
+from blindspot.studies.judgments.store import Judgments
 from tests.support.commands import Command
-from tests.support.judgement_samples import comparative_set, intruder_set, votes
+from tests.support.judgment_samples import comparative_set, intruder_set, votes
 
 MADE = comparative_set()
 
 
 @pytest.fixture
-def store(settings: Settings) -> Judgements:
+def store(settings: Settings) -> Judgments:
     """With a set of twelve items and three votes."""
-    judgements = Judgements.at(settings.store)
-    judgements.merge(MADE, votes([("Anna", 0, 0), ("Anna", 1, None), ("=Ben", 0, 2)]))
-    return judgements
+    judgments = Judgments.at(settings.store)
+    judgments.merge(MADE, votes([("Anna", 0, 0), ("Anna", 1, None), ("=Ben", 0, 2)]))
+    return judgments
 
 
 @pytest.mark.parametrize("form", TableFormat)
 def test_exported_here_and_imported_there(
-    store: Judgements, form: TableFormat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blindspot: Command
+    store: Judgments, form: TableFormat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blindspot: Command
 ) -> None:
-    file = tmp_path / "judgements.zip"
+    file = tmp_path / "judgments.zip"
     out = blindspot.out("judge", "export", MADE.set_id[:4], "--output", str(file), "--format", form)
     assert out == f"12 items and 3 votes: {file}\n"
     monkeypatch.setenv("BLINDSPOT_CACHE", str(tmp_path / "other"))
@@ -40,14 +40,14 @@ def test_exported_here_and_imported_there(
         "new_set": True,
         "votes": {"new": 3, "known": 0, "differing": 0},
     }
-    other = Judgements.at(Settings.from_environment().store)
+    other = Judgments.at(Settings.from_environment().store)
     assert other.find_set(MADE.set_id) == MADE
     assert other.votes(MADE.set_id) == store.votes(MADE.set_id)
     out = blindspot.out("judge", "import", str(file))
     assert "votes: 0 new, 3 known, 0 " in out
 
 
-def test_a_table_alone(store: Judgements, blindspot: Command, tmp_path: Path) -> None:
+def test_a_table_alone(store: Judgments, blindspot: Command, tmp_path: Path) -> None:
     file = tmp_path / "votes.csv"
     assert blindspot("judge", "export", MADE.set_id, "--only", "votes", "--output", str(file)).code == 0
     lines = file.read_bytes().decode().split("\r\n")
@@ -56,7 +56,7 @@ def test_a_table_alone(store: Judgements, blindspot: Command, tmp_path: Path) ->
 
 
 def test_a_set_is_removed_when_asked_twice(
-    store: Judgements, monkeypatch: pytest.MonkeyPatch, blindspot: Command
+    store: Judgments, monkeypatch: pytest.MonkeyPatch, blindspot: Command
 ) -> None:
     store.add_set(intruder_set())
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
@@ -87,13 +87,13 @@ def test_a_set_is_removed_when_asked_twice(
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(
-    store: Judgements, blindspot: Command, arguments: list[str], message: str
+    store: Judgments, blindspot: Command, arguments: list[str], message: str
 ) -> None:
     assert message in blindspot.error("judge", *arguments)
     assert len(store.votes(MADE.set_id)) == 3
 
 
-def test_half_a_file_changes_nothing(store: Judgements, tmp_path: Path, blindspot: Command) -> None:
+def test_half_a_file_changes_nothing(store: Judgments, tmp_path: Path, blindspot: Command) -> None:
     file = tmp_path / "half.zip"
     data = bundles.pack(Bundle(intruder_set(), tuple(votes([("Cleo", 0, 0)]))), TableFormat.CSV)
     file.write_bytes(data[: len(data) // 2])

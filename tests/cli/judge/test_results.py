@@ -8,11 +8,11 @@ import pytest
 
 from blindspot.datasets.published.pairs import pair_set
 from blindspot.settings import Settings
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.types import Ballot, ItemSet, Task
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.types import Ballot, ItemSet, Task
 from blindspot.types import Variant
 from tests.support.commands import Command
-from tests.support.judgement_samples import comparative_set, intruder_set
+from tests.support.judgment_samples import comparative_set, intruder_set
 from tests.support.small_world import GramEncoder, register_dataset, register_encoder
 
 
@@ -26,7 +26,7 @@ def items(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> ItemSet:
     made = replace(
         made, variants=(Variant("trigrams", "none"), *made.variants[1:]), manifest=made.manifest | {"dataset": "judged"}
     )
-    store = Judgements.at(settings.store)
+    store = Judgments.at(settings.store)
     store.add_set(made)
     for item in made.items:
         store.vote(Ballot(made.set_id, "one", "ann"), item.item_no, item.own[0])
@@ -77,7 +77,7 @@ def test_the_automatic_rater_stands_beside(items: ItemSet, blindspot: Command) -
 
 def test_without_votes(settings: Settings, blindspot: Command) -> None:
     empty = intruder_set(2)
-    Judgements.at(settings.store).add_set(empty)
+    Judgments.at(settings.store).add_set(empty)
     said = blindspot.json("judge", "results", empty.set_id)
     assert said["variants"][0]["precision"] == {"value": None, "interval": None, "why": ""}
     assert list(said["breakdown"]) == ["band", "part-of-speech", "concreteness"]

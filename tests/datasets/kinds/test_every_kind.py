@@ -9,14 +9,14 @@ import pytest
 from blindspot.datasets.kinds import KINDS
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.chunked import UNKNOWN, ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.datasets.kinds.vocabulary import Vocabulary
 from blindspot.datasets.published.chunked import chunked_sentences
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.datasets.published.pairs import pair_set
-from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.datasets.published.scored_pairs import scored_pairs
 from blindspot.datasets.published.word_relations import (
     Event,
@@ -44,10 +44,10 @@ SAMPLES: tuple[Dataset, ...] = (
         "retrieval",
         [Query("1", "a"), Query("2", "d")],
         [Document("x", "", "b"), Document("y", "", "c"), Document("z", "", "a")],
-        [Judgement(1, 1, 2), Judgement(0, 0, 1), Judgement(1, 0, 0)],
+        [Judgment(1, 1, 2), Judgment(0, 0, 1), Judgment(1, 0, 0)],
     ),
-    labelled_texts("labelled", ("p", "q"), [Example("p", "a"), Example("q", "b"), Example("q", "a")]),
-    ProbingTask.of(labelled_texts("probing", ("p", "q"), [Example("p", "a"), Example("q", "b")]), "tree_depth"),
+    labeled_texts("labeled", ("p", "q"), [Example("p", "a"), Example("q", "b"), Example("q", "a")]),
+    ProbingTask.of(labeled_texts("probing", ("p", "q"), [Example("p", "a"), Example("q", "b")]), "tree_depth"),
 )
 every_kind = each("dataset", SAMPLES, ids=lambda d: d.kind.name)
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 
 Judged = dict[tuple[str, str], int]
 
@@ -23,7 +23,7 @@ SMALL = retrieval_dataset(
     "small",
     [Query("1", "a"), Query("2", "d"), Query("3", "d")],
     [Document("x", "T", "b"), Document("y", "", "T b"), Document("z", "", "a")],
-    [Judgement(1, 1, 2), Judgement(0, 2, -1), Judgement(1, 0, 0), Judgement(2, 2, 0)],
+    [Judgment(1, 1, 2), Judgment(0, 2, -1), Judgment(1, 0, 0), Judgment(2, 2, 0)],
 )
 
 
@@ -36,7 +36,7 @@ def test_by_hand() -> None:
     assert SMALL.grades.tolist() == [-1, 0, 2, 0]
     assert SMALL.relevant_counts.tolist() == [0, 1, 0]
     counts = SMALL.counts
-    assert (counts.queries, counts.documents, counts.judgements, counts.relevant) == (3, 3, 4, 1)
+    assert (counts.queries, counts.documents, counts.judgments, counts.relevant) == (3, 3, 4, 1)
     assert (counts.unanswered, counts.same_documents, counts.grades) == (2, 2, (-1, 0, 2))
     assert SMALL.rows(1, 9) == [("2", "d", 1, "y"), ("3", "d", 0, "")]
     assert SMALL.related(1) == {2: "relevant"}
@@ -44,7 +44,7 @@ def test_by_hand() -> None:
 
 
 def test_the_digest_is_of_ids_texts_and_grades() -> None:
-    queries, documents, rows = [Query("1", "a")], [Document("x", "", "b"), Document("y", "", "c")], [Judgement(0, 0, 1)]
+    queries, documents, rows = [Query("1", "a")], [Document("x", "", "b"), Document("y", "", "c")], [Judgment(0, 0, 1)]
     digests = {
         retrieval_dataset("any", *changed).content_digest
         for changed in (
@@ -53,8 +53,8 @@ def test_the_digest_is_of_ids_texts_and_grades() -> None:
             ([Query("1", "b")], documents, rows),
             (queries, documents[::-1], rows),
             (queries, [Document("z", "", "b"), documents[1]], rows),
-            (queries, documents, [Judgement(0, 0, 2)]),
-            (queries, documents, [Judgement(0, 1, 1)]),
+            (queries, documents, [Judgment(0, 0, 2)]),
+            (queries, documents, [Judgment(0, 1, 1)]),
         )
     }
     assert len(digests) == 7
@@ -76,7 +76,7 @@ def test_a_part_has_the_queries_whose_relevant_documents_all_have_a_vector(
 ) -> None:
     queries = [Query(f"q{n}", text) for n, text in enumerate(asked)]
     documents = [Document(f"d{n}", "", text) for n, text in enumerate(found)]
-    rows = [Judgement(*row) for row in grades if row[0] < len(queries) and row[1] < len(documents)]
+    rows = [Judgment(*row) for row in grades if row[0] < len(queries) and row[1] < len(documents)]
     dataset = retrieval_dataset("x", queries, documents, rows)
     whole = {(f"q{query}", f"d{document}"): grade for query, document, grade in rows}
     assert judged(dataset) == whole

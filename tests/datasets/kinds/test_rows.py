@@ -7,12 +7,12 @@ from collections import Counter, defaultdict
 import pytest
 
 from blindspot.datasets.kinds.base import Dataset, Rows
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, LabelledRow
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN, LabeledRow
 from blindspot.datasets.kinds.pairs import PairCounts, PairSet
 from blindspot.datasets.published import pairs as loaders
 from blindspot.datasets.published import scored_pairs
 from blindspot.datasets.published.chunked import chunked_sentences
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.datasets.published.word_relations import (
     Event,
     Group,
@@ -72,8 +72,8 @@ def test_background_is_in_no_pair_and_the_same_for_a_seed() -> None:
     assert REPEATED.background(3, seed=0) == []
 
 
-LABELLED = labelled_texts(
-    "labelled",
+LABELED = labeled_texts(
+    "labeled",
     ("p", "q"),
     [
         Example("p", "a", "b", TRAIN),
@@ -85,17 +85,17 @@ LABELLED = labelled_texts(
 
 
 def test_examples_and_those_that_leak() -> None:
-    data = LABELLED
+    data = LABELED
     assert data.numbers().tolist() == [0, 1, 2, 3]
     assert data.numbers("q").tolist() == [1, 2]
     assert data.numbers(overlapping=True).tolist() == [1, 2]
     assert data.numbers("p", overlapping=True).tolist() == []
     assert data.examples(data.numbers("q")) == [
-        LabelledRow(1, "q", "test", "A", " b", "in training"),
-        LabelledRow(2, "q", "test", "b", "a", "in training"),
+        LabeledRow(1, "q", "test", "A", " b", "in training"),
+        LabeledRow(2, "q", "test", "b", "a", "in training"),
     ]
-    single = labelled_texts("x", ("p", "q"), [Example("p", "a"), Example("q", "A")])
-    assert single.examples([1]) == [LabelledRow(1, "q", "", "A", "", "elsewhere")]
+    single = labeled_texts("x", ("p", "q"), [Example("p", "a"), Example("q", "A")])
+    assert single.examples([1]) == [LabeledRow(1, "q", "", "A", "", "elsewhere")]
     assert data.overlaps.tolist() == [False, True, True, False], "what is asked for changes nothing"
 
 
@@ -120,7 +120,7 @@ def test_examples_and_those_that_leak() -> None:
         ),
         (outliers("odd", [Group("g", ("a", "b"), ("c", "d"))]), ("group", "outlier", "words"), [("g", "c", "a; b")]),
         (
-            LABELLED,
+            LABELED,
             ("number", "label", "split", "first", "second"),
             [(0, "p", "train", "a", "b")],
         ),

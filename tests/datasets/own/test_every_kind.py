@@ -29,7 +29,7 @@ SAMPLES: dict[DatasetKind, list[dict[str, Any]]] = {
         {"text": f"t {i}", "label": "pq"[i % 2], "split": ("train", "dev", "test")[i % 3], "probing task": "tree_depth"}
         for i in range(N)
     ],
-    DatasetKind.LABELLED_TEXTS: [{"text": f"t {i}", "label": "pq"[i % 2]} for i in range(N)],
+    DatasetKind.LABELED_TEXTS: [{"text": f"t {i}", "label": "pq"[i % 2]} for i in range(N)],
     DatasetKind.SCORED_PAIRS: [{"text1": f"a {i}", "text2": f"b {i}", "score": i / 8} for i in range(N)],
     DatasetKind.VOCABULARY: [{"word": f"w{chr(97 + i)}", "count": i + 0.5} for i in range(N)],
 }

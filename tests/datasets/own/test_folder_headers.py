@@ -13,7 +13,7 @@ from blindspot.datasets.own import rankings
 from blindspot.errors import InputError
 
 DOCUMENTS = {"1": "plums are blue", "2": "pears are green", "3": "lemons are yellow"}
-QUERIES = {"2": "colour of plums", "3": "colour of pears"}
+QUERIES = {"2": "color of plums", "3": "color of pears"}
 GRADES = {("2", "1"): 1, ("3", "2"): 2, ("3", "3"): 0}
 
 

@@ -99,9 +99,9 @@ def test_few_queries_with_many_mates_are_no_labels(tmp_path: Path) -> None:
     assert pair_of(read(tmp_path, search_term=PRODUCTS, found_document=CHUNKS)) == ("search_term", "found_document")
 
 
-def test_the_only_text_beside_a_label_is_labelled(tmp_path: Path) -> None:
+def test_the_only_text_beside_a_label_is_labeled(tmp_path: Path) -> None:
     found = read(tmp_path, ticket_id=IDS, customer_message=QUESTIONS, product=PRODUCTS, intent=INTENTS)
-    assert found.kind is DatasetKind.LABELLED_TEXTS
+    assert found.kind is DatasetKind.LABELED_TEXTS
     assert (found.used[TEXT].name, found.used[LABEL].name) == ("customer_message", "intent")
 
 

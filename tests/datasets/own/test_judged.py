@@ -77,7 +77,7 @@ def wrong_readings(path: Path) -> list[str]:
         isinstance(scored, OwnScoredPairs) and {i for i, row in enumerate(scored.pairs) if row[2] == 1} == {*MARKED}
     ):
         wrong.append("scored")
-    grades = {j.query: j.grade for j in retrieval.judgements} if isinstance(retrieval, OwnRetrieval) else {}
+    grades = {j.query: j.grade for j in retrieval.judgments} if isinstance(retrieval, OwnRetrieval) else {}
     if len(grades) != N or {i for i, grade in grades.items() if grade == 1} != {*MARKED}:
         wrong.append("retrieval")
     return wrong
@@ -131,7 +131,7 @@ def test_grades_beside_a_passage_are_grades(tmp_path: Path) -> None:
     rows = [{"query": FIRSTS[i], "passage": SECONDS[i], "relevance": i % 4} for i in range(N)]
     found = find_dataset(f"file:{written(tmp_path / 'grades.csv', rows)}").own
     assert isinstance(found, OwnRetrieval)
-    assert [judged.grade for judged in found.judgements] == [0, 1, 2, 3, 0, 1]
+    assert [judged.grade for judged in found.judgments] == [0, 1, 2, 3, 0, 1]
     assert not found.columns_as(DatasetKind.PAIR_SET), "no advice drops the grades"
 
 

@@ -14,11 +14,11 @@ from blindspot.datasets.own.files import UnclearKind
 from blindspot.datasets.own.reference import reference_of_files
 from blindspot.errors import InputError
 
-PAIRS, SCORED, RETRIEVAL, LABELLED = (
+PAIRS, SCORED, RETRIEVAL, LABELED = (
     DatasetKind.PAIR_SET,
     DatasetKind.SCORED_PAIRS,
     DatasetKind.RETRIEVAL,
-    DatasetKind.LABELLED_TEXTS,
+    DatasetKind.LABELED_TEXTS,
 )
 ROWS = 24
 T1 = [f"the {i}. gardener plants a row of beans" for i in range(ROWS)]
@@ -43,7 +43,7 @@ CASES: dict[str, tuple[dict[str, list[object]], dict[DatasetKind, tuple[str, ...
     ),
     "texts with topics": (
         {"title": T1, "text": T2, "topic": THREE, "verified": BINARY},
-        {LABELLED: ("text", "topic")},
+        {LABELED: ("text", "topic")},
     ),
     "MRPC": (
         {"Quality": BINARY, "#1 ID": IDS, "#2 ID": IDS[::-1], "#1 String": T1, "#2 String": T2},
@@ -55,7 +55,7 @@ CASES: dict[str, tuple[dict[str, list[object]], dict[DatasetKind, tuple[str, ...
     ),
     "SNLI": (
         {"premise": T1, "hypothesis": T2, "label": THREE},
-        {LABELLED: ("premise", "hypothesis", "label")},
+        {LABELED: ("premise", "hypothesis", "label")},
     ),
     "STS-B": (
         {"split": ["dev"] * ROWS, "genre": ["news"] * ROWS, "sentence1": T1, "sentence2": T2, "score": SCORES},

@@ -42,8 +42,8 @@ def path(tmp_path: Path) -> Path:
     [
         ("mate=c%26d&query=a%20b", DatasetKind.PAIR_SET, ["a b", "c&d"]),
         ("text1=e&text2=a b&score=n", DatasetKind.SCORED_PAIRS, ["e", "a b", "n"]),
-        ("text=e&label=kind", DatasetKind.LABELLED_TEXTS, ["e", "kind"]),
-        ("text1=e&text2=w&label=kind&split=part", DatasetKind.LABELLED_TEXTS, ["e", "w", "kind", "part"]),
+        ("text=e&label=kind", DatasetKind.LABELED_TEXTS, ["e", "kind"]),
+        ("text1=e&text2=w&label=kind&split=part", DatasetKind.LABELED_TEXTS, ["e", "w", "kind", "part"]),
         ("word=w&count=n", DatasetKind.VOCABULARY, ["w", "n"]),
         ("original=a b&rewrite=c%26d&rewrite=e", DatasetKind.MINIMAL_PAIR_SET, ["a b", "c&d", "e"]),
     ],

@@ -33,7 +33,7 @@ def judged(dataset: RetrievalDataset) -> Judged:
     return {
         (dataset.query_texts[query], dataset.document_texts[document]): grade
         for query in range(len(dataset.queries))
-        for document, grade in zip(*(array.tolist() for array in dataset.judgements_of(query)), strict=True)
+        for document, grade in zip(*(array.tolist() for array in dataset.judgments_of(query)), strict=True)
     }
 
 
@@ -57,7 +57,7 @@ def test_a_document_per_row(tmp_path: Path, ending: str) -> None:
     assert judged(dataset) == {("who", "T a text"): 2, ("who", "b text"): 0, ("what", "b text"): 1}
     assert (dataset.query_ids, dataset.document_ids) == (("q1", "q2"), ("d1", "d2"))
     assert dataset.titles == ("T", "")
-    assert (dataset.counts.judgements, dataset.counts.relevant, dataset.counts.grades) == (3, 2, (0, 1, 2))
+    assert (dataset.counts.judgments, dataset.counts.relevant, dataset.counts.grades) == (3, 2, (0, 1, 2))
 
 
 @pytest.mark.parametrize("ending", ["jsonl", "parquet"])

@@ -115,7 +115,7 @@ def test_what_is_not_judged_or_not_there_is_left_out_where_asked(tmp_path: Path)
     assert judged(dataset) == {("q1", "d1"): 1}
     own = find_dataset(dataset.id).own
     assert own is not None
-    assert (dataset.id, own.as_manifest()["left_out"]) == (f"dir:{path}?missing=skip", {"queries": 1, "judgements": 1})
+    assert (dataset.id, own.as_manifest()["left_out"]) == (f"dir:{path}?missing=skip", {"queries": 1, "judgments": 1})
     assert "1 query without judgments, 1 judgment of unknown documents" in own.summary
 
 

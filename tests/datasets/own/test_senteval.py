@@ -9,7 +9,7 @@ import pytest
 from blindspot.datasets import fetch, uploads
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN
 from blindspot.datasets.kinds.probing import PROBES, ProbingTask, probe_of
 from blindspot.datasets.own.files import parse, tabulate
 from blindspot.errors import InputError
@@ -79,7 +79,7 @@ def test_a_file_in_the_catalog_and_as_an_upload(tmp_path: Path, settings: Settin
 def test_columns_with_a_header_stay_labeled_texts_unless_they_name_a_task() -> None:
     rows = [f"{split}\t{'ab'[i % 2]}\ttext {i}" for i, split in enumerate(["train"] * 20 + ["test"] * 10)]
     plain = tabulate(Path("x.tsv"), "\n".join(["split\tlabel\ttext", *rows]).encode())
-    assert plain.kind is DatasetKind.LABELLED_TEXTS
+    assert plain.kind is DatasetKind.LABELED_TEXTS
     named = "\n".join(["Probing task\tsplit\tlabel\ttext", *(f"tense\t{row}" for row in rows)])
     assert tabulate(Path("x.tsv"), named.encode()).kind is DatasetKind.PROBING
     with pytest.raises(InputError, match="line 3, column 'Probing task': 'depth' after 'tense'"):

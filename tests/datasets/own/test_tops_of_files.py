@@ -82,7 +82,7 @@ def test_a_first_line_that_may_be_the_header_is_asked_about(tmp_path: Path, cont
     "kind, header, cells",
     [
         (DatasetKind.SCORED_PAIRS, "text1,text2,score", [f"a {n},b {n},{n}" for n in range(6)]),
-        (DatasetKind.LABELLED_TEXTS, "text,label", [f"a text {n},{'xy'[n % 2]}" for n in range(30)]),
+        (DatasetKind.LABELED_TEXTS, "text,label", [f"a text {n},{'xy'[n % 2]}" for n in range(30)]),
         (DatasetKind.VOCABULARY, "word,count", [f"{word},{n + 1}" for n, word in enumerate("abcdef")]),
         (DatasetKind.MINIMAL_PAIR_SET, "original,negation", [f"a {n},not a {n}" for n in range(6)]),
         (DatasetKind.RETRIEVAL, "query,document", [f"a {n},b {n}" for n in range(6)]),

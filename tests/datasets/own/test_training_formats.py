@@ -34,7 +34,7 @@ def read(path: Path, content: Any) -> OwnRetrieval:
 
 def texts(found: OwnRetrieval) -> tuple[set[str], set[tuple[str, str, int]]]:
     """All documents, and (query, document, grade)."""
-    judged = {(found.queries[j.query].text, found.documents[j.document].text, j.grade) for j in found.judgements}
+    judged = {(found.queries[j.query].text, found.documents[j.document].text, j.grade) for j in found.judgments}
     return {document.text for document in found.documents}, judged
 
 

@@ -12,7 +12,7 @@ import pytest
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.chunked import UNKNOWN, chunks_of
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.published.chunked import chunked_sentences, conll2000, demo_chunks
 from blindspot.errors import DataCorrupt
 from blindspot.settings import Settings

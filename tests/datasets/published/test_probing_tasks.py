@@ -7,7 +7,7 @@ import pytest
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.datasets.published.probing_tasks import PROBING, sentence_length, swapped
 from blindspot.settings import Settings

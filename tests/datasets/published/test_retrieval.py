@@ -61,7 +61,7 @@ def test_cranfield_counts_queries_by_their_place(tmp_path: Path) -> None:
         "a title another text .",
     )
     assert found.titles == ("shear flow past a plate .", "a title")
-    assert [tuple(array.tolist() for array in found.judgements_of(query)) for query in (0, 1)] == [
+    assert [tuple(array.tolist() for array in found.judgments_of(query)) for query in (0, 1)] == [
         ([0], [1]),
         ([0, 1], [1, 0]),
     ]
@@ -106,13 +106,13 @@ def test_cranfield_is_whole(shared_settings: Settings) -> None:
 def test_limit_asks_for_every_pair_of_documents(shared_settings: Settings) -> None:
     """1,000 of the 1,035 pairs of 46."""
     found = loaded("limit-small", shared_settings)
-    asked = {tuple(found.judgements_of(query)[0].tolist()) for query in range(1_000)}
+    asked = {tuple(found.judgments_of(query)[0].tolist()) for query in range(1_000)}
     assert len(asked) == 1_000
     assert asked <= set(combinations(range(46), 2))
     for query in range(0, 1_000, 97):
         thing = found.query_texts[query].removeprefix("Who likes ").rstrip("?")
         who = [n for n, text in enumerate(found.document_texts) if thing.casefold() in text.casefold()]
-        assert set(found.judgements_of(query)[0].tolist()) <= set(who)
+        assert set(found.judgments_of(query)[0].tolist()) <= set(who)
 
 
 @pytest.mark.parametrize("line", ['{"query-id": "q9", "corpus-id": "a", "score": 1}', "x", '{"query-id": "q"}'])

@@ -1,4 +1,4 @@
-"""Frequency of neighbours: against loops, a planted power law, and chance."""
+"""Frequency of neighbors: against loops, a planted power law, and chance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from blindspot.diagnostics.frequency import corpus_ranks
-from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from tests.support.tables import each
 
@@ -19,7 +19,7 @@ def test_corpus_ranks_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("n", "last"), [(3, 0), (499, 4), (500, 5), (4_675, 46), (20_000, 200), (250_000, 1_000)])
-def test_how_far_neighbours_are_looked_at(n: int, last: int) -> None:
+def test_how_far_neighbors_are_looked_at(n: int, last: int) -> None:
     assert corpus_ranks.most_k(n) == last
     k = corpus_ranks.places(n).tolist()
     if last < corpus_ranks.LEAST_K:
@@ -35,7 +35,7 @@ def test_a_curve_is_that_of_loops() -> None:
     counts = np.exp(rng.normal(5, 2, N))
     ranks = corpus_ranks.corpus_ranks(counts)
     queries = np.array([3, 17, 400, 999])
-    curve = corpus_ranks.neighbour_curve(ExactIndex(vectors, Similarity.COS), ranks, queries)
+    curve = corpus_ranks.neighbor_curve(ExactIndex(vectors, Similarity.COS), ranks, queries)
     units = vectors.astype(np.float64) / np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
     place = {item: rank for rank, item in enumerate(sorted(range(N), key=lambda i: -counts[i]), 1)}
     for at, k in enumerate(curve.k.tolist()):
@@ -50,12 +50,12 @@ def test_a_curve_is_that_of_loops() -> None:
 
 
 @pytest.mark.parametrize(("a", "b"), [(50.0, 0.5), (900.0, -0.2), (1_000.0, 0.1)])
-def test_a_planted_power_law_is_recovered_through_the_neighbours(a: float, b: float) -> None:
-    """Items on an arc: the k-th neighbour of the first is the k-th after it, and there its rank is a k^b."""
+def test_a_planted_power_law_is_recovered_through_the_neighbors(a: float, b: float) -> None:
+    """Items on an arc: the k-th neighbor of the first is the k-th after it, and there its rank is a k^b."""
     angle = np.arange(2_000) * 1e-3
     vectors = np.stack([np.cos(angle), np.sin(angle)], axis=1).astype(np.float32)
     ranks = np.concatenate([[1.0], a * np.arange(1, 2_000) ** b])
-    curve = corpus_ranks.neighbour_curve(ExactIndex(vectors, Similarity.COS), ranks, np.array([0, 0]))
+    curve = corpus_ranks.neighbor_curve(ExactIndex(vectors, Similarity.COS), ranks, np.array([0, 0]))
     fit = corpus_ranks.fit_power_law(curve)
     assert (fit.a, fit.b, fit.r2) == (pytest.approx(a), pytest.approx(b), pytest.approx(1.0))
     assert fit.holds
@@ -73,14 +73,14 @@ def test_a_planted_exponent_is_recovered_under_noise() -> None:
 
 
 @each("seed", range(8))
-def test_random_neighbours_are_no_power_law(seed: int) -> None:
+def test_random_neighbors_are_no_power_law(seed: int) -> None:
     ranks = np.random.default_rng(seed).permutation(3_000) + 1.0
     curve = corpus_ranks.null_curve(ranks, np.arange(0, 3_000, 10), seed)
     assert not corpus_ranks.fit_power_law(curve).holds
     assert curve.mean == pytest.approx(1_500, rel=0.15)
 
 
-def test_random_neighbours_are_others_and_each_occurs_once() -> None:
+def test_random_neighbors_are_others_and_each_occurs_once() -> None:
     ranks = np.arange(600.0)  # so that a rank names the item
     queries = np.array([0, 599, 300])
     for query in queries:

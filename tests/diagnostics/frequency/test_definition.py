@@ -18,7 +18,7 @@ from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.frequency import classes as frequency_classes
 from blindspot.diagnostics.frequency import corpus_ranks, definition
 from blindspot.errors import BlindspotError, InputError
-from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs import pipeline
 from blindspot.settings import Settings
@@ -94,11 +94,11 @@ def test_what_is_stored_is_what_the_numerics_say(
     assert metrics["words"] == N
     queries = corpus_ranks.queries_among(words.queries, N)
     assert metrics["query_words"] == len(queries.rows)
-    curve = corpus_ranks.neighbour_curve(
+    curve = corpus_ranks.neighbor_curve(
         ExactIndex(vectors, Similarity.COS), corpus_ranks.corpus_ranks(words.counts), queries.rows
     )
     fit = corpus_ranks.fit_power_law(curve)
-    assert (metrics["neighbour_exponent"], metrics["neighbour_r2"]) == (fit.b, fit.r2)
+    assert (metrics["neighbor_exponent"], metrics["neighbor_r2"]) == (fit.b, fit.r2)
     assert record.manifest["seeds"]
 
 
@@ -163,7 +163,7 @@ def test_an_encoder_that_tells_no_words_apart_is_refused(
 
 
 @pytest.mark.heavy
-def test_a_small_vocabulary_has_no_neighbours_and_a_tiny_one_no_classes(
+def test_a_small_vocabulary_has_no_neighbors_and_a_tiny_one_no_classes(
     monkeypatch: pytest.MonkeyPatch, settings: Settings
 ) -> None:
     known = {f"word{'abcdefghij'[i % 10]}{i}": float(i + 1) for i in range(120)}
@@ -171,7 +171,7 @@ def test_a_small_vocabulary_has_no_neighbours_and_a_tiny_one_no_classes(
     register_encoder(monkeypatch, Counting(counts=known))
     metrics = run("counting", settings).metrics
     assert "accuracy" in metrics
-    assert "neighbour_r2" not in metrics
+    assert "neighbor_r2" not in metrics
     register_dataset(monkeypatch, vocabularies.vocabulary("toy", list(known)[:3], [1.0, 2.0, 3.0], 1e5))
     with pytest.raises(BlindspotError, match="among 3 items"):
         run("counting", settings)
@@ -188,7 +188,7 @@ def test_other_datasets_are_refused_and_vocabularies_by_other_diagnostics(settin
 @pytest.mark.usefixtures("encoders")
 def test_the_command_line_says_what_is_covered(blindspot: Command) -> None:
     out = blindspot.out("run", "frequency", "--encoder", "counting", "--encoder", "partial", "--dataset", "toy")
-    assert "neighbour_exponent" in out
+    assert "neighbor_exponent" in out
     assert "560 of 700" in out
 
 

@@ -48,7 +48,7 @@ def test_how_far_frequency_can_be_read(accuracy: float, kinds: list[str]) -> Non
     [(0.2, 0.95, 0.1, "frequent"), (-0.2, 0.95, 0.1, "rare"), (0.2, 0.5, 0.1, ""), (0.01, 0.95, 0.1, "")],
 )
 def test_neighbors_by_frequency(bend: float, fit: float, null: float, who: str) -> None:
-    scores = {"neighbour_exponent": bend, "neighbour_r2": fit, "neighbour_r2_null": null, "query_words": 300.0}
+    scores = {"neighbor_exponent": bend, "neighbor_r2": fit, "neighbor_r2_null": null, "query_words": 300.0}
     found = shown(made_up(0.5, **scores), findings, "neighbors")
     assert [who in one.sentence for one in found] == ([True] if who else [])
 

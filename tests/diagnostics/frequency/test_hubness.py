@@ -1,4 +1,4 @@
-"""The neighbours of every item: against a loop, kept, found again; and the command that prints them."""
+"""The neighbors of every item: against a loop, kept, found again; and the command that prints them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.hubness import (
     ALIKE,
     Lists,
-    NoNeighbours,
+    NoNeighbors,
     check_spread,
     make,
     nearest_lists,
@@ -17,7 +17,7 @@ from blindspot.diagnostics.frequency.hubness import (
 )
 from blindspot.errors import Cancelled
 from blindspot.jobs.queue import JobQueue, JobState
-from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.neighbors.occurrences import k_occurrence
 from blindspot.numerics.similarity import Similarity, similarity_to_all
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings
@@ -44,7 +44,7 @@ def test_lists_are_those_of_a_full_sort(metric: Similarity, monkeypatch: pytest.
         np.testing.assert_array_equal(found.occurrences(k), k_occurrence(vectors, np.arange(70), k, metric))
 
 
-def test_whose_neighbour_an_item_is() -> None:
+def test_whose_neighbor_an_item_is() -> None:
     # On a line at 0, 1, 3, 7, 15: each one's nearest is the one before it, of the first the second.
     found = nearest_lists(np.array([[0], [1], [3], [7], [15]], dtype=np.float32), Similarity.L2)
     assert found.longest == 4
@@ -68,7 +68,7 @@ def test_zero_vectors_have_no_direction() -> None:
 
 
 def test_ties_are_counted() -> None:
-    # Item 0 is as far from 1 as from 2, so its first neighbour could be either; the others' is certain.
+    # Item 0 is as far from 1 as from 2, so its first neighbor could be either; the others' is certain.
     found = nearest_lists(np.array([[0, 0], [1, 0], [-1, 0], [1.1, 0], [-1.2, 0]], dtype=np.float32), Similarity.L2)
     assert found.tied(1) == pytest.approx(1 / 5)
     assert found.tied(4) == 0.0
@@ -88,7 +88,7 @@ def test_ties_are_counted() -> None:
 )
 def test_where_nobody_is_nearer(vectors: np.ndarray, metric: Similarity, said: str) -> None:
     for look in (check_spread, nearest_lists):
-        with pytest.raises(NoNeighbours, match=said):
+        with pytest.raises(NoNeighbors, match=said):
             look(vectors.astype(np.float32), metric)
 
 

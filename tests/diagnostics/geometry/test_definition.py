@@ -108,7 +108,7 @@ def test_by_hand() -> None:
     assert metrics["align"] == pytest.approx((2 + 4) / 2)
     assert metrics["anisotropy"] == pytest.approx((0 - 1 + 0) / 3)
     assert metrics["uniform"] == pytest.approx(math.log((2 * math.exp(-4) + math.exp(-8)) / 3))
-    assert "hubness_cos_sample" not in metrics, "ten neighbours of three items are all of them"
+    assert "hubness_cos_sample" not in metrics, "ten neighbors of three items are all of them"
     assert metrics["sampled_items"] == 3
     assert metrics["zero_vectors"] == 0
 

@@ -165,7 +165,7 @@ def cosines_of(embeddings: np.ndarray, dataset: MinimalPairSet) -> np.ndarray:
     ).T
 
 
-def neighbours(dataset: MinimalPairSet, d: int, seed: int) -> np.ndarray:
+def neighbors(dataset: MinimalPairSet, d: int, seed: int) -> np.ndarray:
     """Embeddings whose originals have something in common, and whose rewrites are near them."""
     rng = np.random.default_rng(seed)
     embeddings = rng.standard_normal((len(dataset.items), d)) + 0.7
@@ -178,7 +178,7 @@ def neighbours(dataset: MinimalPairSet, d: int, seed: int) -> np.ndarray:
 def test_the_intervals_come_from_leaving_each_original_out(n: int) -> None:
     """To first order what an original does to a score is what is missing without it (a jackknife within the halves)."""
     dataset = minimal_pairs(n, ("synonym", "typo"))
-    embeddings = neighbours(dataset, 6, seed=2)
+    embeddings = neighbors(dataset, 6, seed=2)
     cosines = cosines_of(embeddings, dataset)
     found = intervals(embeddings, dataset, cosines, of_singles(n))
     assert found is not None
@@ -218,7 +218,7 @@ def test_the_intervals_come_from_leaving_each_original_out(n: int) -> None:
 def test_few_originals_have_no_interval() -> None:
     for n in (FEWEST - 1, FEWEST):
         dataset = minimal_pairs(n, ("synonym", "typo"))
-        metrics = run(neighbours(dataset, 4, seed=1), dataset).metrics
+        metrics = run(neighbors(dataset, 4, seed=1), dataset).metrics
         assert ({"synonym_low", "typo_high", "cos_avg_low"} <= set(metrics)) == (n == FEWEST)
         assert {"synonym", "synonym_sd", "synonym>typo_low"} <= set(metrics)
 
@@ -227,7 +227,7 @@ def test_few_originals_have_no_interval() -> None:
 def test_originals_that_are_there_several_times_count_once(n: int, times: int, seed: int) -> None:
     """Of an even number, so that all of one are in one half."""
     dataset = minimal_pairs(2 * n, ("synonym", "typo"))
-    embeddings = neighbours(dataset, 4, seed)
+    embeddings = neighbors(dataset, 4, seed)
     again = MinimalPairSet(
         "again",
         dataset.items,
@@ -294,7 +294,7 @@ def test_coverage_of_groups(sizes: list[int]) -> None:
 
 def test_too_few_groups_have_no_interval_of_a_mean_and_wide_ones_of_shares() -> None:
     dataset = in_groups([5] * 7, seed=0)
-    metrics = run(neighbours(minimal_pairs(35, ()), 4, seed=1), dataset).metrics
+    metrics = run(neighbors(minimal_pairs(35, ()), 4, seed=1), dataset).metrics
     assert not {"synonym_low", "cos_avg_high"} & set(metrics)
     rate = metrics["synonym>antonym"]
     expected = wilson_interval(rate, 7)

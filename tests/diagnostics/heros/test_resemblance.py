@@ -42,9 +42,9 @@ def test_distances_by_hand() -> None:
     own = dict.fromkeys(SUBSETS, 0.0) | {"synonym": 3.0, "antonym": 4.0}
     found = r.resemblance(own, LINE[:2], far=9.0)
     # To x0: (3, 4), 5 away, 7/6 on average. To x1: (2, 4).
-    assert [n.profile.model for n in found.neighbours] == ["x1", "x0"]
-    assert [n.distance for n in found.neighbours] == pytest.approx([math.sqrt(20), 5.0])
-    assert [n.mean_difference for n in found.neighbours] == pytest.approx([1.0, 7 / 6])
+    assert [n.profile.model for n in found.neighbors] == ["x1", "x0"]
+    assert [n.distance for n in found.neighbors] == pytest.approx([math.sqrt(20), 5.0])
+    assert [n.mean_difference for n in found.neighbors] == pytest.approx([1.0, 7 / 6])
     assert found.nearest.profile.model == "x1"
 
 
@@ -122,12 +122,12 @@ def test_the_published_accuracies() -> None:
     found = r.published_reliability()
     assert (found.leave_one_out, found.leave_one_family_out) == (Accuracy(44, 60), Accuracy(32, 60))
     assert (found.majority, found.largest_group) == (Accuracy(21, 60), "unsupervised")
-    assert found.nested == Accuracy(43, 60), "not 44: three neighbours were chosen on the same sixty"
+    assert found.nested == Accuracy(43, 60), "not 44: three neighbors were chosen on the same sixty"
     assert found.far == pytest.approx(0.0438, abs=5e-5)
 
 
 def test_the_nested_accuracy_is_a_loop_s() -> None:
-    """For each left out the number of neighbours is chosen without it, among the others alone."""
+    """For each left out the number of neighbors is chosen without it, among the others alone."""
     some = heros_profiles()[::3]
     right = 0
     for one in some:
@@ -145,13 +145,13 @@ def test_three_voters_are_the_most_accurate_of_those_tried() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=6, max_size=6))
-def test_any_profile_has_sixty_neighbours_in_order(values: list[float]) -> None:
+def test_any_profile_has_sixty_neighbors_in_order(values: list[float]) -> None:
     means = dict(zip(SUBSETS, values, strict=True))
     found = r.resemblance(means | {"of my own": 3.0})
-    assert sorted(n.profile.model for n in found.neighbours) == sorted(p.model for p in heros_profiles())
-    distances = [n.distance for n in found.neighbours]
+    assert sorted(n.profile.model for n in found.neighbors) == sorted(p.model for p in heros_profiles())
+    distances = [n.distance for n in found.neighbors]
     assert distances == sorted(distances)
-    for n in found.neighbours:
+    for n in found.neighbors:
         expected = math.sqrt(math.fsum((means[s] - n.profile.means[s]) ** 2 for s in SUBSETS))
         assert n.distance == pytest.approx(expected, abs=1e-12)
         # The mean absolute difference is at most the root mean square one.

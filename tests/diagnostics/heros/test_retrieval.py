@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from blindspot.datasets.published.minimal_pairs import minimal_pair_set
 from blindspot.diagnostics.heros import retrieval
 from blindspot.diagnostics.heros.definition import ENTRY
-from blindspot.diagnostics.heros.retrieval import RewriteRank, neighbours, rank_of
+from blindspot.diagnostics.heros.retrieval import RewriteRank, neighbors, rank_of
 from blindspot.encoders.cache import EmbeddingCache
 from blindspot.numerics.ranking.problem import TAU, Relation
 from blindspot.runs.embeddings import EmbeddingsGone
@@ -72,11 +72,11 @@ def test_ranks_by_hand() -> None:
 @given(
     st.lists(st.sampled_from([0.1, 0.5, 0.5 + 0.4 * TAU, 0.5 + 5 * TAU, 0.9, 1.0]), min_size=2, max_size=12), st.data()
 )
-def test_the_list_of_neighbours_agrees_with_the_rank(values: list[float], data: st.DataObject) -> None:
+def test_the_list_of_neighbors_agrees_with_the_rank(values: list[float], data: st.DataObject) -> None:
     cosines = np.array(values)
     numbers = st.integers(0, len(values) - 1)
     original, rewrite = data.draw(numbers), data.draw(numbers)
-    everything = neighbours(cosines, original, rewrite, limit=100, below=100)
+    everything = neighbors(cosines, original, rewrite, limit=100, below=100)
     rank = rank_of(cosines, original, rewrite)
     assert {n.item_no for n in everything} == set(range(len(values))) - {original} | {rewrite}
     assert [n.position for n in everything] == list(range(1, len(everything) + 1))
@@ -84,7 +84,7 @@ def test_the_list_of_neighbours_agrees_with_the_rank(values: list[float], data: 
     assert relations.count(Relation.ABOVE) == rank.greater == relations.index(Relation.MATE)
     assert relations.count(Relation.TIED) == rank.ties
     assert all(n.cosine == cosines[n.item_no] for n in everything)
-    few = neighbours(cosines, original, rewrite, limit=2, around=1, below=1)
+    few = neighbors(cosines, original, rewrite, limit=2, around=1, below=1)
     assert set(few) <= set(everything)
     place = relations.index(Relation.MATE)
     expected = {*range(min(2, place)), *range(max(place - 1, 0), min(place + 2, len(everything)))}

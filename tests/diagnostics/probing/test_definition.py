@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN
 from blindspot.datasets.kinds.probing import ProbingTask
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import classifiers

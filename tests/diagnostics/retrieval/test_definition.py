@@ -131,7 +131,7 @@ def spread(data: RetrievalDataset) -> Float32:
 def slow_places(data: RetrievalDataset, scores: Float64, tau: float = 1e-6) -> list[tuple[int, int]]:
     out = []
     for q in range(len(data.queries)):
-        own = scores[q, data.judgements_of(q)[0]]
+        own = scores[q, data.judgments_of(q)[0]]
         out += [(int((own > s + tau).sum()), int((abs(own - s) <= tau).sum()) - 1) for s in own]
     return out
 
@@ -154,7 +154,7 @@ def test_without_ties_both_ways_agree() -> None:
         data.query_texts,
         [data.document_texts[i] for i in kept],
         [
-            {int(d): int(g) for d, g in zip(*data.judgements_of(q), strict=True) if d in kept}
+            {int(d): int(g) for d, g in zip(*data.judgments_of(q), strict=True) if d in kept}
             for q in range(len(data.queries))
         ],
     )
@@ -190,7 +190,7 @@ def test_a_row_has_its_judgments_and_its_top_documents() -> None:
     similarity = similarities(data, vectors_of(data), "cos")
     assert result.item_numbers is not None
     for row, q in zip(result.items.to_pylist(), result.item_numbers.tolist(), strict=True):
-        places, grades = data.judgements_of(q)
+        places, grades = data.judgments_of(q)
         for (document, grade, greater, ties), d, g in zip(json.loads(row["judged"]), places, grades, strict=True):
             assert (document, grade) == (data.document_ids[d], g)
             assert greater == (similarity[q] > similarity[q, d] + 1e-6).sum()

@@ -35,7 +35,7 @@ SIDE = Side("run")
 
 def made_table(ids: list[str] | None = None, tops: list[list[tuple[str, float]]] | None = None) -> QueryTable:
     judged = [
-        [(DATA.document_ids[d], int(g), 0, 0) for d, g in zip(*DATA.judgements_of(q), strict=True)] for q in range(4)
+        [(DATA.document_ids[d], int(g), 0, 0) for d, g in zip(*DATA.judgments_of(q), strict=True)] for q in range(4)
     ]
     about = pd.DataFrame(
         {"item_no": range(4), "query_id": ids or DATA.query_ids, "query": DATA.query_texts, "relevant": 1}
@@ -132,9 +132,9 @@ def parsed(text: str) -> dict[str, dict[str, float]]:
 def test_trec_eval_gives_an_exported_run_its_stored_scores(made: World) -> None:
     data = toy.dataset()
     qrels: Mapping[str, Mapping[str, int]] = {
-        data.query_ids[q]: {data.document_ids[d]: int(g) for d, g in zip(*data.judgements_of(q), strict=True)}
+        data.query_ids[q]: {data.document_ids[d]: int(g) for d, g in zip(*data.judgments_of(q), strict=True)}
         for q in range(len(data.queries))
-        if len(data.judgements_of(q)[0])
+        if len(data.judgments_of(q)[0])
     }
     run = made.run(ENTRY.id, "letters", toy.NAME, ties="trec_eval")
     found = query_table(ENTRY, [run.run_id], made.repository)

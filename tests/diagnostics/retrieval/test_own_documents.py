@@ -9,7 +9,7 @@ import pytest
 import pytrec_eval
 
 from blindspot.datasets.kinds.retrieval import RetrievalDataset
-from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.diagnostic import DiagnosticResult
 from blindspot.diagnostics.retrieval.definition import ENTRY
 from blindspot.encoders.rankings.bm25 import KeywordRanking
@@ -22,7 +22,7 @@ JUDGED = {0: 3, 1: 4, 2: 7, 3: 8}
 def of(queries: tuple[int, ...], documents: tuple[int, ...], ids: str = "n{}") -> RetrievalDataset:
     """Some of the texts as queries, some as documents; document 5 has a title, which its query lacks."""
     place = {document: number for number, document in enumerate(documents)}
-    judged = [Judgement(n, place[JUDGED[query]], 1) for n, query in enumerate(queries)]
+    judged = [Judgment(n, place[JUDGED[query]], 1) for n, query in enumerate(queries)]
     title = {5: "On birds"}
     return retrieval_dataset(
         "notes",
@@ -80,7 +80,7 @@ def test_an_equal_id_or_an_equal_text_alone_says_nothing() -> None:
         "alike",
         [Query(f"n{i}", f"question {i}") for i in range(2)],
         [Document(f"n{i}", "", TEXTS[i]) for i in range(4)],
-        [Judgement(0, 2, 1), Judgement(1, 3, 1)],
+        [Judgment(0, 2, 1), Judgment(1, 3, 1)],
     )
     vector = {text: np.ones(3, dtype=np.float32) for text in data.items}
     assert "own_documents" not in scored(data, vector).metrics
@@ -91,7 +91,7 @@ def test_a_document_judged_relevant_to_its_own_query_is_never_found_as_in_beir()
         "answers",
         [Query("n0", TEXTS[0]), Query("n1", TEXTS[1])],
         [Document(f"n{i}", "", TEXTS[i]) for i in range(4)],
-        [Judgement(0, 0, 1), Judgement(1, 1, 0), Judgement(1, 2, 1)],
+        [Judgment(0, 0, 1), Judgment(1, 1, 0), Judgment(1, 2, 1)],
     )
     result = scored(data, vectors(), ties="trec_eval")
     assert (result.metrics["own_documents"], result.metrics["own_relevant"]) == (2, 1)

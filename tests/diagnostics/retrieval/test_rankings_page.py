@@ -88,10 +88,10 @@ def test_why_says_that_there_are_no_vectors(open_app: OpenApp, made: World) -> N
     assert [box.value for box in app.info if "no vectors" in box.value]
 
 
-@pytest.mark.parametrize("page", ["neighbours", "map", "evalrank", "compare", "findings", "overview", "models", "run"])
+@pytest.mark.parametrize("page", ["neighbors", "map", "evalrank", "compare", "findings", "overview", "models", "run"])
 def test_no_page_breaks(open_app: OpenApp, made: World, page: str) -> None:
     picked = ["bm25~none", f"{FUSION}~none"]
     app = open_app(made.cache, page, data=toy.NAME if page != "evalrank" else "demo-pairs", enc=picked)
     assert not app.exception
-    if page in {"neighbours", "map", "evalrank"}:
+    if page in {"neighbors", "map", "evalrank"}:
         assert "vectors" in written(app) + " ".join(box.value for box in app.warning)

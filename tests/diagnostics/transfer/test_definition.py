@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from sklearn.metrics import f1_score
 
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN, UNSPLIT, LabelledTexts
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN, UNSPLIT, LabeledTexts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import classifiers
 from blindspot.diagnostics.transfer.definition import CLASSIFIERS, check_classes, compute
@@ -44,8 +44,8 @@ def texts(seed: int, size: int = 90) -> list[Example]:
     return out
 
 
-def dataset_of(examples: Sequence[Example], name: str = "topics") -> LabelledTexts:
-    return labelled_texts(name, tuple(TOPICS), examples)
+def dataset_of(examples: Sequence[Example], name: str = "topics") -> LabeledTexts:
+    return labeled_texts(name, tuple(TOPICS), examples)
 
 
 FOLDED = texts(1)
@@ -59,20 +59,20 @@ def rows_of(record: RunRecord, world: World) -> pd.DataFrame:
 
 
 @pytest.fixture
-def folded(world: World) -> LabelledTexts:
+def folded(world: World) -> LabeledTexts:
     dataset = dataset_of(FOLDED)
     world.add(GramEncoder(), dataset)
     return dataset
 
 
 @pytest.fixture
-def split(world: World) -> LabelledTexts:
+def split(world: World) -> LabeledTexts:
     dataset = dataset_of(SPLIT)
     world.add(GramEncoder(), dataset)
     return dataset
 
 
-def expected_scores(rows: pd.DataFrame, dataset: LabelledTexts) -> dict[str, float]:
+def expected_scores(rows: pd.DataFrame, dataset: LabeledTexts) -> dict[str, float]:
     labels = [dataset.classes[dataset.labels[i]] for i in rows["item_no"]]
     predicted = rows["predicted"].tolist()
     right = sum(a == b for a, b in zip(labels, predicted, strict=True))
@@ -85,7 +85,7 @@ def expected_scores(rows: pd.DataFrame, dataset: LabelledTexts) -> dict[str, flo
     }
 
 
-def assert_scores(metrics: Mapping[str, float], rows: pd.DataFrame, dataset: LabelledTexts) -> None:
+def assert_scores(metrics: Mapping[str, float], rows: pd.DataFrame, dataset: LabeledTexts) -> None:
     expected = expected_scores(rows, dataset)
     assert {name: metrics[name] for name in expected} == pytest.approx(expected)
 
@@ -93,7 +93,7 @@ def assert_scores(metrics: Mapping[str, float], rows: pd.DataFrame, dataset: Lab
 # --- what is stored
 
 
-def test_folds_test_every_example_once_and_repeated_texts_together(folded: LabelledTexts, world: World) -> None:
+def test_folds_test_every_example_once_and_repeated_texts_together(folded: LabeledTexts, world: World) -> None:
     record = world.run("transfer", "trigrams", "topics")
     rows = rows_of(record, world)
     metrics = record.metrics
@@ -114,7 +114,7 @@ def test_folds_test_every_example_once_and_repeated_texts_together(folded: Label
     assert metrics["majority"] == pytest.approx(max(np.bincount(folded.labels)) / len(FOLDED))
 
 
-def test_a_prescribed_split_with_and_without_what_stands_in_training(split: LabelledTexts, world: World) -> None:
+def test_a_prescribed_split_with_and_without_what_stands_in_training(split: LabeledTexts, world: World) -> None:
     record = world.run("transfer", "trigrams", "topics")
     rows, metrics = rows_of(record, world), record.metrics
     assert rows["item_no"].tolist() == [*range(3, 120, 4), 120, 121]
@@ -129,7 +129,7 @@ def test_a_prescribed_split_with_and_without_what_stands_in_training(split: Labe
     assert metrics["majority_without_overlap"] == pytest.approx((tested[:-2] == train.argmax()).mean())
 
 
-def test_the_manifest_says_what_was_drawn_and_what_was_chosen(folded: LabelledTexts, world: World) -> None:
+def test_the_manifest_says_what_was_drawn_and_what_was_chosen(folded: LabeledTexts, world: World) -> None:
     record = world.run("transfer", "trigrams", "topics", seed="3")
     assert record.manifest["seeds"]["folds and weights"] == 3
     chosen = record.manifest["chosen"]
@@ -139,7 +139,7 @@ def test_the_manifest_says_what_was_drawn_and_what_was_chosen(folded: LabelledTe
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
-def test_once_more_gives_the_same_bits(split: LabelledTexts, classifier: str, world: World) -> None:
+def test_once_more_gives_the_same_bits(split: LabeledTexts, classifier: str, world: World) -> None:
     request = world.request("transfer", "trigrams", "topics", classifier=classifier)
     first, again = (pipeline.run(request, world.settings, world.repository, again=again) for again in (False, True))
     assert again.computed
@@ -150,12 +150,12 @@ def test_once_more_gives_the_same_bits(split: LabelledTexts, classifier: str, wo
     assert first.record.metrics["epochs" if classifier.startswith("mlp") else "c"] in chosen.values()
 
 
-def test_another_seed_makes_other_folds(folded: LabelledTexts, world: World) -> None:
+def test_another_seed_makes_other_folds(folded: LabeledTexts, world: World) -> None:
     folds = [rows_of(world.run("transfer", "trigrams", "topics", seed=seed), world)["fold"].tolist() for seed in "12"]
     assert folds[0] != folds[1]
 
 
-def test_what_was_transformed_for_one_classifier_serves_the_others(split: LabelledTexts, world: World) -> None:
+def test_what_was_transformed_for_one_classifier_serves_the_others(split: LabeledTexts, world: World) -> None:
     kept = []
     for classifier in CLASSIFIERS:
         world.run("transfer", "trigrams~center", "topics", classifier=classifier)
@@ -163,7 +163,7 @@ def test_what_was_transformed_for_one_classifier_serves_the_others(split: Labell
     assert all(array is kept[0] for array in kept)
 
 
-def test_texts_without_a_vector_are_left_out(folded: LabelledTexts, world: World) -> None:
+def test_texts_without_a_vector_are_left_out(folded: LabeledTexts, world: World) -> None:
     lacks = frozenset(folded.items[10:90:4])
     world.add(GramEncoder("partial", lacks=lacks.__contains__))
     record = world.run("transfer", "partial", "topics")
@@ -177,11 +177,11 @@ def test_texts_without_a_vector_are_left_out(folded: LabelledTexts, world: World
 # --- by itself
 
 
-def embedded(dataset: LabelledTexts) -> Float32:
+def embedded(dataset: LabeledTexts) -> Float32:
     return GramEncoder().encode(dataset.items, CancelToken())
 
 
-def computed(embeddings: Float32, dataset: LabelledTexts, classifier: str = "logreg") -> dict[str, float]:
+def computed(embeddings: Float32, dataset: LabeledTexts, classifier: str = "logreg") -> dict[str, float]:
     params = {"classifier": classifier, "seed": "1"}
     return dict(compute(embeddings, dataset, params, no_progress, CancelToken()).metrics)
 
@@ -234,7 +234,7 @@ def test_a_pair_and_its_copy_are_on_one_side(copy: str) -> None:
     assert metrics["shared_text"] == 0
 
 
-def shared_by_hand(dataset: LabelledTexts, fold: Sequence[int]) -> list[bool]:
+def shared_by_hand(dataset: LabeledTexts, fold: Sequence[int]) -> list[bool]:
     """Which examples share a text with an example of another fold."""
     sides = [
         {same_text(dataset.items[a]), same_text(dataset.items[b])}
@@ -243,7 +243,7 @@ def shared_by_hand(dataset: LabelledTexts, fold: Sequence[int]) -> list[bool]:
     return [any(one & other and fold[i] != fold[j] for j, other in enumerate(sides)) for i, one in enumerate(sides)]
 
 
-def pairs_of(queries: int, each: int) -> LabelledTexts:
+def pairs_of(queries: int, each: int) -> LabeledTexts:
     """Each query beside some documents of its own."""
     rng = np.random.default_rng(queries)
     rows = [

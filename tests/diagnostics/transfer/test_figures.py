@@ -25,7 +25,7 @@ def test_a_confusion_matrix_prints_counts_and_shares(scheme: Scheme) -> None:
     assert heat.text[1][1] == ""
     assert "&lt;b&gt;x&lt;/b&gt; predicted as y: 1 of 4 (25%)" in heat.hovertext[0][1]
     assert "<b>x" not in figure.layout.yaxis.ticktext[0]
-    assert len(figure.layout.shapes) == 3  # the diagonal is framed, not told by colour alone
+    assert len(figure.layout.shapes) == 3  # the diagonal is framed, not told by color alone
 
 
 def test_many_classes_are_not_printed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blindspot.datasets.kinds.labelled_texts import TEST
+from blindspot.datasets.kinds.labeled_texts import TEST
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.transfer import outcomes as examples
 from blindspot.diagnostics.transfer import tasks
@@ -29,7 +29,7 @@ def test_rows_are_those_of_the_dataset(toys: World) -> None:
     dataset = toy.split()
     found = outcomes(ENTRY, [run.run_id], toys.repository, dataset.classes)
     assert np.array_equal(found.numbers, np.flatnonzero(dataset.splits == TEST))
-    assert found.classes == ("number", "animal", "colour")  # as asked, not by name
+    assert found.classes == ("number", "animal", "color")  # as asked, not by name
     assert np.array_equal(found.labels, dataset.labels[found.numbers])
     assert list(found.first) == [dataset.items[dataset.firsts[i]] for i in found.numbers]
     assert list(found.second) == []
@@ -50,7 +50,7 @@ def test_same_texts_are_one_group(toys: World) -> None:
     dataset = toy.folds()
     same = dataset.same[found.numbers]
     assert np.array_equal(found.groups[:, None] == found.groups, same[:, None] == same)
-    assert found.classes == ("animal", "colour")
+    assert found.classes == ("animal", "color")
     assert len(found) - len(found.without_overlap()) == 2
 
 

@@ -107,7 +107,7 @@ def test_one_encoder_has_no_ranking(open_app: OpenApp, cache: Path) -> None:
 def test_confusion_counts_and_classes(open_app: OpenApp, toys: World) -> None:
     app = open_app(toys.cache, "transfer", data=toy.SPLIT, enc=TWO, transfer_view="confusion", **SIDES)
     per_class = table(app, "class", "precision A", "F1, A − B")
-    assert per_class["class"].tolist() == ["number", "animal", "colour"]  # the dataset's order
+    assert per_class["class"].tolist() == ["number", "animal", "color"]  # the dataset's order
     assert per_class["examples"].tolist() == [14, 14, 15]
     run = toys.run("transfer", "trigrams", toy.SPLIT)
     assert per_class["F1 A"].mean() == pytest.approx(run.metrics["macro_f1"])
@@ -165,7 +165,7 @@ def test_the_example_of_a_link_is_shown_as_text(open_app: OpenApp, cache: Path) 
     number = dataset.items.index(toy.MARKED) + 1  # one text stands twice, so examples are one ahead of texts
     app = items(open_app, cache, toy.FOLDS, example=str(number))
     assert toy.MARKED in [text.value for text in app.text]
-    assert "Its class is **colour**" in written(app)
+    assert "Its class is **color**" in written(app)
     says = table(app, "model", "predicts", "probability")
     assert says["model"].tolist() == ["trigrams", "bigrams"]
     assert set(says[""]) <= {"right", "wrong"}
@@ -180,7 +180,7 @@ def test_an_example_that_is_not_tested_is_said_to_be_so(open_app: OpenApp, cache
     assert "A wrong" in str(app.segmented_control(key="transfer_rows").options)
 
 
-def test_own_labelled_texts_can_be_run_before_anything_was(open_app: OpenApp, tmp_path: Path) -> None:
+def test_own_labeled_texts_can_be_run_before_anything_was(open_app: OpenApp, tmp_path: Path) -> None:
     """As the page Data leads here: *Test encoders on it: Transfer*."""
     settings = make_settings(tmp_path / "empty")
     data = OWN["transfer"][0].encode()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.model_selection import StratifiedGroupKFold
 
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN
 from blindspot.diagnostics.transfer.splits import folds, grouped_folds, prescribed
 from blindspot.types import Int32, Int64
 

@@ -29,7 +29,7 @@ def test_measured_marks_are_filled_and_published_ones_hollow(scheme: Scheme) -> 
     assert list(second.y) == ["&lt;an&gt;"]
     assert published.marker.symbol.endswith("-open")
     assert not first.marker.symbol.endswith("-open")
-    assert first.marker.color == looks[A].colour != published.marker.color
+    assert first.marker.color == looks[A].color != published.marker.color
     assert list(figure.layout.yaxis.categoryarray) == ["&lt;an&gt;", "rg"]  # plotly counts from below
 
 

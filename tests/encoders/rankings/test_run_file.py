@@ -37,9 +37,9 @@ def written(path: Path, run: Run) -> Path:
 def by_trec_eval(data: RetrievalDataset, run: Run) -> dict[str, dict[str, float]]:
     """By query id of the dataset with judgments; 0 where the run has none, as with trec_eval -c."""
     qrels = {
-        name: {data.document_ids[d]: int(g) for d, g in zip(*data.judgements_of(q), strict=True)}
+        name: {data.document_ids[d]: int(g) for d, g in zip(*data.judgments_of(q), strict=True)}
         for q, name in enumerate(data.query_ids)
-        if len(data.judgements_of(q)[0])
+        if len(data.judgments_of(q)[0])
     }
     found = pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
     return {q: {name: found.get(q, {}).get(theirs, 0.0) for name, theirs in TREC.items()} for q in qrels}
@@ -105,7 +105,7 @@ def test_predictions_are_the_same_run(tmp_path: Path) -> None:
 
 
 def test_what_is_not_retrieved_has_no_place(tmp_path: Path) -> None:
-    judged = dict(zip(*(x.tolist() for x in DATA.judgements_of(0)), strict=True))
+    judged = dict(zip(*(x.tolist() for x in DATA.judgments_of(0)), strict=True))
     relevant = next(d for d, grade in judged.items() if grade >= 1)
     name = DATA.document_ids[relevant]
     result = scored(written(tmp_path / "a.run", {"q0": {name: 1.0}}), DATA)

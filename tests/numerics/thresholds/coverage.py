@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from blindspot.errors import InputError
-from blindspot.numerics.thresholds.curves import LabelledPairs, safe, wished
+from blindspot.numerics.thresholds.curves import LabeledPairs, safe, wished
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class World:
         """The true one."""
         return float(brentq(lambda t: self.precision(t) - self.wish, -6, 8))
 
-    def draw(self, rng: np.random.Generator) -> LabelledPairs:
+    def draw(self, rng: np.random.Generator) -> LabeledPairs:
         m, groups = self.pairs, self.pairs // self.cluster
         same = rng.random(m) < self.same
         noise = rng.normal(size=m)
         left = np.arange(m) // self.cluster
         if self.cluster > 1:
             noise = np.sqrt(0.5) * noise + np.sqrt(0.5) * rng.normal(size=groups)[left]
-        return LabelledPairs(noise + self.apart * same, same, left, groups + np.arange(m))
+        return LabeledPairs(noise + self.apart * same, same, left, groups + np.arange(m))
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class Flat:
         """Of pairs from a similarity on, which is uniform from 0 to 1."""
         return self.same + self.rising * (1 + threshold) / 2 - self.rising / 2
 
-    def draw(self, rng: np.random.Generator) -> LabelledPairs:
+    def draw(self, rng: np.random.Generator) -> LabeledPairs:
         m = self.pairs
         similarity = rng.random(m)
         chance = self.same + self.rising * (similarity - 0.5)
         left = np.arange(m) // self.cluster
         # Pairs of a cluster are alike: most have the same answer.
         u = np.where(rng.random(m) < 0.5, rng.random(m // self.cluster + 1)[left], rng.random(m))
-        return LabelledPairs(similarity, u < chance, left, m + np.arange(m))
+        return LabeledPairs(similarity, u < chance, left, m + np.arange(m))
 
 
 FLAT = {

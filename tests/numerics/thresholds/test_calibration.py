@@ -9,15 +9,15 @@ import pytest
 
 from blindspot.errors import InputError
 from blindspot.numerics.thresholds.calibration import FOLDS, Way, bins_of, calibrate, ece, fit, folds_of
-from blindspot.numerics.thresholds.curves import LabelledPairs
+from blindspot.numerics.thresholds.curves import LabeledPairs
 
 
-def made(m: int = 600, seed: int = 4, cluster: int = 1, slope: float = 4.0) -> LabelledPairs:
+def made(m: int = 600, seed: int = 4, cluster: int = 1, slope: float = 4.0) -> LabeledPairs:
     """Pairs that are the same with probability 1 / (1 + exp(-slope (s - 0.5)))."""
     rng = np.random.default_rng(seed)
     similarity = rng.random(m)
     same = rng.random(m) < 1 / (1 + np.exp(-slope * (similarity - 0.5)))
-    return LabelledPairs(similarity, same, np.arange(m) // cluster, m + np.arange(m))
+    return LabeledPairs(similarity, same, np.arange(m) // cluster, m + np.arange(m))
 
 
 @pytest.mark.parametrize("way", Way)
@@ -85,7 +85,7 @@ def test_probabilities_rise_with_similarity_and_gain_on_the_base_rate() -> None:
 def test_similarities_that_say_nothing_gain_nothing() -> None:
     rng = np.random.default_rng(2)
     m = 500
-    pairs = LabelledPairs(rng.random(m), rng.random(m) < 0.5, np.arange(m), m + np.arange(m))
+    pairs = LabeledPairs(rng.random(m), rng.random(m) < 0.5, np.arange(m), m + np.arange(m))
     found = calibrate(pairs, Way.LOGISTIC)
     assert found.gain.low is not None
     assert found.gain.low <= 0
@@ -99,6 +99,6 @@ def test_one_text_in_all_pairs_folds_single_pairs() -> None:
 def test_one_pair_of_a_kind_is_too_few() -> None:
     same = np.zeros(40, dtype=np.bool_)
     same[3] = True
-    pairs = LabelledPairs(np.linspace(0, 1, 40), same, np.arange(40), 40 + np.arange(40))
+    pairs = LabeledPairs(np.linspace(0, 1, 40), same, np.arange(40), 40 + np.arange(40))
     with pytest.raises(InputError, match="too few to calibrate"):
         calibrate(pairs, Way.ISOTONIC)

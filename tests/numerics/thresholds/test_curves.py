@@ -12,7 +12,7 @@ from blindspot.numerics.statistics.intervals import wilson_interval
 from blindspot.numerics.thresholds.curves import (
     FEWEST_CALLED,
     FOLDS,
-    LabelledPairs,
+    LabeledPairs,
     bands,
     carried_over,
     folds_of,
@@ -20,15 +20,15 @@ from blindspot.numerics.thresholds.curves import (
 )
 
 
-def pairs_of(similarity: list[float], same: list[int]) -> LabelledPairs:
+def pairs_of(similarity: list[float], same: list[int]) -> LabeledPairs:
     """Pairs that share no text."""
     m = len(similarity)
-    return LabelledPairs(
+    return LabeledPairs(
         np.array(similarity, dtype=np.float64), np.array(same, dtype=np.bool_), np.arange(m), m + np.arange(m)
     )
 
 
-def counted(pairs: LabelledPairs, threshold: float) -> tuple[int, int, int]:
+def counted(pairs: LabeledPairs, threshold: float) -> tuple[int, int, int]:
     """Called, right, and all that are the same, in a loop."""
     called = right = same = 0
     for s, is_same in zip(pairs.similarity.tolist(), pairs.same.tolist(), strict=True):
@@ -40,7 +40,7 @@ def counted(pairs: LabelledPairs, threshold: float) -> tuple[int, int, int]:
 
 
 @st.composite
-def drawn_pairs(draw: st.DrawFn) -> LabelledPairs:
+def drawn_pairs(draw: st.DrawFn) -> LabeledPairs:
     rows = draw(st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=20, max_size=60))
     similarity, same = zip(*rows, strict=True)
     pairs = [similarity[0] + 1.0, *map(float, similarity[1:])]  # two similarities and both kinds at least
@@ -49,7 +49,7 @@ def drawn_pairs(draw: st.DrawFn) -> LabelledPairs:
 
 @given(drawn_pairs())
 @settings(max_examples=60, deadline=None)
-def test_curve_is_that_of_a_loop_with_ties_at_the_threshold_called(pairs: LabelledPairs) -> None:
+def test_curve_is_that_of_a_loop_with_ties_at_the_threshold_called(pairs: LabeledPairs) -> None:
     curve = pairs.curve
     assert curve.thresholds.tolist() == sorted(set(pairs.similarity.tolist()))
     for i, threshold in enumerate(curve.thresholds.tolist()):
@@ -66,7 +66,7 @@ def test_curve_is_that_of_a_loop_with_ties_at_the_threshold_called(pairs: Labell
 
 @given(drawn_pairs(), st.sampled_from([0.3, 0.5, 0.8, 0.95]))
 @settings(max_examples=60, deadline=None)
-def test_the_threshold_is_the_lowest_that_reaches_the_wish(pairs: LabelledPairs, wish: float) -> None:
+def test_the_threshold_is_the_lowest_that_reaches_the_wish(pairs: LabeledPairs, wish: float) -> None:
     found = wished(pairs, wish)
     reached, low, pointwise = [], [], []
     for threshold in sorted(set(pairs.similarity.tolist())):
@@ -86,7 +86,7 @@ def test_the_threshold_is_the_lowest_that_reaches_the_wish(pairs: LabelledPairs,
         assert found.low <= found.point.threshold <= (np.inf if found.high is None else found.high)
 
 
-def wilson(pairs: LabelledPairs, threshold: float) -> tuple[float, float] | None:
+def wilson(pairs: LabeledPairs, threshold: float) -> tuple[float, float] | None:
     found = pairs.point(threshold).precision
     return None if found is None or found.interval is None else (found.interval.low, found.interval.high)
 
@@ -168,8 +168,8 @@ def test_pairs_that_share_texts_are_less_sure() -> None:
     cluster = np.arange(m) // 6
     same = rng.random(m) < 0.5
     similarity = same + rng.normal(size=m // 6)[cluster]
-    alone = LabelledPairs(similarity, same, np.arange(m), m + np.arange(m)).point(0.5).precision
-    shared = LabelledPairs(similarity, same, cluster, m + np.arange(m)).point(0.5).precision
+    alone = LabeledPairs(similarity, same, np.arange(m), m + np.arange(m)).point(0.5).precision
+    shared = LabeledPairs(similarity, same, cluster, m + np.arange(m)).point(0.5).precision
     assert alone is not None
     assert alone.interval is not None
     assert shared is not None

@@ -119,8 +119,8 @@ def test_a_file_is_known_by_its_content(made: World, tmp_path: Path) -> None:
 def test_condensed_lists_of_rankings_keep_what_is_not_retrieved_out(made: World, tmp_path: Path) -> None:
     path = tmp_path / "one.run"
     data = toy.dataset()
-    relevant = [int(d) for d, grade in zip(*data.judgements_of(0), strict=True) if grade >= 1]
-    unjudged = next(d for d in range(len(data.documents)) if d not in data.judgements_of(0)[0])
+    relevant = [int(d) for d, grade in zip(*data.judgments_of(0), strict=True) if grade >= 1]
+    unjudged = next(d for d in range(len(data.documents)) if d not in data.judgments_of(0)[0])
     path.write_text(f"q0 Q0 {data.document_ids[unjudged]} 1 9 x\nq0 Q0 {data.document_ids[relevant[0]]} 2 1 x\n")
     whole, some = (made.run(ENTRY.id, f"run:{path}", toy.NAME, judged=judged) for judged in ("all", "condensed"))
     assert whole.metrics["mrr"] == pytest.approx(1 / 2 / 15)

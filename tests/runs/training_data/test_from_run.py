@@ -110,7 +110,7 @@ def test_retrieval(trained: World) -> None:
     for one in triplets_of(run, trained.settings, trained.repository):
         found.setdefault(one.anchor, []).append((one.positive, one.negative))
     for number, query in enumerate(dataset.query_texts):
-        documents, grades = dataset.judgements_of(number)
+        documents, grades = dataset.judgments_of(number)
         relevant = {dataset.document_texts[d] for d, g in zip(documents, grades, strict=True) if g >= RELEVANT}
         score = {text: float(vectors[place[query]] @ vectors[place[text]]) for text in dataset.document_texts}
         best = max(score[text] for text in relevant)

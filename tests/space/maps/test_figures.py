@@ -1,4 +1,4 @@
-"""The map figure: which dots, which colours, what is selected, and what a query is tied to."""
+"""The map figure: which dots, which colors, what is selected, and what a query is tied to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import pytest
 
 from blindspot.figures.theme import Scheme
-from blindspot.space.maps.colours import Groups, Numbers
+from blindspot.space.maps.colors import Groups, Numbers
 from blindspot.space.maps.figures import Dots, Tie, hover_text, map_figure
 
 ITEMS = np.array([3, 5, 8, 9])
@@ -15,8 +15,8 @@ PLACES = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
 NASTY = ["<b>bold</b> & more", "x" * 300, "a", "b"]
 
 
-def drawn(colours=None, selected=None, tie=None, texts=NASTY, scheme=Scheme.LIGHT) -> go.Figure:
-    return map_figure(Dots(ITEMS, PLACES, texts), colours, "#123456", selected, tie, ("", ""), scheme)
+def drawn(colors=None, selected=None, tie=None, texts=NASTY, scheme=Scheme.LIGHT) -> go.Figure:
+    return map_figure(Dots(ITEMS, PLACES, texts), colors, "#123456", selected, tie, ("", ""), scheme)
 
 
 def dots(figure: go.Figure) -> list[go.Scattergl]:
@@ -38,13 +38,13 @@ def test_every_item_is_a_dot_with_its_number_and_its_text_is_no_markup() -> None
 @pytest.mark.parametrize("scheme", list(Scheme))
 def test_numbers_have_a_scale_and_what_has_none_is_grey_and_counted(scheme: Scheme) -> None:
     numbers = Numbers(np.array([1.0, 1_000, np.nan, np.nan]), "rank of <mate>", "", True)
-    grey, coloured = dots(drawn(numbers, scheme=scheme))
+    grey, colored = dots(drawn(numbers, scheme=scheme))
     assert (grey.name, grey.customdata.tolist()) == ("no value: 2", [8, 9])
-    np.testing.assert_allclose(coloured.marker.color, [0.0, 3.0])
-    bar = coloured.marker.colorbar
+    np.testing.assert_allclose(colored.marker.color, [0.0, 3.0])
+    bar = colored.marker.colorbar
     assert bar.title.text == "rank of &lt;mate&gt;"
     assert list(bar.ticktext) == ["1", "10", "100", "1,000"]
-    assert (coloured.marker.cmin, coloured.marker.cmax) == (0.0, 3.0)
+    assert (colored.marker.cmin, colored.marker.cmax) == (0.0, 3.0)
     few = Numbers(np.array([1.0, 8, 2, 3]), "rank", "", True)
     assert list(dots(drawn(few))[0].marker.colorbar.ticktext)[:3] == ["1", "2", "5"]
 
@@ -54,7 +54,7 @@ def test_one_number_for_all_is_a_scale_too() -> None:
     assert trace.marker.cmin < trace.marker.cmax
 
 
-def test_groups_differ_by_colour_and_symbol_and_are_counted() -> None:
+def test_groups_differ_by_color_and_symbol_and_are_counted() -> None:
     found = dots(drawn(Groups(np.array([0, 1, 1, -1]), ("one", "<i>two</i>", "empty"), "", "")))
     assert [trace.name for trace in found] == ["none: 1", "one: 1", "&lt;i&gt;two&lt;/i&gt;: 2"]
     assert len({trace.marker.color for trace in found[1:]}) == len({trace.marker.symbol for trace in found[1:]}) == 2
@@ -68,7 +68,7 @@ def test_the_selected_items_stand_out_in_whichever_group_they_are() -> None:
     assert list(none.selectedpoints) == []
 
 
-def test_a_query_is_tied_to_its_true_neighbours_and_the_torn_ones_look_otherwise() -> None:
+def test_a_query_is_tied_to_its_true_neighbors_and_the_torn_ones_look_otherwise() -> None:
     tie = Tie(3, PLACES[0], ITEMS[1:], PLACES[1:], np.array([True, False, False]), ["q <b>", "near", "torn", "far"])
     others = [trace for trace in drawn(tie=tie).data if trace.type == "scatter"]
     kept_line, kept, torn_line, torn, query = others
@@ -89,15 +89,15 @@ def test_a_long_text_is_cut_at_a_word() -> None:
 
 @pytest.mark.parametrize("axes", [("", ""), ("component 1", "component 2")])
 def test_the_legend_stands_below_the_map_and_the_toolbar_above(axes: tuple[str, str]) -> None:
-    colours = Groups(np.arange(len(ITEMS)) % 3, ("a", "b", "c"), "", "")
-    figure = map_figure(Dots(ITEMS, PLACES, None), colours, "#123456", None, None, axes, Scheme.LIGHT)
+    colors = Groups(np.arange(len(ITEMS)) % 3, ("a", "b", "c"), "", "")
+    figure = map_figure(Dots(ITEMS, PLACES, None), colors, "#123456", None, None, axes, Scheme.LIGHT)
     assert (figure.layout.legend.yanchor, figure.layout.margin.t >= 30) == ("top", True)
     assert figure.layout.legend.y <= (-0.1 if axes[0] else 0.0), "below an axis' title"
 
 
 def test_without_webgl_the_same_dots_are_drawn() -> None:
-    colours = Groups(np.arange(len(ITEMS)) % 3, ("a", "b", "c"), "", "")
-    given = Dots(ITEMS, PLACES, None), colours, "#123456", ITEMS[:2], None, ("", ""), Scheme.LIGHT
+    colors = Groups(np.arange(len(ITEMS)) % 3, ("a", "b", "c"), "", "")
+    given = Dots(ITEMS, PLACES, None), colors, "#123456", ITEMS[:2], None, ("", ""), Scheme.LIGHT
     quick, plain = (map_figure(*given, with_webgl=with_webgl) for with_webgl in (True, False))
     assert {trace.type for trace in plain.data} == {"scatter"}
     for one, other in zip(quick.data, plain.data, strict=True):

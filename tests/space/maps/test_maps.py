@@ -92,7 +92,7 @@ def leftovers(settings: Settings) -> list[str]:
 
 
 @pytest.mark.process
-def test_umap_keeps_neighbours_and_its_quality_is_that_of_its_picture(settings: Settings, made: maps.Map) -> None:
+def test_umap_keeps_neighbors_and_its_quality_is_that_of_its_picture(settings: Settings, made: maps.Map) -> None:
     assert made.coordinates.shape == (N, 2)
     assert np.isfinite(made.coordinates).all()
     vectors = as_compared(space_in(settings).vectors, Similarity.COS)

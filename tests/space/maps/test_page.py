@@ -1,4 +1,4 @@
-"""The Map page: what it draws, ties and colours, and what it says where there is nothing to draw."""
+"""The Map page: what it draws, ties and colors, and what it says where there is nothing to draw."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_finished_umap_is_shown(open_map: OpenApp, world: World) -> None:
     assert "UMAP of one model is not computed yet" in both
 
 
-def test_the_chosen_item_has_its_true_neighbours(open_map: OpenApp) -> None:
+def test_the_chosen_item_has_its_true_neighbors(open_map: OpenApp) -> None:
     item = MANY.items.index("<b>red</b>")
     app = open_map(item=str(item), map_k="5")
     assert "<b>red</b>" in [block.value for block in app.text]
@@ -124,44 +124,44 @@ def test_a_search_lists_what_it_finds(open_map: OpenApp) -> None:
     assert app.query_params["item"] == str(MANY.items.index("red dog c"))
 
 
-@pytest.mark.parametrize("colour", ["none", "frequency", "rank of the mate", "cluster", "source"])
-def test_every_colour(open_map: OpenApp, colour: str) -> None:
-    app = open_map(colour=colour)
+@pytest.mark.parametrize("color", ["none", "frequency", "rank of the mate", "cluster", "source"])
+def test_every_color(open_map: OpenApp, color: str) -> None:
+    app = open_map(color=color)
     assert len(charts(app)) == 2
     text = written(app)
-    if colour == "rank of the mate":
+    if color == "rank of the mate":
         assert "are not queries" in text
-    if colour == "source":
+    if color == "source":
         assert not any(trace.get("name") for trace in charts(app)[0]["data"]), "it has no source"
-    if colour == "cluster":
+    if color == "cluster":
         app.selectbox(key="map_clusters_of").set_value("trigrams~center").run()
         assert not app.exception
 
 
 def test_an_own_column_of_the_file_colors_the_dots(open_map: OpenApp) -> None:
-    app = open_map(data=WITH_COLUMN.id, colour="product")
+    app = open_map(data=WITH_COLUMN.id, color="product")
     for chart in charts(app):
         counted = {trace["name"].partition(":")[0] for trace in chart["data"] if trace.get("name")}
         assert counted >= set(PRODUCT)
-    other = open_map(data=MANY.id, colour="product")
-    assert other.selectbox(key="colour").value == "none"
+    other = open_map(data=MANY.id, color="product")
+    assert other.selectbox(key="color").value == "none"
 
 
 def test_the_rank_of_the_mate_needs_a_run(open_map: OpenApp) -> None:
-    app = open_map(colour="rank of the mate", metric="l2")
+    app = open_map(color="rank of the mate", metric="l2")
     assert "similarity l2" in written(app)
     assert len(charts(app)) == 2
 
 
 @pytest.mark.parametrize("picture", ["pca", "umap"])
 def test_constant_vectors_are_said_and_the_others_are_drawn(open_map: OpenApp, picture: str) -> None:
-    app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", colour="cluster")
+    app = open_map(enc=["trigrams~none", "constant~none"], picture=picture, item="3", color="cluster")
     assert "constant gives every text the same vector" in written(app)
     assert len(charts(app)) == 1
 
 
 def test_three_items(open_map: OpenApp) -> None:
-    app = open_map(data="three", picture="umap", enc="trigrams~none", colour="cluster", item="0")
+    app = open_map(data="three", picture="umap", enc="trigrams~none", color="cluster", item="0")
     assert "needs 17 texts, and there are 3" in written(app)
     assert len(charts(app)) == 1
     assert "**trigrams**: PCA" in written(app)
@@ -175,7 +175,7 @@ def test_a_dataset_whose_files_are_not_here_is_offered(open_map: OpenApp) -> Non
 
 
 def test_selected_items_are_listed_and_can_be_let_go(open_map: OpenApp) -> None:
-    app = open_map(colour="frequency")
+    app = open_map(color="frequency")
     app.session_state[map_view.SELECTED] = (MANY.texts_digest, (2, 5))
     app.run()
     assert "**2 texts selected**" in written(app)
@@ -206,8 +206,8 @@ def test_pca_is_kept_between_visits(open_map: OpenApp, world: World) -> None:
     assert maps.find(request, maps.space_of(request, MANY, world.settings), world.settings) is not None
 
 
-def test_one_colour_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
-    app = open_map(colour="rank of the mate")
+def test_one_color_means_one_rank_in_all_maps(open_map: OpenApp) -> None:
+    app = open_map(color="rank of the mate")
     scales = []
     for spec in charts(app):
         (marker,) = (trace["marker"] for trace in spec["data"] if "cmin" in trace.get("marker", {}))

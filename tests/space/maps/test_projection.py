@@ -26,7 +26,7 @@ def order_of(points: Float64, i: int) -> list[int]:
 
 
 def slow_quality(space: Float64, picture: Float64, k: int, queries: list[int]) -> tuple[float, float]:
-    """Venna and Kaski 2001, by the definition's sums; and the share of true neighbours kept."""
+    """Venna and Kaski 2001, by the definition's sums; and the share of true neighbors kept."""
     n = len(space)
     false, kept = 0, 0
     for i in queries:

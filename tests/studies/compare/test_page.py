@@ -96,7 +96,7 @@ def test_favoring_a_is_to_the_right_and_chance_is_hollow(filled: World) -> None:
             assert symbol == "circle-open"
         else:
             winner = one if row.verdict is Verdict.BETTER else other
-            assert (symbol, color) == (winner.symbol, winner.colour)
+            assert (symbol, color) == (winner.symbol, winner.color)
             assert (trace.x[0] > 0) == (winner is one)
     assert "<i>" not in str(figure.layout.annotations), "names are text"
 

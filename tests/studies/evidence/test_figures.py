@@ -66,12 +66,12 @@ def test_families_keep_their_symbols_when_others_are_left_out() -> None:
     symbols = {trace.name: trace.marker.symbol for trace in every.data}
     assert len(set(symbols.values())) == 3
     assert {trace.name: trace.marker.symbol for trace in part.data} == {n: symbols[n] for n in ("&lt;", "c")}
-    assert every.data[0].marker.color == (looks[variants[0]].colour,)
+    assert every.data[0].marker.color == (looks[variants[0]].color,)
     assert every.layout.xaxis.autorange == "reversed"
     assert every.layout.xaxis.title.text == "x &amp; more"
 
 
-def test_two_evaluators_differ_in_colour_and_symbol() -> None:
+def test_two_evaluators_differ_in_color_and_symbol() -> None:
     first, second, task = cell("one", "").evaluator, cell("other", "").evaluator, cell("", "cr").task
     apart = Estimate(0.7, Interval(0.5, 0.9), "", Unit.FAMILIES, 12, 12.0)
     figure = figures.duels([TwoCorrelations(first, second, task, 0.9, 0.2, 12, 12, apart)], Scheme.LIGHT)
@@ -111,8 +111,8 @@ def test_published_cells_are_framed_and_measured_ones_filled(scheme: Scheme) -> 
     assert list(zip(framed.y, framed.base, strict=True)) == [(0, -0.45), (0, 0.55), (2, -0.45)]
     assert (list(filled.y), list(filled.base)) == ([1], [0.55])
     assert framed.marker.line.width > 0
-    assert all(colour.startswith("rgba") for colour in framed.marker.color)  # a tint
-    assert all(not colour.startswith("rgba") for colour in filled.marker.color)
+    assert all(color.startswith("rgba") for color in framed.marker.color)  # a tint
+    assert all(not color.startswith("rgba") for color in filled.marker.color)
     assert filled.marker.line.width is None
 
 
@@ -132,7 +132,7 @@ def test_the_same_number_has_the_same_hue_published_or_not() -> None:
     assert framed.removeprefix("rgba(").rpartition(",")[0] == filled.removeprefix("rgb(").removesuffix(")")
 
 
-def test_colours_are_the_scales_at_its_ends_and_halfway() -> None:
+def test_colors_are_the_scales_at_its_ends_and_halfway() -> None:
     rows = [MapRow("a", {"low": -1.0, "none": 0.0, "high": 1.0, "beyond": 3.0}, {}, is_published=False)]
     (filled,) = traces(published_map(rows, ["low", "none", "high", "beyond"], Scheme.LIGHT)).values()
     # #E08A2E, #F5F5F5 and #5FA0DA

@@ -186,7 +186,7 @@ def test_what_stands_here_for_evaluators_and_tasks_is_there() -> None:
         assert DATASETS[dataset].kind is all_diagnostics()[diagnostic].dataset_kind
         assert DATASETS[dataset].unit == cell.level
         assert metric in {m.name for m in all_diagnostics()[diagnostic].metrics}
-    assert all(DATASETS[c.task_id].kind is DatasetKind.LABELLED_TEXTS for c in published.correlations())
+    assert all(DATASETS[c.task_id].kind is DatasetKind.LABELED_TEXTS for c in published.correlations())
     names = {(c.level, c.evaluator): c.measure_id for c in cells}
     assert len(set(names.values())) == len(names)  # no two evaluators are taken for one
     assert {c.positives for c in published.correlations() if not c.measure_id} == {"STS-B", "STR"}

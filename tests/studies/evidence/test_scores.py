@@ -18,11 +18,11 @@ from blindspot.studies.evidence.scores import (
     family_of,
     score_table,
 )
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.types import Task
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.types import Task
 from blindspot.types import Variant
 from tests.support.evidence_world import Made, many_models, store
-from tests.support.judgement_samples import A, B, intruder_set, votes
+from tests.support.judgment_samples import A, B, intruder_set, votes
 from tests.support.tables import each
 
 X, Y = Variant("minilm", "none"), Variant("lsa", "center")
@@ -141,19 +141,19 @@ def test_tasks_like_similarity_are_left_out_of_sentences_only(repository: Reposi
 
 def test_people_count_where_their_votes_may_be_seen(repository: Repository) -> None:
     """A's own intruder is found in one of two votes; what a session hides is left out until it is revealed."""
-    judgements = Judgements.at(repository.database.path)
+    judgments = Judgments.at(repository.database.path)
     items = intruder_set()
     own = items.items[1].own[0]
     other = (own + 1) % 4
-    judgements.merge(items, votes([("Anna", 1, own), ("Ben", 1, other), ("Cleo", 1, None)]))
-    judgements.add_session("hidden", {Task.INTRUDER: items.set_id}, "key")
-    judgements.merge(items, votes([("Dora", 2, items.items[2].own[1])], "hidden"))
+    judgments.merge(items, votes([("Anna", 1, own), ("Ben", 1, other), ("Cleo", 1, None)]))
+    judgments.add_session("hidden", {Task.INTRUDER: items.set_id}, "key")
+    judgments.merge(items, votes([("Dora", 2, items.items[2].own[1])], "hidden"))
     before = repository.digest()
     table = score_table(repository)
     assert table.variants == (A,)
     assert value(table, f"intruder:{items.set_id}:precision", A) == 0.5
     assert table.measures[0].unit == "word"
-    judgements.reveal("hidden", True)
+    judgments.reveal("hidden", True)
     assert repository.digest() != before
     assert value(score_table(repository), f"intruder:{items.set_id}:precision", B) == 1.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.scored_pairs import ScoredPairs
 from blindspot.datasets.training_overlap import training_set
@@ -49,7 +49,7 @@ def test_a_set_that_needs_no_model_or_has_few_rows_is_warned_of() -> None:
 def test_rows_of_pairs_and_of_labeled_texts() -> None:
     pairs = PairSet("toy", ITEMS, queries=NUMBERS, mates=NUMBERS + 1)
     assert rows_of(pairs)[1] == Row((ITEMS[1], ITEMS[2]))
-    one = LabelledTexts(
+    one = LabeledTexts(
         "toy", ITEMS, ("yes", "no"), NUMBERS, np.empty(0, dtype=np.int32), NUMBERS % 2, np.zeros(3, dtype=np.int8)
     )
     assert rows_of(one)[1] == Row((ITEMS[1],), 1)

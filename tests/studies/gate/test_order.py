@@ -27,7 +27,7 @@ MINIMAL = (
     ("original", "synonym", "antonym"),
     [(f"the {w} is here", f"a {w} is here", f"the {w} is not here") for w in WORDS],
 )
-LABELLED = ("text", "label"), [(f"{pair[n % 2]} {n}", "ab"[n % 2]) for n, pair in enumerate(PAIRS * 4)]
+LABELED = ("text", "label"), [(f"{pair[n % 2]} {n}", "ab"[n % 2]) for n, pair in enumerate(PAIRS * 4)]
 
 
 def write(path: Path, columns: Sequence[str], rows: Rows) -> Path:
@@ -70,7 +70,7 @@ def test_another_order_is_the_same_golden_set(tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.heavy
-@each("columns, rows", [MINIMAL, LABELLED])
+@each("columns, rows", [MINIMAL, LABELED])
 def test_where_the_order_decides_the_score_it_is_refused(tmp_path: Path, columns: Sequence[str], rows: Rows) -> None:
     one, other = write(tmp_path / "one.csv", columns, rows), write(tmp_path / "other.csv", columns, shuffled(rows))
     bs.record("random-projection", one, tmp_path / "old.json", store=tmp_path / "store")

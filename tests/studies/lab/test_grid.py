@@ -230,8 +230,8 @@ def test_a_cancelled_grid_continues_where_it_was(asked: tuple[RunRequest, ...], 
 def test_what_was_transformed_for_one_similarity_serves_the_other(lab: World, asked: tuple[RunRequest, ...]) -> None:
     """Asked for in any order, a run's numbers are those of a fresh computation."""
     for request in [r for r in asked if r.variant == Variant("bigrams", "center")]:
-        for neighbour in asked[:2]:
-            pipeline.run(neighbour, lab.settings, lab.repository, again=True)
+        for neighbor in asked[:2]:
+            pipeline.run(neighbor, lab.settings, lab.repository, again=True)
         assert pipeline.run(request, lab.settings, lab.repository, again=True).changed == {}
         assert pipeline.run(request, lab.settings, lab.repository, again=True).changed == {}
 

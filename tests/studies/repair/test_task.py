@@ -316,13 +316,13 @@ def test_damage_is_that_of_ordinary_runs(made: tuple[World, RepairTask, Report])
 
 
 @pytest.mark.trains
-def test_neighbours_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
+def test_neighbors_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> None:
     world, *_ = made
     encoder = resolve_encoder(ENCODER, world.settings)
     vectors = vectors_of(find_dataset("demo-pairs"), encoder, world.settings, no_progress, CancelToken())
     d = vectors.matrix.shape[1]
     maps = [Map(np.random.default_rng(i).standard_normal((d, d)).astype(np.float32), False) for i in range(2)]
-    found = measuring.neighbours_kept(vectors, Maps(fitting.nothing(d), maps[0], (maps[1],), ()))
+    found = measuring.neighbors_kept(vectors, Maps(fitting.nothing(d), maps[0], (maps[1],), ()))
     places = np.arange(len(vectors.matrix))
     asking = np.sort(np.random.default_rng(measuring.DRAWN_SEED).choice(places, measuring.ASKED, replace=False))
 
@@ -331,13 +331,13 @@ def test_neighbours_kept_by_a_loop(made: tuple[World, RepairTask, Report]) -> No
         units = mapped / np.maximum(np.linalg.norm(mapped, axis=1, keepdims=True), 1e-300)
         scores = units @ units[row]
         scores[row] = -np.inf
-        return set(np.argsort(-scores)[: measuring.NEIGHBOURS].tolist())
+        return set(np.argsort(-scores)[: measuring.NEIGHBORS].tolist())
 
     sampled = asking[:20]
-    own = measuring.nearest(maps[0], vectors, sampled, places, measuring.NEIGHBOURS)
+    own = measuring.nearest(maps[0], vectors, sampled, places, measuring.NEIGHBORS)
     for row, line in zip(sampled.tolist(), own, strict=True):
         expected = near(maps[0].matrix.astype(np.float64), row)
-        assert len(expected & set(line.tolist())) >= measuring.NEIGHBOURS - 1, "equal texts may tie"
+        assert len(expected & set(line.tolist())) >= measuring.NEIGHBORS - 1, "equal texts may tie"
     assert 0 <= found.after < 1
     assert found.change.value == pytest.approx(found.after - 1)
     assert not found.counts

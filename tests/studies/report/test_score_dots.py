@@ -35,7 +35,7 @@ def test_every_score_is_a_named_mark_in_its_row(scheme: Scheme) -> None:
     assert drawn == {(row.variant.label, row.dataset): row.score for row in SCORES.itertuples()}
     by_label = {variant.label: looks[variant] for variant in looks}
     for trace in figure.data:
-        assert trace.marker.color == by_label[trace.name].colour
+        assert trace.marker.color == by_label[trace.name].color
         assert trace.marker.symbol == by_label[trace.name].symbol
     low, high = figure.layout.xaxis.range
     assert 0 <= low < 0.33

@@ -38,7 +38,7 @@ def measured(world: World, *variants: Variant) -> Measured:
 
 @pytest.mark.matrix
 def test_the_answer_is_that_of_the_stored_similarities(open_app: OpenApp, cache: Path, module_world: World) -> None:
-    pairs = measured(module_world, A).labelled(A, Rule(cut=4.0))
+    pairs = measured(module_world, A).labeled(A, Rule(cut=4.0))
     found = wished(pairs, 0.8)
     assert found.point is not None and found.point.precision is not None  # noqa: PT018
     app = open_app(cache, "threshold", data=SCORED, wish="0.8", threshold_a=str(A))
@@ -55,7 +55,7 @@ def test_the_answer_is_that_of_the_stored_similarities(open_app: OpenApp, cache:
 @pytest.mark.heavy
 def test_the_cut_moves_and_is_in_the_address(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, cut="3", threshold_a=str(A))
-    found = wished(measured(module_world, A).labelled(A, Rule(cut=3.0)), 0.95)
+    found = wished(measured(module_world, A).labeled(A, Rule(cut=3.0)), 0.95)
     assert found.point is not None
     assert f"{found.point.threshold:.3f}" in written(app)
     app.selectbox(key="cut").set_value("4").run()  # the usual one: four fifths of the range
@@ -67,7 +67,7 @@ def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
     rows = table(app, "group", "own threshold")
     assert rows["group"].tolist() == ["one", "two"]
     assert rows["pairs"].tolist() == [81, 80]
-    pairs = measured(module_world, A).labelled(A, Rule(cut=4.0))
+    pairs = measured(module_world, A).labeled(A, Rule(cut=4.0))
     sets = np.array(measured(module_world, A).domains)
     for name, own in zip(rows["group"], rows["own threshold"], strict=True):
         found = wished(pairs.within(sets == name), 0.8)
@@ -76,7 +76,7 @@ def test_groups(open_app: OpenApp, cache: Path, module_world: World) -> None:
 
 def test_calibration(open_app: OpenApp, cache: Path, module_world: World) -> None:
     app = open_app(cache, "threshold", data=SCORED, threshold_view="calibration", threshold_a=str(A))
-    pairs = measured(module_world, A).labelled(A, Rule(cut=4.0))
+    pairs = measured(module_world, A).labeled(A, Rule(cut=4.0))
     rows = table(app, "calibration", "Brier score")
     assert rows["Brier score"].tolist() == [calibrate(pairs, way).brier.value for way in Way]
     assert len(chart_named(app, "threshold_reliability")["data"]) == 1 + len(Way)
@@ -88,7 +88,7 @@ def test_another_model(open_app: OpenApp, cache: Path, module_world: World) -> N
     app = open_app(cache, "threshold", **query)
     both = measured(module_world, A, B)
     rule = Rule(cut=4.0)
-    a, b = (both.labelled(variant, rule) for variant in (A, B))
+    a, b = (both.labeled(variant, rule) for variant in (A, B))
     found = wished(a, 0.8)
     assert found.point is not None
     over = carried_over(a, b, found.point.threshold)

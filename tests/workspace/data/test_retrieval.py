@@ -29,7 +29,7 @@ def test_queries_and_documents_are_shown(open_app: OpenApp, tmp_path: Path) -> N
     assert rows(app, "text, with its title") == list(dataset.document_texts[:10])
     counts = dataset.counts
     said = written(app)
-    for number in (counts.queries, counts.documents, counts.judgements, counts.relevant):
+    for number in (counts.queries, counts.documents, counts.judgments, counts.relevant):
         assert f"**{number:,}**" in said
 
 

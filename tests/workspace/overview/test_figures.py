@@ -31,7 +31,7 @@ def test_every_model_has_a_row_of_its_own_in_its_look_best_on_top(scheme: Scheme
     top, bottom = figure.layout.yaxis.range[1], figure.layout.yaxis.range[0]
     assert top < 0 < bottom, "plotly counts from below"
     for trace, variant in zip(figure.data, SCORES["variant"], strict=True):
-        assert (trace.marker.color, trace.marker.symbol) == (looks[variant].colour, looks[variant].symbol)
+        assert (trace.marker.color, trace.marker.symbol) == (looks[variant].color, looks[variant].symbol)
     assert not figure.layout.showlegend, "the names are beside the marks"
     taller = score_dots(pd.concat([SCORES, SCORES]), AXIS, looks, scheme)
     assert taller.layout.height > figure.layout.height

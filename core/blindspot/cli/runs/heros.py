@@ -181,7 +181,7 @@ def resembles(run_id: RunId, as_json: AsJson = False) -> None:
                 f"{n.mean_difference:.4f}",
                 *(f"{n.profile.means[subset]:.3f}" for subset in SUBSETS),
             )
-            for n in found.neighbours[:SHOWN]
+            for n in found.neighbors[:SHOWN]
         ],
     )
     for sentence in resemblance.in_words(found, record.plan.variant.label):
@@ -202,7 +202,7 @@ def _resemblance_json(found: Resemblance) -> dict[str, Any]:
                 "distance": n.distance,
                 "mean_difference": n.mean_difference,
             }
-            for n in found.neighbours
+            for n in found.neighbors
         ],
         "resembles_none": vote is None,
         "far": trust.far,

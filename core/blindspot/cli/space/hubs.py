@@ -15,7 +15,7 @@ from blindspot.datasets.catalog import OWN_FILE, find_dataset, title_of
 from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.hubness import LONGEST, Lists
 from blindspot.errors import InputError
-from blindspot.numerics.neighbours.hubness import HUB, Hubness, by_chance
+from blindspot.numerics.neighbors.hubness import HUB, Hubness, by_chance
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.at_work import at_work
 from blindspot.runs.log import JobLine

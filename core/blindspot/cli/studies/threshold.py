@@ -12,7 +12,7 @@ from blindspot.cli.options import TRANSFORM_HELP, AsJson
 from blindspot.cli.variants import opened, variants_of
 from blindspot.datasets.catalog import OWN_FILE, canonical_dataset, dataset_for, find_dataset, title_of
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.own.files import UnclearKind
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.similarity.pairs import scored_table
@@ -55,12 +55,12 @@ def threshold(
     variants = variants_of([encoder, also] if also else [encoder], [transform])
     measured = _measured(canonical_dataset(dataset), variants, metric, settings, repository)
     rule = _rule(measured, cut, same)
-    pairs = measured.labelled(variants[0], rule)
+    pairs = measured.labeled(variants[0], rule)
     found = wished(pairs, precision)
     calibrations = {way.value: calibrate(pairs, way) for way in Way}
     over = None
     if len(variants) > 1 and found.point is not None:
-        over = carried_over(pairs, measured.labelled(variants[1], rule), found.point.threshold)
+        over = carried_over(pairs, measured.labeled(variants[1], rule), found.point.threshold)
     fields = answer.export(measured, variants[0], rule, metric.value, found, calibrations)
     if as_json:
         output.print_json(fields | ({"also": _carried_fields(variants[1], over)} if over else {}))
@@ -115,12 +115,12 @@ def _measured(
         first = next(iter(by_run.values()))[1]
         own = repository.own_columns(first.plan.dataset, first.plan.dataset_digest)
         return of_runs(table, {run: v for run, (v, _) in by_run.items()}, entry.id, first.coverage["pairs"], own)
-    if entry.kind is not DatasetKind.LABELLED_TEXTS:
+    if entry.kind is not DatasetKind.LABELED_TEXTS:
         raise InputError(
             f"'{dataset}' is a {entry.kind}", expected="scored pairs, labeled pairs or labeled texts, such as stsb-test"
         )
     loaded, spaces = opened(variants, entry, settings)
-    if not isinstance(loaded, LabelledTexts):
+    if not isinstance(loaded, LabeledTexts):
         raise TypeError(f"{dataset} has no labeled texts")
     return of_spaces(loaded, spaces, metric)
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.probing import ProbingTask
@@ -25,7 +25,7 @@ _CLASSES: tuple[type[Dataset], ...] = (
     Categories,
     Outliers,
     Events,
-    LabelledTexts,
+    LabeledTexts,
     ProbingTask,
     RetrievalDataset,
     ChunkedSentences,

@@ -33,7 +33,7 @@ class DatasetKind(StrEnum):
     CATEGORIES = "set of categories"
     OUTLIERS = "set of groups with outliers"
     EVENTS = "set of events"
-    LABELLED_TEXTS = "set of labelled texts"
+    LABELED_TEXTS = "set of labelled texts"
     PROBING = "probing task"
     RETRIEVAL = "retrieval set"
     CHUNKED = "set of chunked sentences"

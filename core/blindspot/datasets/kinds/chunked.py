@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind, WordDataset
-from blindspot.datasets.kinds.labelled_texts import SPLITS
+from blindspot.datasets.kinds.labeled_texts import SPLITS
 from blindspot.errors import InputError
 from blindspot.types import Bool, Int8, Int32, Int64
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 
 
 class Property(StrEnum):
@@ -69,7 +69,7 @@ def _letters(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class ProbingTask(LabelledTexts):
+class ProbingTask(LabeledTexts):
     """Sentences labeled with a property of theirs, and the part of the split that each is in.
 
     A kind of its own, so that its files are run on by *Probing* and not by *Transfer*, whose tasks are of use.
@@ -83,6 +83,6 @@ class ProbingTask(LabelledTexts):
     kind = DatasetKind.PROBING
 
     @classmethod
-    def of(cls, data: LabelledTexts, task: str) -> ProbingTask:
+    def of(cls, data: LabeledTexts, task: str) -> ProbingTask:
         """Labeled texts as the task of this name."""
         return cls(data.id, data.items, data.classes, data.firsts, data.seconds, data.labels, data.splits, task)

@@ -25,7 +25,7 @@ class RetrievalCounts:
     """Counts of a retrieval dataset.
 
     Attributes:
-        judgements: (query, document) with a grade, of whatever height.
+        judgments: (query, document) with a grade, of whatever height.
         relevant: those of relevant documents.
         unanswered: queries without a relevant document: every score of theirs is 0.
         same_documents: documents whose text another one has too: they tie.
@@ -34,7 +34,7 @@ class RetrievalCounts:
 
     queries: int
     documents: int
-    judgements: int
+    judgments: int
     relevant: int
     unanswered: int
     same_documents: int
@@ -88,7 +88,7 @@ class RetrievalDataset(Dataset):
         yield from (("document", *each) for each in titled)
         of_id = {name: number for number, name in enumerate(self.document_ids)}
         for query, (name, text) in enumerate(zip(self.query_ids, self.query_texts, strict=True)):
-            judged, grades = self.judgements_of(query)
+            judged, grades = self.judgments_of(query)
             rows = sorted((*titled[d], int(g)) for d, g in zip(judged.tolist(), grades.tolist(), strict=True))
             own = of_id.get(name)
             yield "query", text, own is not None and self.document_texts[own] == text, *chain.from_iterable(rows)
@@ -156,7 +156,7 @@ class RetrievalDataset(Dataset):
         """How many relevant documents each query has, ``[q] int64``."""
         return np.bincount(self.judged_queries[self.relevant], minlength=len(self.queries)).astype(np.int64)
 
-    def judgements_of(self, query: int) -> tuple[Int32, Int32]:
+    def judgments_of(self, query: int) -> tuple[Int32, Int32]:
         """Numbers of the documents judged for a query, ascending, and their grades."""
         start, stop = self.offsets[query : query + 2]
         return self.judged[start:stop], self.grades[start:stop]
@@ -167,7 +167,7 @@ class RetrievalDataset(Dataset):
         return RetrievalCounts(
             queries=len(self.queries),
             documents=len(self.documents),
-            judgements=len(self.judged),
+            judgments=len(self.judged),
             relevant=int(self.relevant.sum()),
             unanswered=int((self.relevant_counts == 0).sum()),
             same_documents=int((shared[self.documents] > 1).sum()),
@@ -224,7 +224,7 @@ class RetrievalDataset(Dataset):
         ]
 
     def _first_relevant(self, query: int) -> str:
-        judged, grades = self.judgements_of(query)
+        judged, grades = self.judgments_of(query)
         found = [self.document_ids[i] for i in judged[grades >= RELEVANT].tolist()]
         return ", ".join(found[:SHOWN]) + (", ..." if len(found) > SHOWN else "")
 

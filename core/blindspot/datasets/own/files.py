@@ -58,7 +58,7 @@ class OwnTable:
         if self.likeliest is DatasetKind.SCORED_PAIRS:
             names = {column_key(name) for name in self.table.names}
             return _OF_MARKS if names.isdisjoint(SCORE_NAMES) else (self.likeliest,)
-        if self.likeliest is DatasetKind.LABELLED_TEXTS:
+        if self.likeliest is DatasetKind.LABELED_TEXTS:
             used = {reading.use: reading.name for reading in OWN_KINDS[self.likeliest].readings(self.table)}
             others = keys - {column_key(used[LABEL])}  # a topic labels texts, and beside it pairs are marked
             is_weak = column_key(used[LABEL]) in WEAK_LABEL_NAMES or not others.isdisjoint(MARK_NAMES)
@@ -124,13 +124,13 @@ class UnclearKind(UnclearColumns):
         )
 
 
-_OF_PAIRS = (DatasetKind.PAIR_SET, DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS, DatasetKind.LABELLED_TEXTS)
+_OF_PAIRS = (DatasetKind.PAIR_SET, DatasetKind.RETRIEVAL, DatasetKind.SCORED_PAIRS, DatasetKind.LABELED_TEXTS)
 _OF_MARKS = (DatasetKind.PAIR_SET, DatasetKind.SCORED_PAIRS, DatasetKind.RETRIEVAL)
 _MEANING = {
     DatasetKind.PAIR_SET: "the marked rows as positive pairs (evalrank)",
     DatasetKind.SCORED_PAIRS: "all rows as scored pairs (similarity, threshold)",
     DatasetKind.RETRIEVAL: "all rows as queries and documents with grades (retrieval)",
-    DatasetKind.LABELLED_TEXTS: "all rows as labeled texts (transfer)",
+    DatasetKind.LABELED_TEXTS: "all rows as labeled texts (transfer)",
 }
 
 

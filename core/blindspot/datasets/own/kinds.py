@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.columns import OwnFile
-from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
 from blindspot.datasets.own.minimal_pairs import OwnMinimalPairs
 from blindspot.datasets.own.pairs import OwnPairs
 from blindspot.datasets.own.probing import OwnProbingTask
@@ -21,7 +21,7 @@ _CLASSES: tuple[type[OwnFile], ...] = (
     OwnMinimalPairs,
     OwnRetrieval,
     OwnProbingTask,
-    OwnLabelledTexts,
+    OwnLabeledTexts,
     OwnScoredPairs,
     OwnVocabulary,
 )

@@ -14,7 +14,7 @@ from typing import Any
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.probing import ProbingTask, probe_of
 from blindspot.datasets.own.columns import LABEL, SPLIT, TASK, TEXT, Picker, Role, texts_of
-from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
 from blindspot.datasets.own.names import SPLIT_NAMES
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable
@@ -25,7 +25,7 @@ _LINE = re.compile(rb"(?:\xef\xbb\xbf)?(?:tr|va|te)\t[^\t\n]*\t[^\t\n]*(?:\n|$)"
 
 
 @dataclass(frozen=True)
-class OwnProbingTask(OwnLabelledTexts):
+class OwnProbingTask(OwnLabeledTexts):
     """A file of one probing task.
 
     Attributes:

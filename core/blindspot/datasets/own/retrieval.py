@@ -43,7 +43,7 @@ from blindspot.datasets.own.names import (
     WEAK_GRADE_NAMES,
 )
 from blindspot.datasets.own.pairs import OwnPairs
-from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.errors import InputError
 from blindspot.files.tables import ColumnKind, FileTable, Texts, number_in
 from blindspot.texts import column_key, counted
@@ -60,12 +60,12 @@ class OwnRetrieval(OwnFile):
 
     Attributes:
         queries, documents: in the order in which they first appear; called q1, q2, ... and d1, d2, ...
-        judgements: in the file's order, each (query, document) once.
+        judgments: in the file's order, each (query, document) once.
     """
 
     queries: tuple[Query, ...]
     documents: tuple[Document, ...]
-    judgements: tuple[Judgement, ...]
+    judgments: tuple[Judgment, ...]
 
     kind = DatasetKind.RETRIEVAL
     title = "retrieval"
@@ -173,7 +173,7 @@ class OwnRetrieval(OwnFile):
         return (
             tuple(Query(f"q{n}", text) for n, text in enumerate(queries, 1)),
             tuple(Document(f"d{n}", title, text) for n, (title, text) in enumerate(documents, 1)),
-            tuple(Judgement(*pair, grade) for pair, (grade, _) in grades.items()),
+            tuple(Judgment(*pair, grade) for pair, (grade, _) in grades.items()),
         )
 
     @property
@@ -201,7 +201,7 @@ class OwnRetrieval(OwnFile):
         return tuple(self._counts.split("; "))
 
     def columns_as(self, kind: DatasetKind) -> str:
-        grades = {judgement.grade for judgement in self.judgements}
+        grades = {judgment.grade for judgment in self.judgments}
         if kind is not DatasetKind.PAIR_SET or self.used[DOCUMENT].kind is not ColumnKind.TEXT:
             return ""
         if NEGATIVES in self.used or CANDIDATES in self.used or not grades <= {0, 1}:
@@ -211,30 +211,30 @@ class OwnRetrieval(OwnFile):
         return "&".join(f"{role}={quote(name, safe='')}" for role, name in named)
 
     def as_manifest(self) -> dict[str, Any]:
-        return super().as_manifest() | {"documents": len(self.documents), "judgements": len(self.judgements)}
+        return super().as_manifest() | {"documents": len(self.documents), "judgments": len(self.judgments)}
 
     def first_rows(self, n: int) -> Rows:
-        return first_queries(self.queries, self.documents, self.judgements, n)
+        return first_queries(self.queries, self.documents, self.judgments, n)
 
     def kept_rows(self) -> Iterator[Mapping[str, str | float | list[str]]]:
-        judged = {judgement.document for judgement in self.judgements}
+        judged = {judgment.document for judgment in self.judgments}
         further = [one.text for number, one in enumerate(self.documents) if number not in judged]
-        for place, (query, document, grade) in enumerate(self.judgements):
+        for place, (query, document, grade) in enumerate(self.judgments):
             text, found = self.queries[query].text, self.documents[document]
             title = {"title": found.title} if found.title else {}
             more: dict[str, list[str]] = {"candidates": further} if further and not place else {}
             yield {"query": text, "document": found.text, **title, "relevance": grade, **more}
 
     def dataset(self, dataset_id: str) -> RetrievalDataset:
-        return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements)
+        return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgments)
 
 
 def first_queries(
-    queries: Sequence[Query], documents: Sequence[Document], judgements: Sequence[Judgement], n: int
+    queries: Sequence[Query], documents: Sequence[Document], judgments: Sequence[Judgment], n: int
 ) -> Rows:
     """The first ``n`` queries, each with its number of relevant documents and the first of them."""
     of_query: dict[int, list[str]] = {number: [] for number in range(min(n, len(queries)))}
-    for query, document, grade in judgements:
+    for query, document, grade in judgments:
         if query in of_query and grade >= RELEVANT:
             of_query[query].append(documents[document].whole)
     cells = ((queries[q].text, len(found), found[0] if found else "") for q, found in of_query.items())
@@ -246,7 +246,7 @@ def counts_in_words(dataset: RetrievalDataset) -> str:
     counts = dataset.counts
     parts = [
         f"{counted(counts.queries, 'query', 'queries')}, {counted(counts.documents, 'document')}",
-        f"{counted(counts.judgements, 'judgment')}, {counts.relevant:,} of them of a relevant document",
+        f"{counted(counts.judgments, 'judgment')}, {counts.relevant:,} of them of a relevant document",
     ]
     if counts.unanswered:
         parts.append(f"queries without a relevant document: {counts.unanswered:,}")

@@ -12,7 +12,7 @@ import numpy as np
 from blindspot.datasets.entries import DatasetEntry, github_file
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.datasets.published.text_lines import lines
 from blindspot.errors import DataCorrupt
 from blindspot.settings import ASSETS

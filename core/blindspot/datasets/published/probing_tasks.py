@@ -10,10 +10,10 @@ from zlib import crc32
 
 from blindspot.datasets.entries import DatasetEntry
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN
 from blindspot.datasets.kinds.probing import PROBES, ProbingTask
 from blindspot.datasets.published import pairs as loaders
-from blindspot.datasets.published.labelled_texts import Example, labelled_texts
+from blindspot.datasets.published.labeled_texts import Example, labeled_texts
 from blindspot.settings import ASSETS
 
 _LENGTHS = {"at most 12 words": 12, "13 words or more": 99}
@@ -55,7 +55,7 @@ def _task(dataset_id: str, task: str, classes: Sequence[str], example: Callable[
         for k, item in enumerate(row[:1] if part == TEST else row):
             made = example(number + k, minimal.items[item])
             examples.append(Example(made.label, made.first, split=part))
-    return ProbingTask.of(labelled_texts(dataset_id, classes, examples), task)
+    return ProbingTask.of(labeled_texts(dataset_id, classes, examples), task)
 
 
 def _entry(task: str, classes: Sequence[str], example: Callable[[int, str], Example]) -> DatasetEntry:

@@ -37,7 +37,7 @@ class Document(NamedTuple):
         return f"{self.title} {self.text}".strip()
 
 
-class Judgement(NamedTuple):
+class Judgment(NamedTuple):
     """A grade of a document for a query, by their numbers."""
 
     query: int
@@ -49,14 +49,14 @@ def retrieval_dataset(
     dataset_id: str,
     queries: Sequence[Query],
     documents: Sequence[Document],
-    judgements: Iterable[Judgement],
+    judgments: Iterable[Judgment],
     own_columns: tuple[OwnColumn, ...] = (),
 ) -> RetrievalDataset:
     """Queries and documents in their order; of a pair that is judged twice, the last grade counts."""
     number: dict[str, int] = {}
     query_items = [number.setdefault(query.text, len(number)) for query in queries]
     document_items = [number.setdefault(document.whole, len(number)) for document in documents]
-    grade_of = {(query, document): grade for query, document, grade in judgements}
+    grade_of = {(query, document): grade for query, document, grade in judgments}
     ordered = np.array([(*pair, grade) for pair, grade in sorted(grade_of.items())], dtype=np.int32).reshape(-1, 3)
     per_query = np.bincount(ordered[:, 0], minlength=len(queries))
     return RetrievalDataset(
@@ -85,12 +85,12 @@ def limit(dataset_id: str, corpus: Path, asked: Path, qrels: Path) -> RetrievalD
     queries = parsed(asked, lines(asked), query, "an object with _id and text")
     of_query, of_document = numbers(queries), numbers(documents)
 
-    def judgement(line: str) -> Judgement:
+    def judgment(line: str) -> Judgment:
         row = json.loads(line)
-        return Judgement(of_query[row["query-id"]], of_document[row["corpus-id"]], int(row["score"]))
+        return Judgment(of_query[row["query-id"]], of_document[row["corpus-id"]], int(row["score"]))
 
-    judgements = parsed(qrels, lines(qrels), judgement, "an object with query-id, corpus-id and score")
-    return retrieval_dataset(dataset_id, queries, documents, judgements)
+    judgments = parsed(qrels, lines(qrels), judgment, "an object with query-id, corpus-id and score")
+    return retrieval_dataset(dataset_id, queries, documents, judgments)
 
 
 def cranfield(dataset_id: str, abstracts: Path, asked: Path, qrels: Path) -> RetrievalDataset:
@@ -106,12 +106,12 @@ def cranfield(dataset_id: str, abstracts: Path, asked: Path, qrels: Path) -> Ret
     queries = [Query(str(n), one_line(fields["W"])) for n, (_, fields) in enumerate(_records(asked), 1)]
     of_query, of_document = numbers(queries), numbers(documents) | dict.fromkeys(empty, -1)
 
-    def parse(line: str) -> Judgement:
+    def parse(line: str) -> Judgment:
         query, document, grade = line.split()
-        return Judgement(of_query[query], of_document[document], int(int(grade) > 0))
+        return Judgment(of_query[query], of_document[document], int(int(grade) > 0))
 
-    judgements = parsed(qrels, lines(qrels), parse, "numbers of a query and a document, and a grade")
-    return retrieval_dataset(dataset_id, queries, documents, [one for one in judgements if one.document >= 0])
+    judgments = parsed(qrels, lines(qrels), parse, "numbers of a query and a document, and a grade")
+    return retrieval_dataset(dataset_id, queries, documents, [one for one in judgments if one.document >= 0])
 
 
 def _cranfield_document(number: str, fields: Mapping[str, str]) -> Document:

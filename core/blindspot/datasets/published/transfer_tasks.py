@@ -13,10 +13,10 @@ from blindspot.datasets.entries import (
     github_file,
 )
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
-from blindspot.datasets.published import labelled_texts as read
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.published import labeled_texts as read
 from blindspot.datasets.published import pairs as loaders
-from blindspot.datasets.published.labelled_texts import Example
+from blindspot.datasets.published.labeled_texts import Example
 from blindspot.settings import ASSETS
 
 _FOLDER = "data/sent_classification"
@@ -41,7 +41,7 @@ def _entry(
         id=dataset_id,
         title=title,
         description=description,
-        kind=DatasetKind.LABELLED_TEXTS,
+        kind=DatasetKind.LABELED_TEXTS,
         unit="sentence",
         size=f"{counts[0]:,} examples of {len(classes)} classes",
         pairs=counts[0],
@@ -52,7 +52,7 @@ def _entry(
         url=f"https://github.com/{EVALRANK_REPOSITORY}",
         revision=EVALRANK_REVISION,
         files=tuple(evalrank_file(f"{_FOLDER}/{path}") for path in files),
-        load=lambda dataset_id, paths: read.labelled_texts(dataset_id, classes, examples(*paths)),
+        load=lambda dataset_id, paths: read.labeled_texts(dataset_id, classes, examples(*paths)),
     )
 
 
@@ -188,21 +188,21 @@ def _demo(dataset_id: str) -> list[Example]:
 
 _DEMO_CLASSES = ("affirmed", "negated")
 
-LABELLED = {
+LABELED = {
     entry.id: entry
     for entry in (
         DatasetEntry(
             id="demo-negation",
             title="Demo negation",
             description=f"The built-in sentences and their rewrites: is a sentence negated? {_OWN_SPLITS}",
-            kind=DatasetKind.LABELLED_TEXTS,
+            kind=DatasetKind.LABELED_TEXTS,
             unit="sentence",
             size="1,400 examples of 2 classes",
             pairs=1_400,
             texts=1_400,
             licence="Apache-2.0",
             citation="Blindspot's own sentences",
-            load=lambda dataset_id, _: read.labelled_texts(dataset_id, _DEMO_CLASSES, _demo(dataset_id)),
+            load=lambda dataset_id, _: read.labeled_texts(dataset_id, _DEMO_CLASSES, _demo(dataset_id)),
         ),
         *_ENTRIES,
     )
@@ -216,7 +216,7 @@ INTENTS = {
         title="BANKING77",
         description="Questions of a bank's customers in 77 intents, its own split; Threshold draws up to 4,000 "
         "pairs of the same and of different intents from them, seeded and without a text in two pairs.",
-        kind=DatasetKind.LABELLED_TEXTS,
+        kind=DatasetKind.LABELED_TEXTS,
         unit="sentence",
         size="13,083 examples of 77 classes",
         pairs=13_083,
@@ -229,6 +229,6 @@ INTENTS = {
         files=tuple(
             github_file(*_INTENTS, f"banking_data/{name}") for name in ("categories.json", "train.csv", "test.csv")
         ),
-        load=lambda dataset_id, paths: read.labelled_texts(dataset_id, *read.intents(*paths)),
+        load=lambda dataset_id, paths: read.labeled_texts(dataset_id, *read.intents(*paths)),
     )
 }

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.datasets.word_frequency import zipf_of
-from blindspot.numerics.neighbours.hubness import HUB
-from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.neighbors.hubness import HUB
+from blindspot.numerics.neighbors.occurrences import k_occurrence
 from blindspot.numerics.similarity import Similarity
 from blindspot.runs.embeddings import vectors_of
 from blindspot.settings import Settings

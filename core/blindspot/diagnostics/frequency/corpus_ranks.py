@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.types import Float64, Int32, Int64
 
 MOST_K = 1_000
@@ -82,7 +82,7 @@ def queries_among(named: Int32 | Int64, n: int, seed: int = SEED) -> Queries:
     return Queries(np.sort(rows).astype(np.int64), named=False)
 
 
-def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
+def neighbor_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
     """Mean corpus rank of the k-th nearest neighbor.
 
     Args:
@@ -90,8 +90,8 @@ def neighbour_curve(index: ExactIndex, ranks: Float64, queries: Int64) -> Curve:
         queries: ``[q] int64``, two or more rows.
     """
     k = places(len(index))
-    neighbours = index.of_rows(queries, int(k[-1])).rows
-    return _curve(k, ranks[neighbours[:, k - 1]])
+    neighbors = index.of_rows(queries, int(k[-1])).rows
+    return _curve(k, ranks[neighbors[:, k - 1]])
 
 
 def null_curve(ranks: Float64, queries: Int64, seed: int = SEED) -> Curve:

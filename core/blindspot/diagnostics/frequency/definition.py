@@ -29,11 +29,11 @@ from blindspot.diagnostic import (
     Score,
 )
 from blindspot.diagnostics.frequency import classes, norms
-from blindspot.diagnostics.frequency import corpus_ranks as neighbours
+from blindspot.diagnostics.frequency import corpus_ranks as neighbors
 from blindspot.diagnostics.frequency.classes import Accuracy
 from blindspot.errors import BlindspotError
-from blindspot.numerics.neighbours.exact import ExactIndex
-from blindspot.numerics.neighbours.hubness import occurrences
+from blindspot.numerics.neighbors.exact import ExactIndex
+from blindspot.numerics.neighbors.hubness import occurrences
 from blindspot.numerics.similarity import Similarity, row_norms
 from blindspot.numerics.statistics.association import spearman
 from blindspot.types import CancelToken, Float32, Float64, Progress
@@ -79,7 +79,7 @@ def compute(
         coverage={"items": len(dataset.items), "items_covered": len(dataset.items)},
         seeds={
             "classes, folds and shuffles": classes.SEED,
-            "null and drawn query words": neighbours.SEED,
+            "null and drawn query words": neighbors.SEED,
             "words whose hubs are counted": HUB_SEED,
         },
     )
@@ -88,19 +88,19 @@ def compute(
 def _power_law(embeddings: Float32 | Float64, dataset: Vocabulary, progress: Progress) -> dict[str, float]:
     """Exponent and R2 of the neighbors' mean corpus ranks; empty if there are too few words for a curve."""
     n = len(dataset.items)
-    if not len(neighbours.places(n)):
+    if not len(neighbors.places(n)):
         return {}
     progress("looking up neighbors", 0, 1)
-    ranks = neighbours.corpus_ranks(dataset.counts)
-    queries = neighbours.queries_among(dataset.queries, n)
+    ranks = neighbors.corpus_ranks(dataset.counts)
+    queries = neighbors.queries_among(dataset.queries, n)
     index = ExactIndex(embeddings.astype("float32", copy=False), Similarity.COS)
-    fit = neighbours.fit_power_law(neighbours.neighbour_curve(index, ranks, queries.rows))
-    null = neighbours.fit_power_law(neighbours.null_curve(ranks, queries.rows))
+    fit = neighbors.fit_power_law(neighbors.neighbor_curve(index, ranks, queries.rows))
+    null = neighbors.fit_power_law(neighbors.null_curve(ranks, queries.rows))
     progress("looking up neighbors", 1, 1)
     return {
-        "neighbour_exponent": fit.b,
-        "neighbour_r2": fit.r2,
-        "neighbour_r2_null": null.r2,
+        "neighbor_exponent": fit.b,
+        "neighbor_r2": fit.r2,
+        "neighbor_r2_null": null.r2,
         "query_words": float(len(queries.rows)),
     }
 
@@ -138,9 +138,9 @@ def _metrics() -> Sequence[Score]:
         Score("accuracy", "mean accuracy over the thresholds; 0.5 is chance", None),
         Score("control", "the same with shuffled labels", None),
         Score("accuracy_max", "accuracy at the threshold where it is highest", None),
-        Score("neighbour_exponent", "b of: mean corpus rank of the k-th neighbor = a k^b", None, range=ANY),
-        Score("neighbour_r2", "R2 of that fit; below 0.8 it is no power law", None),
-        Score("neighbour_r2_null", "the same with random words for neighbors", None),
+        Score("neighbor_exponent", "b of: mean corpus rank of the k-th neighbor = a k^b", None, range=ANY),
+        Score("neighbor_r2", "R2 of that fit; below 0.8 it is no power law", None),
+        Score("neighbor_r2_null", "the same with random words for neighbors", None),
     ]
     for name, what in thresholds.items():
         out.append(Score(f"accuracy@{name}", f"accuracy with frequent words from {what} on", None))
@@ -198,15 +198,15 @@ lengths differ), and with its {HUB_K}-occurrence: how many of at most {HUB_WORDS
 among their {HUB_K} nearest by cosine.
 
 **How frequent are neighbors?** For every word of WordSim-353 that the vocabulary has (of fewer than
-{neighbours.FEW_QUERIES}, for {neighbours.DRAWN_QUERIES} words drawn with a seed), its nearest neighbors by cosine
+{neighbors.FEW_QUERIES}, for {neighbors.DRAWN_QUERIES} words drawn with a seed), its nearest neighbors by cosine
 among all the words, up to the 1,000th but at most 1% of the words. The corpus rank of a word is its place by count, 1
 for the most frequent; words of one count share their mean rank. The mean rank of the k-th neighbor over the query
 words is fitted by
 
 $$\text{{mean corpus rank}} = a\,k^b$$
 
-by least squares on the logarithms, over {neighbours.POINTS} places spaced evenly on the logarithm of k. With
-R² below {neighbours.POWER_LAW} it is called no power law. b well above 0 means that frequent words are nearer than
+by least squares on the logarithms, over {neighbors.POINTS} places spaced evenly on the logarithm of k. With
+R² below {neighbors.POWER_LAW} it is called no power law. b well above 0 means that frequent words are nearer than
 rare ones whatever the query. Intervals are 95% t intervals over the query words. The null has random other words in
 place of neighbors.
 """
@@ -242,8 +242,8 @@ place of neighbors.
             "accuracy": "accuracy",
             "accuracy_max": "highest accuracy",
             "control": "shuffled labels",
-            "neighbour_exponent": "neighbors' exponent",
-            "neighbour_r2": "R² of its fit",
+            "neighbor_exponent": "neighbors' exponent",
+            "neighbor_r2": "R² of its fit",
         },
         "See it by threshold",
         counted=("words", "words"),
@@ -254,7 +254,7 @@ place of neighbors.
         ":material/bar_chart:",
         tuple(p for p in Picker if p is not Picker.BASELINE),
         "Space",
-        after="neighbours",
+        after="neighbors",
     )
     cost = Cost(  # regressions on equally many words, however many there are: 3 s for 384 dimensions
         units=lambda work: 4e7 * work.dimension,

@@ -30,7 +30,7 @@ def findings(material: Material) -> list[Finding]:
     """See ``Diagnostic.findings``."""
     out = coverage(ENTRY, material.runs)
     for run in material.runs:
-        out += [*_readable(run), *_neighbours(run), *_lengths(run), *_hubs(run)]
+        out += [*_readable(run), *_neighbors(run), *_lengths(run), *_hubs(run)]
     return out
 
 
@@ -73,11 +73,11 @@ def _readable(run: RunRecord) -> list[Finding]:
     return out
 
 
-def _neighbours(run: RunRecord) -> list[Finding]:
+def _neighbors(run: RunRecord) -> list[Finding]:
     m = run.metrics
-    if "neighbour_exponent" not in m:
+    if "neighbor_exponent" not in m:
         return []
-    bend, fit, null = m["neighbour_exponent"], m["neighbour_r2"], m["neighbour_r2_null"]
+    bend, fit, null = m["neighbor_exponent"], m["neighbor_r2"], m["neighbor_r2_null"]
     if not (abs(bend) >= BENT and fit >= POWER_LAW > null):
         return []
     words = int(m["query_words"])
@@ -95,7 +95,7 @@ def _neighbours(run: RunRecord) -> list[Finding]:
             test=f"fitted to the neighbors of {words:,} words",
             n=words,
             severity=clipped(abs(bend)),
-            address={"frequency_view": "neighbours"},
+            address={"frequency_view": "neighbors"},
         )
     ]
 

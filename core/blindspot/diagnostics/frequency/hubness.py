@@ -20,9 +20,9 @@ from blindspot.datasets.catalog import find_dataset, title_of
 from blindspot.errors import BlindspotError
 from blindspot.files.artifacts import Artifacts, path_of
 from blindspot.jobs.queue import OnStoredVariant
-from blindspot.numerics.neighbours import hubness
-from blindspot.numerics.neighbours.exact import ExactIndex
-from blindspot.numerics.neighbours.hubness import Hubness
+from blindspot.numerics.neighbors import hubness
+from blindspot.numerics.neighbors.exact import ExactIndex
+from blindspot.numerics.neighbors.hubness import Hubness
 from blindspot.numerics.similarity import Similarity, row_norms, unit_rows
 from blindspot.runs.spaces import Space, open_spaces
 from blindspot.settings import Settings, prepare_runtime
@@ -37,7 +37,7 @@ AT_ONCE = 2_048  # queries between two looks at the cancel token
 AT_ONCE_ITEMS = 3_000  # with so few items, a second or two is enough
 
 
-class NoNeighbours(BlindspotError):
+class NoNeighbors(BlindspotError):
     """There are too few items with a direction, or all are in one place."""
 
 
@@ -104,7 +104,7 @@ class HubsRequest(OnStoredVariant):
         """
         Raises:
             NotEncoded: the embeddings are not cached.
-            NoNeighbours: see ``nearest_lists``.
+            NoNeighbors: see ``nearest_lists``.
         """
         dataset = fetch.load(find_dataset(self.dataset), settings, progress, cancel)
         others = [Variant(encoder, "none") for encoder in self.among]
@@ -145,7 +145,7 @@ def make(
     """The lists of a space and of random vectors, from the cache or computed and kept there.
 
     Raises:
-        NoNeighbours: see ``nearest_lists``.
+        NoNeighbors: see ``nearest_lists``.
     """
     cancel = cancel or CancelToken()
     prepare_runtime(settings)  # before numba is imported
@@ -182,7 +182,7 @@ def nearest_lists(
     """The exact neighbors of all rows of ``[n, d]``.
 
     Raises:
-        NoNeighbours: fewer than two rows have a direction, or all are in one place.
+        NoNeighbors: fewer than two rows have a direction, or all are in one place.
     """
     places = check_spread(vectors, metric)
     compared = vectors if len(places) == len(vectors) else vectors[places]
@@ -205,19 +205,19 @@ def check_spread(vectors: Float32, metric: Similarity) -> Int64:
     """The rows of ``[n, d]`` that can be compared: with cosine, zero vectors cannot.
 
     Raises:
-        NoNeighbours: there are fewer than two of them, or all are in one place.
+        NoNeighbors: there are fewer than two of them, or all are in one place.
     """
     is_cosine = metric is Similarity.COS
     places = np.flatnonzero(row_norms(vectors) > 0) if is_cosine else np.arange(len(vectors))
     if len(places) < 2:
         left_out = len(vectors) - len(places)
-        raise NoNeighbours(
+        raise NoNeighbors(
             f"{len(places)} item(s) can have a neighbor" + (f", {left_out} have a zero vector" if left_out else ""),
             expected="at least two",
             remedy="pick a larger dataset or another encoder",
         )
     if _all_alike(vectors, places, is_cosine):
-        raise NoNeighbours(
+        raise NoNeighbors(
             f"all {len(places):,} vectors {'point in one direction' if is_cosine else 'are the same'}",
             expected="vectors that differ",
             remedy="no item is nearer than another: pick another encoder or transform",

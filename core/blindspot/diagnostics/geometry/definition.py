@@ -28,8 +28,8 @@ from blindspot.diagnostic import (
     Score,
 )
 from blindspot.errors import BlindspotError
-from blindspot.numerics.neighbours.hubness import skewness
-from blindspot.numerics.neighbours.occurrences import k_occurrence
+from blindspot.numerics.neighbors.hubness import skewness
+from blindspot.numerics.neighbors.occurrences import k_occurrence
 from blindspot.numerics.similarity import Similarity, mean_cosine, row_norms, similarity_of_pairs, unit_rows
 from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progress
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from blindspot.store.repository import Repository
 
 MOST = 5_000  # items of the sample
-NEIGHBOURS = 10
+NEIGHBORS = 10
 SEED = 2_020
 STEPS = 5
 ROWS_AT_ONCE = 512  # of the products of all pairs: 20 MB of float64 with 5,000 others
@@ -134,7 +134,7 @@ def compute(
     for done, metric in enumerate(Similarity, 3):
         cancel.check()
         progress("measuring the space", done, STEPS)
-        found[f"hubness_{metric}_sample"] = hubness(vectors, rows, NEIGHBOURS, metric)
+        found[f"hubness_{metric}_sample"] = hubness(vectors, rows, NEIGHBORS, metric)
     progress("measuring the space", STEPS, STEPS)
     metrics = {name: value for name, value in found.items() if not np.isnan(value)}
     metrics |= {
@@ -171,8 +171,8 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
 - **Uniformity** is $\log E\,e^{{-2\lVert x-y\rVert^2}}$ over all pairs of two different items of a sample of {MOST:,}
   (all items, where there are no more). It is 0 where all have one direction; lower is more evenly spread.
 - **Anisotropy** is the mean cosine of two different items, exactly, over all of them.
-- **Hubness of the sample** is the skewness of the {NEIGHBOURS}-occurrence: how often an item is among the
-  {NEIGHBOURS} nearest of another one of the sample. It grows with the number of items: compare it over the same
+- **Hubness of the sample** is the skewness of the {NEIGHBORS}-occurrence: how often an item is among the
+  {NEIGHBORS} nearest of another one of the sample. It grows with the number of items: compare it over the same
   dataset only, and not with the hubness on the page *Frequency*, which asks every item.
 - The sample is the same for every model. A zero vector has no direction: its cosine with anything
   is 0, and by cosine it is nobody's neighbor.
@@ -202,7 +202,7 @@ All but the hubness by `l2` is of unit vectors: $\lVert x-y\rVert^2 = 2 - 2\cos(
         *(
             Score(
                 f"hubness_{m}_sample",
-                f"skewness of the {NEIGHBOURS}-occurrence by {m} within a sample of at most {MOST:,} items",
+                f"skewness of the {NEIGHBORS}-occurrence by {m} within a sample of at most {MOST:,} items",
                 None,
                 range=ANY,
             )

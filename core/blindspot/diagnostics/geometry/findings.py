@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from blindspot.diagnostics.geometry.definition import ENTRY, NEIGHBOURS
+from blindspot.diagnostics.geometry.definition import ENTRY, NEIGHBORS
 from blindspot.numerics.statistics import pairs as statistics
 from blindspot.numerics.statistics.against import change_against, share_against
 from blindspot.numerics.statistics.intervals import ALPHA
@@ -81,7 +81,7 @@ def _space(run: RunRecord) -> list[Finding]:
                 [run],
                 kind="hubs",
                 level=Level.CAUTION,
-                sentence=f"{{A}} has hubs: a few texts are among the {NEIGHBOURS} nearest of very many others "
+                sentence=f"{{A}} has hubs: a few texts are among the {NEIGHBORS} nearest of very many others "
                 f"(skewness {number(skewness, '.1f')}; 0 means no hubs).",
                 value=skewness,
                 test=f"counted over {counted(sampled, 'text')}",

@@ -40,7 +40,7 @@ FAR_QUANTILE = 0.95
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """A published profile, its Euclidean distance and its mean absolute difference over the six means."""
 
     profile: PublishedProfile
@@ -100,12 +100,12 @@ class Resemblance:
     """
 
     means: Float64
-    neighbours: tuple[Neighbour, ...]
+    neighbors: tuple[Neighbor, ...]
     vote: Vote | None
 
     @property
-    def nearest(self) -> Neighbour:
-        return self.neighbours[0]
+    def nearest(self) -> Neighbor:
+        return self.neighbors[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +143,12 @@ def resemblance(
     own = np.array([means[subset] for subset in SUBSETS])
     differences = np.abs(matrix(profiles) - own)
     distances = np.sqrt((differences**2).sum(axis=1))
-    neighbours = tuple(
-        Neighbour(profiles[i], float(distances[i]), float(differences[i].mean()))
+    neighbors = tuple(
+        Neighbor(profiles[i], float(distances[i]), float(differences[i].mean()))
         for i in np.argsort(distances, kind="stable").tolist()
     )
-    is_near = neighbours[0].distance <= far
-    return Resemblance(own, neighbours, vote([n.profile.group for n in neighbours[:VOTERS]]) if is_near else None)
+    is_near = neighbors[0].distance <= far
+    return Resemblance(own, neighbors, vote([n.profile.group for n in neighbors[:VOTERS]]) if is_near else None)
 
 
 def matrix(profiles: Sequence[PublishedProfile]) -> Float64:
@@ -288,7 +288,7 @@ def in_words(found: Resemblance, name: str) -> list[str]:
     nearest = found.nearest
     if found.vote is None:
         return [
-            f"{name} resembles none of the {len(found.neighbours)} published models, so there is no guess: the "
+            f"{name} resembles none of the {len(found.neighbors)} published models, so there is no guess: the "
             f"nearest one, {nearest.profile.model}, is {nearest.distance:.3f} away, while {FAR_QUANTILE:.0%} of the "
             f"published models have another within {trust.far:.3f}.",
             f"Where there is a guess, it is right for {_share(trust.leave_one_out)} of the published models.",

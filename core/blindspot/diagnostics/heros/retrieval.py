@@ -38,7 +38,7 @@ class RewriteRank:
 
 
 @dataclass(frozen=True)
-class Neighbour:
+class Neighbor:
     """A sentence near an original: its place in the ranking (1 is the nearest), its number, and its relation to the
     rewrite in question."""
 
@@ -97,9 +97,9 @@ def rank_of(cosines: Float64, original: int, rewrite: int) -> RewriteRank:
     return RewriteRank(int(is_above.sum()), int(is_tied.sum()), float(own))
 
 
-def neighbours(
+def neighbors(
     cosines: Float64, original: int, rewrite: int, limit: int = 10, around: int = 2, below: int = 3
-) -> list[Neighbour]:
+) -> list[Neighbor]:
     """The nearest ``limit`` sentences of an original, one of its rewrites, and sentences ``around`` and ``below`` it.
 
     The rewrite comes first among its ties: a sentence listed above it is surely above it.
@@ -116,4 +116,4 @@ def neighbours(
             return Relation.MATE if i == place else Relation.ABOVE
         return Relation.TIED if cosines[order[i]] >= cosines[rewrite] - TAU else Relation.BELOW
 
-    return [Neighbour(i + 1, int(order[i]), float(cosines[order[i]]), relation(i)) for i in shown]
+    return [Neighbor(i + 1, int(order[i]), float(cosines[order[i]]), relation(i)) for i in shown]

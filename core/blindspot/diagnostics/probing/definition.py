@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import TRAIN, LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import TRAIN, LabeledTexts
 from blindspot.datasets.kinds.probing import PROBES
 from blindspot.diagnostic import Cost, DiagnosticResult, Done, Overview, Page, Picker, Reading, Score, Work
 from blindspot.diagnostics.transfer import classifiers
@@ -23,7 +23,7 @@ FREE_CLASSES = 200  # as many take about as long again as what does not depend o
 
 def compute(
     embeddings: Float32 | Float64,
-    dataset: LabelledTexts,
+    dataset: LabeledTexts,
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,

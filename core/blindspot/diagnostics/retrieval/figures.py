@@ -16,7 +16,7 @@ EDGE = 0.02  # between dots and the outline of an area
 
 def keyword_style(scheme: Scheme) -> Style:
     """The look of keyword search, which is no model: hollow, in the color of text that steps back."""
-    return Style(colour=faint(scheme), symbol="diamond-open", dash="dot")
+    return Style(color=faint(scheme), symbol="diamond-open", dash="dot")
 
 
 def against(
@@ -50,7 +50,7 @@ def against(
         y=places[:, 1],
         mode="markers",
         cliponaxis=False,
-        marker={"color": style.colour, "size": np.minimum(6 + 2 * np.sqrt(counts), 30), "opacity": 0.65},
+        marker={"color": style.color, "size": np.minimum(6 + 2 * np.sqrt(counts), 30), "opacity": 0.65},
         customdata=np.asarray(numbers)[first],  # all that the server's gate lets a selection return
         text=counts,
         hovertemplate="A %{x:.3f}, B %{y:.3f}<br>%{text} queries, such as %{customdata}<extra></extra>",

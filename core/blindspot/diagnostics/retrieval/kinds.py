@@ -84,7 +84,7 @@ class Features:
             if not words:
                 continue
             rarest[query] = min(holding[word] for word in words)
-            judged, grades = dataset.judgements_of(query)
+            judged, grades = dataset.judgments_of(query)
             shares = [len(words & documents[i]) / len(words) for i in judged[grades >= 1].tolist()]
             if shares:
                 overlap[query] = max(shares)

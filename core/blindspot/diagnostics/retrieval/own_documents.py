@@ -33,7 +33,7 @@ def judged_relevant(dataset: RetrievalDataset, evaluated: Int64, own: Int64) -> 
     """How many of these own documents are judged relevant to their queries."""
     count = 0
     for query, document in zip(evaluated.tolist(), own.tolist(), strict=True):
-        judged, grades = dataset.judgements_of(query)
+        judged, grades = dataset.judgments_of(query)
         count += bool(((judged == document) & (grades >= RELEVANT)).any())
     return count
 

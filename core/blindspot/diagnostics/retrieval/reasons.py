@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from blindspot.diagnostics.retrieval.outcomes import QueryTable, Side
 from blindspot.encoders.rankings.bm25 import terms
-from blindspot.numerics.neighbours.hubness import HUB
+from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.texts import counted, is_negated, length
 
 

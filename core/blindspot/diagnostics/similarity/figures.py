@@ -34,7 +34,7 @@ def against_gold(
             y=gold,
             mode="markers",
             name="a pair",
-            marker={"color": style.colour, "size": 5, "opacity": 0.45},
+            marker={"color": style.color, "size": 5, "opacity": 0.45},
             customdata=np.stack([np.asarray(numbers), fitted - gold], axis=1),
             hovertemplate="pair %{customdata[0]}: similarity %{x:.3f}, score %{y:.2f}, residual %{customdata[1]:+.2f}"
             "<extra></extra>",
@@ -81,11 +81,11 @@ def band_lines(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Sche
         figure.add_scatter(
             x=own["name"].tolist(),
             y=own["value"].tolist(),
-            error_y=error_bars(own, style.colour),
+            error_y=error_bars(own, style.color),
             mode="lines+markers",
             name=escape(variant.label, quote=False),
-            line={"color": style.colour, "dash": style.dash, "width": 2},
-            marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+            line={"color": style.color, "dash": style.dash, "width": 2},
+            marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=[interval_text(low, high) for low, high in zip(own["low"], own["high"], strict=True)],
             hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
         )
@@ -113,7 +113,7 @@ def band_boxes(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Sche
                 q3=own["q75"].tolist(),
                 upperfence=own["q95"].tolist(),
                 name=escape(variant.label, quote=False),
-                line={"color": style.colour},
+                line={"color": style.color},
                 hoverlabel={"namelength": -1},
             )
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN, LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN, LabeledTexts
 from blindspot.diagnostic import (
     NOT_NEGATIVE,
     Column,
@@ -49,7 +49,7 @@ CLEAN = "_without_overlap"
 
 def compute(
     embeddings: Float32 | Float64,
-    dataset: LabelledTexts,
+    dataset: LabeledTexts,
     params: Mapping[str, str],
     progress: Progress,
     cancel: CancelToken,
@@ -111,7 +111,7 @@ def compute(
 # --- training parts
 
 
-def check_classes(dataset: LabelledTexts) -> None:
+def check_classes(dataset: LabeledTexts) -> None:
     """Check that a classifier can be trained and tested on a dataset.
 
     Raises:
@@ -146,7 +146,7 @@ def check_classes(dataset: LabelledTexts) -> None:
             )
 
 
-def _splits(dataset: LabelledTexts, seed: int) -> list[Split]:
+def _splits(dataset: LabeledTexts, seed: int) -> list[Split]:
     """The prescribed split, or ten folds.
 
     Raises:
@@ -163,7 +163,7 @@ def _splits(dataset: LabelledTexts, seed: int) -> list[Split]:
     return plan
 
 
-def _plan(dataset: LabelledTexts, seed: int) -> list[Split]:
+def _plan(dataset: LabeledTexts, seed: int) -> list[Split]:
     """Folds keep pairs together that share a text, directly or through other pairs.
 
     If that leaves a class out or links more pairs than a fold holds (a few queries paired with many documents each),
@@ -180,7 +180,7 @@ def _plan(dataset: LabelledTexts, seed: int) -> list[Split]:
     return splits.folds(labels, same, seed, FOLDS)
 
 
-def _missing_class(plan: Sequence[Split], dataset: LabelledTexts) -> int | None:
+def _missing_class(plan: Sequence[Split], dataset: LabeledTexts) -> int | None:
     """The first class that is tested although a training part has none of it."""
     for split in plan:
         asked = np.union1d(dataset.labels[split.training], dataset.labels[split.test])
@@ -189,7 +189,7 @@ def _missing_class(plan: Sequence[Split], dataset: LabelledTexts) -> int | None:
     return None
 
 
-def _shares_text(dataset: LabelledTexts, plan: Sequence[Split]) -> Bool:
+def _shares_text(dataset: LabeledTexts, plan: Sequence[Split]) -> Bool:
     """Whether one of an example's texts is also in the training part of its split, ``[m] bool``."""
     first, second = dataset.texts
     out = np.zeros(len(first), dtype=np.bool_)
@@ -199,7 +199,7 @@ def _shares_text(dataset: LabelledTexts, plan: Sequence[Split]) -> Bool:
     return out
 
 
-def _check_finite(features: Float32, dataset: LabelledTexts) -> None:
+def _check_finite(features: Float32, dataset: LabeledTexts) -> None:
     finite = np.isfinite(features.sum(axis=1, dtype=np.float64))
     if not finite.all():
         first = dataset.items[dataset.firsts[int(np.argmin(finite))]]
@@ -228,7 +228,7 @@ class _Outcome:
 
 def _outcome(
     features: Float32,
-    dataset: LabelledTexts,
+    dataset: LabeledTexts,
     plan: Sequence[Split],
     classifier: str,
     seed: int,
@@ -276,7 +276,7 @@ def _answers(
     return classifiers.logistic_regression(fit, dev, test, with_dev=with_dev, report=report, cancel=cancel)
 
 
-def _scores_of(outcome: _Outcome, dataset: LabelledTexts, which: Int64, suffix: str) -> dict[str, float]:
+def _scores_of(outcome: _Outcome, dataset: LabeledTexts, which: Int64, suffix: str) -> dict[str, float]:
     """Scores and intervals over the examples ``which [k]``; their names end in ``suffix``."""
     labels, predicted = dataset.labels[which], outcome.predicted[which]
     accuracy, macro_f1 = tables.estimates(labels, predicted, dataset.same[which], len(dataset.classes))
@@ -392,7 +392,7 @@ are near, but not the same.
         "Conneau and Kiela 2018, SentEval; Wang, Kuo and Li 2022, Just Rank, section 5.1; Eger, Rücklé and "
         "Gurevych 2019, Pitfalls in the Evaluation of Sentence Embeddings"
     )
-    dataset_kind = DatasetKind.LABELLED_TEXTS
+    dataset_kind = DatasetKind.LABELED_TEXTS
     parameters = (
         Parameter(
             "classifier",

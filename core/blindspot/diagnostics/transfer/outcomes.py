@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from blindspot import texts
-from blindspot.datasets.kinds.labelled_texts import same_examples
+from blindspot.datasets.kinds.labeled_texts import same_examples
 from blindspot.diagnostic import Diagnostic
 from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics import confusion as tables

@@ -1,6 +1,6 @@
 """Train/test splits that never have one group on both sides.
 
-A *group* is a number that examples share if they must stay together: equal ones (``LabelledTexts.same``), or pairs with
+A *group* is a number that examples share if they must stay together: equal ones (``LabeledTexts.same``), or pairs with
 a common text. Folds hold whole groups, and about the same number of examples of every class. scikit-learn's
 ``StratifiedGroupKFold`` loops over all groups and takes seven seconds for ten thousand examples; this loops over groups
 of several examples only.
@@ -13,7 +13,7 @@ from heapq import heapify, heapreplace
 
 import numpy as np
 
-from blindspot.datasets.kinds.labelled_texts import DEV, TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import DEV, TEST, TRAIN
 from blindspot.types import Int8, Int32, Int64
 
 FOLDS = 10

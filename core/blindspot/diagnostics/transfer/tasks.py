@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from blindspot.datasets.kinds.probing import Probe, probe_of
 from blindspot.datasets.own.files import is_own, path_of
-from blindspot.datasets.published.transfer_tasks import LABELLED
+from blindspot.datasets.published.transfer_tasks import LABELED
 from blindspot.diagnostics.transfer.outcomes import Measure
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.store.records import RunRecord
 
 DEMO = "demo-negation"
-TEN = tuple(name for name in LABELLED if name != DEMO)
+TEN = tuple(name for name in LABELED if name != DEMO)
 PAIR_TASKS = ("mrpc", "sick-e")  # their examples are two texts
 QUICK = ("cr", "trec")  # the smallest ones with single texts, without and with a split
 WITHOUT_OVERLAP = "_without_overlap"

@@ -46,7 +46,7 @@ def table_dots(
             hollow += 1
         else:
             style = styles[line.variant]
-            marker = {"symbol": style.symbol, "size": SIZE, "color": style.colour}
+            marker = {"symbol": style.symbol, "size": SIZE, "color": style.color}
         name = escape(line.name, quote=False)
         figure.add_scatter(
             name=name if line.variant else f"{name}, published",

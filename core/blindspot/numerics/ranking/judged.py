@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from blindspot.numerics.flagging import room_for_scores
-from blindspot.numerics.neighbours.exact import SPARE, ExactIndex
+from blindspot.numerics.neighbors.exact import SPARE, ExactIndex
 from blindspot.numerics.ranking.problem import TAU, RankProblem, prepare, slack_of_float32
 from blindspot.numerics.ranking.ranks import FEWEST_PRODUCTS, rank_pairs
 from blindspot.numerics.ranking.tiles import Tile, query_tiles
@@ -27,7 +27,7 @@ from blindspot.types import CancelToken, Float32, Float64, Int32, Int64, Progres
 # scores in float32, which tells numbers of six decimals up to 1 apart.
 DECIMALS = 6
 SCORES_AT_ONCE = 1 << 22  # 32 MB of float64
-QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # whose scores stay in the cache, as in ``neighbours.exact``
+QUERIES_PER_TILE, ITEMS_PER_TILE = 1_024, 832  # whose scores stay in the cache, as in ``neighbors.exact``
 TOP = 100
 NOT_RETRIEVED = 1 << 31  # documents above one that a ranking does not have: more than there are
 

@@ -18,7 +18,7 @@ from blindspot.errors import InputError
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.pairs import difference, share
 from blindspot.numerics.statistics.resampling import SEED
-from blindspot.numerics.thresholds.curves import FOLDS, LabelledPairs, folds_of
+from blindspot.numerics.thresholds.curves import FOLDS, LabeledPairs, folds_of
 from blindspot.texts import counted
 from blindspot.types import Bool, Float64, Int64
 
@@ -84,7 +84,7 @@ class Calibration:
     fitted: Fitted
 
 
-def calibrate(pairs: LabelledPairs, way: Way) -> Calibration:
+def calibrate(pairs: LabeledPairs, way: Way) -> Calibration:
     """Cross-fit one way.
 
     Raises:
@@ -163,6 +163,6 @@ def _by_chance(probability: Float64, bins: Int64) -> float:
     return float(np.mean([_gaps(probability - drawn, bins) for drawn in draws]))
 
 
-def _bin(probability: Float64, pairs: LabelledPairs, inside: Bool) -> Bin:
+def _bin(probability: Float64, pairs: LabeledPairs, inside: Bool) -> Bin:
     found = share(pairs.same[inside].astype(np.float64), pairs.dependence(inside))
     return Bin(float(probability[inside].mean()), found, int(inside.sum()))

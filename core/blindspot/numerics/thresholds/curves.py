@@ -37,7 +37,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledPairs:
+class LabeledPairs:
     """Pairs of texts that are the same or not, with a model's similarities, ``[m]`` each.
 
     Attributes:
@@ -72,9 +72,9 @@ class LabelledPairs:
     def __len__(self) -> int:
         return len(self.similarity)
 
-    def within(self, inside: Bool) -> LabelledPairs:
+    def within(self, inside: Bool) -> LabeledPairs:
         """Those where ``inside [m]`` is True; raises as the class."""
-        return LabelledPairs(self.similarity[inside], self.same[inside], self.left[inside], self.right[inside])
+        return LabeledPairs(self.similarity[inside], self.same[inside], self.left[inside], self.right[inside])
 
     def dependence(self, inside: Bool | None = None) -> Dependence:
         """Independent units among the pairs, or among some of them."""
@@ -173,7 +173,7 @@ class Wished:
     held_out: Estimate | None = None
 
 
-def wished(pairs: LabelledPairs, precision: float, among: int = 1) -> Wished:
+def wished(pairs: LabeledPairs, precision: float, among: int = 1) -> Wished:
     """The threshold for a wished precision, within 0 to 1; its interval is one of ``among`` that hold at once.
 
     Raises:
@@ -203,7 +203,7 @@ def wished(pairs: LabelledPairs, precision: float, among: int = 1) -> Wished:
     return Wished(precision, point, low, high, best, held_out(pairs, precision))
 
 
-def safe(pairs: LabelledPairs, precision: float, among: int = 1) -> float | None:
+def safe(pairs: LabeledPairs, precision: float, among: int = 1) -> float | None:
     """The lowest threshold whose precision is shown to be at least the wish; None if none is.
 
     It is one that does not reach the wish with a probability of at most 5%, whichever it is. Starts are fixed before
@@ -231,7 +231,7 @@ def safe(pairs: LabelledPairs, precision: float, among: int = 1) -> float | None
     return None if lowest is None else float(thresholds[lowest])
 
 
-def _starts(pairs: LabelledPairs, precision: float, thresholds: Float64, called: Int64, among: int) -> list[int]:
+def _starts(pairs: LabeledPairs, precision: float, thresholds: Float64, called: Int64, among: int) -> list[int]:
     """Places of the thresholds that call about all pairs, half of them, a fourth and so on, while they call enough to
     show the wish if all of these were the same."""
     places: list[int] = []
@@ -250,7 +250,7 @@ def _level(starts: int) -> float:
     return 1 - 2 * (1 - LEVEL) / max(starts, 1)
 
 
-def _lowest(pairs: LabelledPairs, threshold: float, level: float, *, all_same: bool = False) -> float:
+def _lowest(pairs: LabeledPairs, threshold: float, level: float, *, all_same: bool = False) -> float:
     """The lower bound of the precision at a threshold; 0 without an interval."""
     inside = pairs.similarity >= threshold
     same = np.ones(int(inside.sum())) if all_same else pairs.same[inside].astype(np.float64)
@@ -258,7 +258,7 @@ def _lowest(pairs: LabelledPairs, threshold: float, level: float, *, all_same: b
     return 0.0 if found is None else found.low
 
 
-def folds_of(pairs: LabelledPairs) -> Int64:
+def folds_of(pairs: LabeledPairs) -> Int64:
     """A fold per pair, ``[m]`` from 0 to ``FOLDS - 1``: of whole groups of pairs, unless one has most of them."""
     m = len(pairs)
     groups = components(pairs.left, pairs.right)
@@ -272,7 +272,7 @@ def folds_of(pairs: LabelledPairs) -> Int64:
     return fold[groups]
 
 
-def held_out(pairs: LabelledPairs, precision: float) -> Estimate | None:
+def held_out(pairs: LabeledPairs, precision: float) -> Estimate | None:
     """Precision where each fold is called by the threshold that all others choose; None where none calls any."""
     folds = folds_of(pairs)
     called = np.zeros(len(pairs), dtype=np.bool_)
@@ -300,7 +300,7 @@ def _first(thresholds: Float64, is_so: Callable[[float], bool]) -> float | None:
     return None
 
 
-def bands(pairs: LabelledPairs, most: int = _AT_ONCE) -> tuple[Point, ...]:
+def bands(pairs: LabeledPairs, most: int = _AT_ONCE) -> tuple[Point, ...]:
     """Points to draw: at every distinct similarity, or at about ``most`` of them with as many pairs between."""
     thresholds, _ = _spread(pairs.curve, most)
     return tuple(pairs.point(float(threshold)) for threshold in thresholds)
@@ -342,7 +342,7 @@ class CarriedOver:
         return self.only_a | self.only_b
 
 
-def carried_over(a: LabelledPairs, b: LabelledPairs, threshold: float) -> CarriedOver:
+def carried_over(a: LabeledPairs, b: LabeledPairs, threshold: float) -> CarriedOver:
     """A's threshold with B; both have the same pairs in the same order.
 
     Raises:

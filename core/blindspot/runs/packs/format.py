@@ -68,7 +68,7 @@ ROWS: Mapping[str, pa.Schema] = {
     "event": pa.schema(
         {"item_no": _NUMBER} | {f"{each}_no": _NUMBER for each in ("agent", "verb", "typical", "atypical")}
     ),
-    "labelled_text": pa.schema(
+    "labeled_text": pa.schema(
         {
             "item_no": _NUMBER,
             "split": pa.string(),
@@ -82,7 +82,7 @@ ROWS: Mapping[str, pa.Schema] = {
     ),
     "retrieval": pa.schema({"item_no": _NUMBER, "query_id": pa.string(), "query_no": _NUMBER}),
 }
-_MAY_LACK = {("labelled_text", "second_no")}
+_MAY_LACK = {("labeled_text", "second_no")}
 _TEXTS, _PARTS = pa.schema({"text": pa.string()}), pa.schema({"part": pa.string()})
 
 

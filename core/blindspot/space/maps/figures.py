@@ -13,7 +13,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, apply_layout, ink
-from blindspot.space.maps.colours import Colouring, Groups, Numbers
+from blindspot.space.maps.colors import Coloring, Groups, Numbers
 from blindspot.types import Float64, Int64
 
 HEIGHT = 470
@@ -23,7 +23,7 @@ MANY_DOTS = 5_000  # more are drawn smaller
 MOST_CHARACTERS = 90  # of a hover text
 GREY = {Scheme.LIGHT: "#9AA4B0", Scheme.DARK: "#6B7787"}
 # Okabe and Ito's, with black and yellow changed to show on both backgrounds; with symbols for 8 x 9 groups.
-_GROUP_COLOURS = {
+_GROUP_COLORS = {
     Scheme.LIGHT: ("#0072B2", "#E08E00", "#009E73", "#D55E00", "#B45A91", "#4AA3DF", "#3C4650", "#8F8F2B"),
     Scheme.DARK: ("#4FA8E0", "#F0AE2E", "#2FC79D", "#F27F45", "#E29CC6", "#9AD3F5", "#E6EAF0", "#F0E442"),
 }
@@ -47,14 +47,14 @@ class Tie:
     """A query at ``place [2]`` and those of its true neighbors that are in the map, at ``places [t, 2]``.
 
     Attributes:
-        neighbours: ``[t]`` items, most similar first.
+        neighbors: ``[t]`` items, most similar first.
         is_kept: ``[t] bool``, whether it is among the nearest in the picture too.
         texts: of the query, then of the neighbors.
     """
 
     query: int
     place: Float64
-    neighbours: Int64
+    neighbors: Int64
     places: Float64
     is_kept: np.ndarray
     texts: Sequence[str]
@@ -62,8 +62,8 @@ class Tie:
 
 def map_figure(
     dots: Dots,
-    colours: Colouring | None,
-    colour: str,
+    colors: Coloring | None,
+    color: str,
     selected: Int64 | None,
     tie: Tie | None,
     axes: tuple[str, str],
@@ -74,7 +74,7 @@ def map_figure(
     """The figure; distances are to scale.
 
     Args:
-        colours: of the dots, ``[p]``; None if all have the one ``colour``.
+        colors: of the dots, ``[p]``; None if all have the one ``color``.
         selected: items that are highlighted; None without a selection.
         axes: titles; "" for axes without a meaning.
         with_webgl: fast with many dots, but a page has contexts for few such maps.
@@ -82,17 +82,17 @@ def map_figure(
     figure = go.Figure()
     add = partial(_add, figure.add_scattergl if with_webgl else figure.add_scatter, dots, selected)
     grey = _marker(GREY[scheme], "circle", 0.35)
-    if isinstance(colours, Numbers):
-        has_one = ~np.isnan(colours.values)
+    if isinstance(colors, Numbers):
+        has_one = ~np.isnan(colors.values)
         add(~has_one, "no value", grey)
-        add(has_one, "", _scale(colours, has_one))
-    elif isinstance(colours, Groups):
-        add(colours.codes < 0, "none", grey)
-        palette = _GROUP_COLOURS[scheme]
-        for i, name in enumerate(colours.names):
-            add(colours.codes == i, name, _marker(palette[i % len(palette)], _SYMBOLS[i % len(_SYMBOLS)], 0.65))
+        add(has_one, "", _scale(colors, has_one))
+    elif isinstance(colors, Groups):
+        add(colors.codes < 0, "none", grey)
+        palette = _GROUP_COLORS[scheme]
+        for i, name in enumerate(colors.names):
+            add(colors.codes == i, name, _marker(palette[i % len(palette)], _SYMBOLS[i % len(_SYMBOLS)], 0.65))
     else:
-        add(np.ones(len(dots.items), dtype=np.bool_), "", _marker(colour, "circle", 0.5))
+        add(np.ones(len(dots.items), dtype=np.bool_), "", _marker(color, "circle", 0.5))
     if tie is not None:
         _add_tie(figure, tie, scheme)
     for update, title in zip((figure.update_xaxes, figure.update_yaxes), axes, strict=True):
@@ -115,16 +115,16 @@ def _count(inside: np.ndarray) -> str:
     return f"{np.count_nonzero(inside):,}"
 
 
-def _marker(colour: str, symbol: str, opacity: float) -> dict[str, Any]:
-    return {"color": colour, "symbol": symbol, "opacity": opacity}
+def _marker(color: str, symbol: str, opacity: float) -> dict[str, Any]:
+    return {"color": color, "symbol": symbol, "opacity": opacity}
 
 
-def _scale(colours: Numbers, has_one: np.ndarray) -> dict[str, Any]:
-    values = colours.values[has_one]
-    bar: dict[str, Any] = {"title": {"text": escape(colours.title), "side": "right"}, "thickness": 10, "len": 0.9}
+def _scale(colors: Numbers, has_one: np.ndarray) -> dict[str, Any]:
+    values = colors.values[has_one]
+    bar: dict[str, Any] = {"title": {"text": escape(colors.title), "side": "right"}, "thickness": 10, "len": 0.9}
     bar["title"]["font"] = bar["tickfont"] = {"size": 11}
-    low, high = colours.span
-    if colours.logarithmic:
+    low, high = colors.span
+    if colors.logarithmic:
         values, low, high = np.log10(values), float(np.log10(low)), float(np.log10(high))
         steps = (1, 2, 5) if high - low < 2 else (1,)
         ticks = [step * 10**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in steps]
@@ -174,7 +174,7 @@ def _add(
 def _add_tie(figure: go.Figure, tie: Tie, scheme: Scheme) -> None:
     """Draw the query, its true neighbors, and lines between: dotted to those far away in the picture."""
     texts = [hover_text(text) for text in tie.texts]
-    for is_kept, name, colour, symbol, dash in (
+    for is_kept, name, color, symbol, dash in (
         (True, "true neighbor, close here too", ink(scheme), "circle-open", "solid"),
         (False, "true neighbor, far away here", TORN[scheme], "diamond-open", "dot"),
     ):
@@ -186,7 +186,7 @@ def _add_tie(figure: go.Figure, tie: Tie, scheme: Scheme) -> None:
             x=x,
             y=y,
             mode="lines",
-            line={"color": colour, "width": 1.3, "dash": dash},
+            line={"color": color, "width": 1.3, "dash": dash},
             hoverinfo="skip",
             showlegend=False,
         )
@@ -194,10 +194,10 @@ def _add_tie(figure: go.Figure, tie: Tie, scheme: Scheme) -> None:
             name=f"{name}: {_count(inside)}",
             x=tie.places[inside, 0],
             y=tie.places[inside, 1],
-            customdata=tie.neighbours[inside],
+            customdata=tie.neighbors[inside],
             text=[text for text, is_in in zip(texts[1:], inside.tolist(), strict=True) if is_in],
             mode="markers",
-            marker={"color": colour, "symbol": symbol, "size": 11, "line": {"width": 2}},
+            marker={"color": color, "symbol": symbol, "size": 11, "line": {"width": 2}},
             unselected={"marker": {"opacity": 1.0}},
             hovertemplate="%{text}<extra>" + name + "</extra>",
         )

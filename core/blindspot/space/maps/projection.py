@@ -104,9 +104,9 @@ def quality(vectors: Float32, metric: Similarity, picture: Float64, k: int, quer
         true = _distances(space, asked)
         seen = _distances(picture, asked)
         true[rows, asked] = seen[rows, asked] = np.inf
-        for neighbour in _nearest(seen, k).T:
-            distance = true[rows, neighbour][:, np.newaxis]
-            ties = (true == distance) & (np.arange(n) < neighbour[:, np.newaxis])
+        for neighbor in _nearest(seen, k).T:
+            distance = true[rows, neighbor][:, np.newaxis]
+            ties = (true == distance) & (np.arange(n) < neighbor[:, np.newaxis])
             rank = 1 + (true < distance).sum(axis=1) + ties.sum(axis=1)  # in the full space
             too_far += int(np.maximum(rank - k, 0).sum())
             kept += int((rank <= k).sum())

@@ -18,7 +18,7 @@ from typing import TextIO
 
 import numpy as np
 
-from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from blindspot.types import Float32, Int32
 

@@ -105,7 +105,7 @@ CREATE TABLE dataset_alias (
 
 -- What people judge and how: sets of items, the votes on them, and sessions of several raters.
 
-CREATE TABLE judgement_set (
+CREATE TABLE judgment_set (
     set_id     VARCHAR PRIMARY KEY,
     task       VARCHAR NOT NULL CHECK (task IN ('intruder', 'comparative')),
     title      VARCHAR NOT NULL,
@@ -114,7 +114,7 @@ CREATE TABLE judgement_set (
     created_at TIMESTAMP NOT NULL
 );
 
-CREATE TABLE judgement_item (
+CREATE TABLE judgment_item (
     set_id         VARCHAR NOT NULL,
     item_no        INTEGER NOT NULL,
     query          VARCHAR NOT NULL,
@@ -128,7 +128,7 @@ CREATE TABLE judgement_item (
     PRIMARY KEY (set_id, item_no)
 );
 
-CREATE TABLE judgement_vote (
+CREATE TABLE judgment_vote (
     set_id    VARCHAR NOT NULL,
     session   VARCHAR NOT NULL, -- '' outside of a session
     rater_key VARCHAR NOT NULL, -- the nickname as it is compared
@@ -140,14 +140,14 @@ CREATE TABLE judgement_vote (
     PRIMARY KEY (set_id, session, rater_key, item_no)
 );
 
-CREATE TABLE judgement_session (
+CREATE TABLE judgment_session (
     name       VARCHAR PRIMARY KEY,
     key_digest VARCHAR NOT NULL, -- of the facilitator's key, which itself is stored nowhere
     revealed   BOOLEAN NOT NULL,
     created_at TIMESTAMP NOT NULL
 );
 
-CREATE TABLE judgement_session_set (
+CREATE TABLE judgment_session_set (
     name   VARCHAR NOT NULL,
     task   VARCHAR NOT NULL,
     set_id VARCHAR NOT NULL,
@@ -186,7 +186,7 @@ CREATE TABLE dataset_category (
 
 -- Labeled texts, as numbers of texts; second_no is null where an example is one text, split is '' where none is prescribed.
 
-CREATE TABLE dataset_labelled_text (
+CREATE TABLE dataset_labeled_text (
     dataset_seq INTEGER NOT NULL,
     item_no     INTEGER NOT NULL,
     split       VARCHAR NOT NULL,

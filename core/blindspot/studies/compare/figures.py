@@ -97,7 +97,7 @@ def _label(row: Row, reach: float, y: float, scheme: Scheme, title: str, styles:
     head = f'<b><span style="color:{ink(scheme)}">{escape(title, quote=False)}</span></b>  ' if title else ""
     short = textwrap.shorten(f"{one.label}, {title_of(row.dataset)}", LABEL_LINE - len(title), placeholder=" …")
     values = [
-        f'<span style="color:{style.colour}">{number(value, ".3f")}</span>'
+        f'<span style="color:{style.color}">{number(value, ".3f")}</span>'
         for value, style in zip((one.a, one.b), styles, strict=True)
     ]
     return {
@@ -123,7 +123,7 @@ def _sides(names: tuple[str, str], styles: tuple[Style, Style], reach: float) ->
 
 
 def _inked(style: Style) -> dict[str, object]:
-    return {"size": 13, "color": style.colour}
+    return {"size": 13, "color": style.color}
 
 
 def _reach(rows: Sequence[Row]) -> float:
@@ -141,7 +141,7 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
     advantage = POINTS * (one.advantage or 0.0)
     counts = row.decides and row.verdict in {Verdict.BETTER, Verdict.WORSE}
     style = styles[0] if row.verdict is Verdict.BETTER else styles[1]
-    colour = style.colour if counts else faint(scheme)
+    color = style.color if counts else faint(scheme)
     hollow = "circle-open" if row.decides else "diamond-open"
     symbol = "x-thin" if row.verdict is Verdict.UNTESTED else style.symbol if counts else hollow
     up, down = (
@@ -152,10 +152,10 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
         y=[place],
         mode="markers",
         marker={
-            "color": colour,
+            "color": color,
             "symbol": symbol,
             "size": 11 if row.decides else 8,
-            "line": {"color": colour, "width": 2 if symbol.endswith(("open", "thin")) else 0},
+            "line": {"color": color, "width": 2 if symbol.endswith(("open", "thin")) else 0},
         },
         error_x={
             "type": "data",
@@ -164,7 +164,7 @@ def _mark(row: Row, place: float, names: tuple[str, str], styles: tuple[Style, S
             "arrayminus": [max(down, 0.0)],
             "thickness": 1.5,
             "width": 0 if interval is None else 4,
-            "color": colour,
+            "color": color,
         },
         hovertext=[hover(row, names)],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -239,7 +239,7 @@ def pareto(
             y=[point.score],
             mode="markers",
             name=escape(names[point.variant], quote=False),
-            marker={"color": style.colour, "symbol": style.symbol, "size": 12 if point.on_front else 9},
+            marker={"color": style.color, "symbol": style.symbol, "size": 12 if point.on_front else 9},
             error_y={
                 "type": "data",
                 "symmetric": False,
@@ -247,7 +247,7 @@ def pareto(
                 "arrayminus": [point.score - low],
                 "thickness": 1.5,
                 "width": 3,
-                "color": style.colour,
+                "color": style.color,
             },
             hovertemplate=f"%{{y:.4f}}{said}, {kind} %{{x:,.0f}}<extra>%{{fullData.name}}</extra>",
         )

@@ -159,7 +159,7 @@ def score_scatter(
             y=[point.y for point in own],
             mode="markers",
             marker={
-                "color": [styles[point.variant].colour for point in own],
+                "color": [styles[point.variant].color for point in own],
                 "symbol": symbol,
                 "size": 13,
                 "line": {"color": ink(scheme), "width": 0.7},
@@ -190,13 +190,13 @@ def score_scatter(
 
 def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
     """Two joined marks per task: the correlations of two evaluators, which both must be defined."""
-    blue, orange = (look.colour for look in looks(2, scheme))
+    blue, orange = (look.color for look in looks(2, scheme))
     places = list(range(len(rows)))
     line = {"color": _GREY, "width": 2}
     figure = go.Figure()
     for y, row in enumerate(rows):
         figure.add_shape(type="line", x0=row.first_rho, x1=row.second_rho, y0=y, y1=y, line=line, layer="below")
-    for evaluator, colour, symbol, values in (
+    for evaluator, color, symbol, values in (
         (rows[0].first, blue, FIRST, [row.first_rho for row in rows]),
         (rows[0].second, orange, SECOND, [row.second_rho for row in rows]),
     ):
@@ -205,7 +205,7 @@ def duels(rows: Sequence[TwoCorrelations], scheme: Scheme) -> go.Figure:
             y=places,
             mode="markers",
             name=escape(evaluator.label, quote=False),
-            marker={"color": colour, "symbol": symbol, "size": 12},
+            marker={"color": color, "symbol": symbol, "size": 12},
             text=[f"{escape(row.task.label, quote=False)}: {_difference(row)}" for row in rows],
             hovertemplate="%{text}<br>rho %{x:.3f}<extra>%{fullData.name}</extra>",
         )
@@ -259,8 +259,8 @@ def published_map(rows: Sequence[MapRow], columns: Sequence[str], scheme: Scheme
         if not cells:
             continue
         shares = [(row.values[column] + 1) / 2 for *_, row, column in cells]
-        colours = [_colour(share, scheme) for share in shares]
-        tinted = [_colour(share, scheme, TINT) for share in shares]
+        colors = [_color(share, scheme) for share in shares]
+        tinted = [_color(share, scheme, TINT) for share in shares]
         figure.add_bar(
             name="published" if published else "measured here",
             orientation="h",
@@ -268,7 +268,7 @@ def published_map(rows: Sequence[MapRow], columns: Sequence[str], scheme: Scheme
             base=[x - CELL_WIDTH / 2 for _, x, *_ in cells],
             x=[CELL_WIDTH] * len(cells),
             width=CELL_HEIGHT,
-            marker={"color": tinted, "line": {"color": _GREY, "width": 1.5}} if published else {"color": colours},
+            marker={"color": tinted, "line": {"color": _GREY, "width": 1.5}} if published else {"color": colors},
             hovertext=[_published_tooltip(row, column) for *_, row, column in cells],
             hovertemplate="%{hovertext}<extra></extra>",
             showlegend=False,
@@ -311,9 +311,9 @@ def _published_tooltip(row: MapRow, column: str) -> str:
     return "<br>".join([names, f"{where}: {row.values[column]:.2f}", *said])
 
 
-def _colour(share: float, scheme: Scheme, opacity: float | None = None) -> str:
+def _color(share: float, scheme: Scheme, opacity: float | None = None) -> str:
     stops = [stop for stop, _ in DIVERGING[scheme]]
-    channels = np.array([hex_to_rgb(colour) for _, colour in DIVERGING[scheme]], dtype=np.float64).T
+    channels = np.array([hex_to_rgb(color) for _, color in DIVERGING[scheme]], dtype=np.float64).T
     rgb = [round(float(np.interp(share, stops, channel))) for channel in channels]
     numbers = ", ".join(map(str, rgb))
     return f"rgb({numbers})" if opacity is None else f"rgba({numbers}, {opacity})"
@@ -369,9 +369,9 @@ def bump_chart(lines: Sequence[Line], columns: Sequence[Column], scheme: Scheme)
             mode="lines+markers",
             name=name,
             opacity=FAINT if line.is_faint else 0.95,
-            line={"color": style.colour, "dash": "dash" if line.is_hollow else "solid", "width": 2},
+            line={"color": style.color, "dash": "dash" if line.is_hollow else "solid", "width": 2},
             marker={
-                "color": style.colour,
+                "color": style.color,
                 "symbol": f"{style.symbol}-open" if line.is_hollow else style.symbol,
                 "size": [0, *[SIZE] * len(columns), 0],
                 "opacity": 1,
@@ -425,8 +425,8 @@ def _with_ends(columns: Sequence[Column], line: Line) -> list[tuple[Column, floa
 
 
 def _number(line: Line, number: int) -> str:
-    colour = _GREY if line.is_faint else line.style.colour
-    return f"<span style='color:{colour}'><b>{number}</b></span>"
+    color = _GREY if line.is_faint else line.style.color
+    return f"<span style='color:{color}'><b>{number}</b></span>"
 
 
 def _label(line: Line) -> str:

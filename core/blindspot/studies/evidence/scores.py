@@ -25,9 +25,9 @@ from blindspot.errors import BlindspotError
 from blindspot.numerics.statistics.correlations import DECIMALS
 from blindspot.store.records import RunRecord
 from blindspot.store.repository import Repository
-from blindspot.studies.judgement.store import Judgements
-from blindspot.studies.judgement.tallies import tally
-from blindspot.studies.judgement.types import Task
+from blindspot.studies.judgments.store import Judgments
+from blindspot.studies.judgments.tallies import tally
+from blindspot.studies.judgments.types import Task
 from blindspot.types import Float64, Variant, digest_of_strings
 
 ALL_RUNS = 1_000_000
@@ -72,7 +72,7 @@ class Measure:
     """An evaluator or a task: a score that variants have."""
 
     diagnostic: str
-    dataset: str  # or the id of a set of items, for human judgement
+    dataset: str  # or the id of a set of items, for human judgment
     metric: str
     name: str  # of the score alone, for people
     sign: int  # 1 if more is better, else -1
@@ -196,7 +196,7 @@ def score_table(repository: Repository, downstream: Downstream | None = None) ->
         encoder = run.plan.variant.encoder
         if ":" in encoder and encoder not in revisions:
             revisions[encoder] = str(run.manifest.get("encoder", {}).get("revision", ""))
-    for measure, variant, value in _of_people(Judgements(repository.database)):
+    for measure, variant, value in _of_people(Judgments(repository.database)):
         found[measure, variant] = value
     seen = {variant for _, variant in found}
     variants = [v for v in repository.variants() if v in seen]
@@ -241,17 +241,17 @@ def _place(dataset: str) -> int:
     return names.index(dataset) if dataset in names else len(names)
 
 
-def _of_people(judgements: Judgements) -> Iterator[tuple[Measure, Variant, float]]:
+def _of_people(judgments: Judgments) -> Iterator[tuple[Measure, Variant, float]]:
     """Intruder precision per set of items: votes for a variant's own intruder over the votes on its items.
 
     It does not count sessions whose results are not revealed.
     """
-    hidden = [session.name for session in judgements.sessions() if not session.revealed]
-    for summary in judgements.sets(Task.INTRUDER):
-        items = judgements.find_set(summary.set_id)
+    hidden = [session.name for session in judgments.sessions() if not session.revealed]
+    for summary in judgments.sets(Task.INTRUDER):
+        items = judgments.find_set(summary.set_id)
         if items is None:  # removed in between
             continue
-        counted = tally(items, judgements.votes(summary.set_id, without=hidden))
+        counted = tally(items, judgments.votes(summary.set_id, without=hidden))
         unit = unit_of(str(items.manifest.get("dataset", "")))
         measure = Measure("intruder", summary.set_id, "precision", "intruder precision", 1, unit)
         for place, variant in enumerate(items.variants):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from blindspot.datasets.kinds.base import Dataset
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.retrieval import RELEVANT, RetrievalDataset
@@ -154,7 +154,7 @@ def rows_of(dataset: Dataset) -> list[Row]:
     if isinstance(dataset, RetrievalDataset):
         relevant = [
             frozenset(documents[grades >= RELEVANT].tolist())
-            for documents, grades in (dataset.judgements_of(query) for query in range(len(dataset.queries)))
+            for documents, grades in (dataset.judgments_of(query) for query in range(len(dataset.queries)))
         ]
         return [Row((items[q],), found) for q, found in zip(dataset.queries, relevant, strict=True)]
     if isinstance(dataset, MinimalPairSet):
@@ -163,7 +163,7 @@ def rows_of(dataset: Dataset) -> list[Row]:
             Row((items[original],), tuple(items[rewrite] for rewrite in rewrites))
             for original, rewrites in zip(dataset.originals, of_rewrites, strict=True)
         ]
-    if isinstance(dataset, LabelledTexts):
+    if isinstance(dataset, LabeledTexts):
         sides = [side for side in (dataset.firsts, dataset.seconds) if len(side)]
         texts = zip(*([items[i] for i in side] for side in sides), strict=True)
         return [Row(row, label) for row, label in zip(texts, dataset.labels.tolist(), strict=True)]

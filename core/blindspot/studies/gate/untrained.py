@@ -79,7 +79,7 @@ def _ideal(run: RunRecord, score: str, settings: Settings, otherwise: float) -> 
     dataset = fetch.load(find_dataset(run.plan.dataset), settings)
     if not isinstance(dataset, RetrievalDataset):
         raise TypeError(f"{run.plan.dataset} is a {dataset.kind}")
-    judged = (dataset.judgements_of(query)[1] for query in range(len(dataset.queries)))
+    judged = (dataset.judgments_of(query)[1] for query in range(len(dataset.queries)))
     relevant = np.array([np.count_nonzero(grades >= RELEVANT) for grades in judged])
     relevant = relevant[relevant > 0]
     found = np.minimum(relevant, int(k))

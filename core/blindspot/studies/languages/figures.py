@@ -55,11 +55,11 @@ def language_dots(groups: Sequence[Group], scores: Sequence[Score], measure: str
                 "arrayminus": [one.value - one.interval.low if one.interval else 0.0 for one in found],
                 "thickness": 1.2,
                 "width": 2,
-                "color": style.colour,
+                "color": style.color,
             },
             mode="markers",
             name=DIRECTIONS[way],
-            marker={"color": style.colour, "symbol": style.symbol, "size": 8},
+            marker={"color": style.color, "symbol": style.symbol, "size": 8},
             customdata=[_about(score) for score in own],
             hovertemplate="%{customdata[0]}: %{x:.3f} %{customdata[1]}<br>%{customdata[2]}"
             "<extra>%{fullData.name}</extra>",
@@ -115,7 +115,7 @@ def nearest_bars(found: Sequence[Bias], scheme: Scheme) -> go.Figure:
             orientation="h",
             name=_SAID[kind],
             marker={
-                "color": style.colour,
+                "color": style.color,
                 "pattern": {
                     "shape": _PATTERNS[kind],
                     "fillmode": "overlay",

@@ -19,7 +19,7 @@ from blindspot.datasets.published.tatoeba import BOTH, place_of
 from blindspot.datasets.published.tatoeba.languages import ENGLISH
 from blindspot.diagnostics.evalrank.definition import ENTRY
 from blindspot.errors import InputError
-from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.estimate import Estimate, Unit
 from blindspot.numerics.statistics.intervals import Interval, level_of_each, p_of_more, quantile, wilson_interval

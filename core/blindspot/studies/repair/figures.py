@@ -20,10 +20,10 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
     names = [f"{escape(one.title)} ({one.items:,})" for one in shown]
     repair, random, shuffled = looks(3, scheme)
     others: tuple[tuple[str, Callable[[Measure], float | None], str], ...] = (
-        ("random maps", lambda one: one.random, random.colour),
-        ("shuffled labels", lambda one: one.shuffled, shuffled.colour),
+        ("random maps", lambda one: one.random, random.color),
+        ("shuffled labels", lambda one: one.shuffled, shuffled.color),
     )
-    for name, value_of, colour in others:
+    for name, value_of, color in others:
         own = [
             (label, one, value) for label, one in zip(names, shown, strict=True) if (value := value_of(one)) is not None
         ]
@@ -32,7 +32,7 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
             y=[label for label, *_ in own],
             mode="markers",
             name=name,
-            marker={"color": colour, "size": 9, "symbol": "circle-open" if name == "random maps" else "diamond-open"},
+            marker={"color": color, "size": 9, "symbol": "circle-open" if name == "random maps" else "diamond-open"},
             customdata=[[value] for *_, value in own],
             hovertemplate=f"{name}: %{{customdata[0]:.3f}} (%{{x:+.3f}})<extra></extra>",
         )
@@ -49,7 +49,7 @@ def changes(measures: Sequence[Measure], tolerated: float, scheme: Scheme) -> go
         },
         mode="markers",
         name="repair",
-        marker={"color": repair.colour, "size": 10},
+        marker={"color": repair.color, "size": 10},
         customdata=[[one.before, one.after] for one in shown],
         hovertemplate="%{customdata[0]:.3f} before, %{customdata[1]:.3f} after (%{x:+.3f})<extra></extra>",
     )

@@ -44,7 +44,7 @@ from blindspot.types import Bool, CancelToken, Float64, Int64, Progress
 # One of each is tested on unless somebody chooses: the first that is on this machine.
 DAMAGE = (("evalrank-sent", "demo-pairs"), ("stsb-test", "demo-scored"), ("cranfield", "demo-retrieval"))
 FIRST = "before all negatives"
-NEIGHBOURS = 10
+NEIGHBORS = 10
 ASKED = 1_000  # texts whose neighbors are compared
 DRAWN_SEED = 28_010
 _SCORES_AT_ONCE = 8_000_000
@@ -308,7 +308,7 @@ def _of_difference(found: PairedTest) -> Ends:
     return Ends(found.value, found.interval.low, found.interval.high)
 
 
-def neighbours_kept(vectors: Vectors, maps: Maps) -> Measure:
+def neighbors_kept(vectors: Vectors, maps: Maps) -> Measure:
     """The share of a text's nearest neighbors that are still among them, of at most ``ASKED`` texts.
 
     It does not count in the verdict: a map that changes nothing repairs nothing.
@@ -316,7 +316,7 @@ def neighbours_kept(vectors: Vectors, maps: Maps) -> Measure:
     places = np.flatnonzero(vectors.covered)
     rng = np.random.default_rng(DRAWN_SEED)
     asking = np.sort(rng.choice(places, min(ASKED, len(places)), replace=False))
-    k = min(NEIGHBOURS, len(places) - 1)
+    k = min(NEIGHBORS, len(places) - 1)
     own = nearest(maps.nothing, vectors, asking, places, k)
 
     def kept(other: Map) -> Float64:

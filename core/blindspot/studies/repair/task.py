@@ -247,7 +247,7 @@ def _measures(
 ) -> tuple[tuple[Measure, ...], dict[str, str]]:
     """All measures, and why a dataset has none."""
     found = [*measuring.held_out(examples, maps), *measuring.other_kinds_of_the_same(examples, maps)]
-    not_tested, has_neighbours = dict[str, str](), False
+    not_tested, has_neighbors = dict[str, str](), False
     with measuring.scratch(random, settings) as scratch:
         for done, reference in enumerate(tests):
             cancel.check()
@@ -260,10 +260,10 @@ def _measures(
                 found.append(
                     measuring.damage(reference, asked.encoder, repair, random, settings, scratch, progress, cancel)
                 )
-                if entry.kind is DatasetKind.PAIR_SET and not has_neighbours:
+                if entry.kind is DatasetKind.PAIR_SET and not has_neighbors:
                     vectors = vectors_of(entry, encoder, settings, progress, cancel)
-                    found.append(measuring.neighbours_kept(vectors, maps))
-                    has_neighbours = True
+                    found.append(measuring.neighbors_kept(vectors, maps))
+                    has_neighbors = True
             except InputError as error:  # one that does not fit such a repair or model; the others do
                 not_tested[reference] = str(error)
     return measuring.with_corrected(found), not_tested

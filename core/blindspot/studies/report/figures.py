@@ -105,7 +105,7 @@ def score_dots(
             y=rows["dataset"],
             mode="markers",
             name=escape(variant.label, quote=False),
-            marker={"color": style.colour, "symbol": style.symbol, "size": SIZES[i % len(SIZES)]},
+            marker={"color": style.color, "symbol": style.symbol, "size": SIZES[i % len(SIZES)]},
             hovertemplate="%{x:.4f} on %{y}<extra>%{fullData.name}</extra>",
         )
     figure.update_layout(showlegend=True)

@@ -213,6 +213,6 @@ def _groups(dataset: RetrievalDataset) -> Int64:
     """Number of each query's group, ``[q] int64``, as *Retrieval* makes them."""
     relevant: list[list[str]] = []
     for query in range(len(dataset.queries)):
-        judged, grades = dataset.judgements_of(query)
+        judged, grades = dataset.judgments_of(query)
         relevant.append([str(document) for document in judged[grades >= RELEVANT].tolist()])
     return groups(dataset.query_texts, relevant)

@@ -53,14 +53,14 @@ def score_by_bytes(found: Judged, scheme: Scheme, marked: str = "") -> go.Figure
             mode="lines+markers" if rescored else "lines+markers+text",  # the same numbers, above each other
             text=[f"{cell.setting.dimension:,}" for cell in own],
             textposition="bottom right",
-            textfont={"color": style.colour, "size": 11},
+            textfont={"color": style.color, "size": 11},
             name=own[0].setting.way,
-            line={"color": style.colour, "width": 2, "dash": _DASHES[depths.index(rescored) % len(_DASHES)]},
+            line={"color": style.color, "width": 2, "dash": _DASHES[depths.index(rescored) % len(_DASHES)]},
             marker={
-                "color": style.colour,
+                "color": style.color,
                 "symbol": f"{style.symbol}-open" if rescored else style.symbol,
                 "size": [15 if cell.setting.chain == marked else 9 for cell in own],
-                "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in own], "color": style.colour},
+                "line": {"width": [3 if cell.setting.chain == marked else 0 for cell in own], "color": style.color},
             },
             customdata=[[cell.setting.label] for cell in own],
             hovertemplate="%{customdata[0]}<br>%{x:,} MB per million texts<br>%{y:.4f}<extra></extra>",
@@ -88,7 +88,7 @@ def lost_kinds(kinds: Sequence[KindLost], scheme: Scheme) -> go.Figure:
             "width": 4,
         },
         mode="markers",
-        marker={"color": look.colour, "size": 9},
+        marker={"color": look.color, "size": 9},
         customdata=[[kind.lost, kind.items] for kind in shown],
         hovertemplate="%{customdata[0]:,} of %{customdata[1]:,} lost (%{x:.1%})<extra></extra>",
     )

@@ -1,4 +1,4 @@
-"""Judgement of a grid of sizes: every setting against full size, on the same items.
+"""Judgment of a grid of sizes: every setting against full size, on the same items.
 
 A setting's score is tested against that of full size by the diagnostic's own paired test, with p-values corrected after
 Holm over the grid. What it loses at most is the upper bound of a one-sided interval of the paired drop

@@ -19,7 +19,7 @@ import numpy as np
 
 from blindspot.errors import BlindspotError
 from blindspot.files.writing import read_limited, write_atomically
-from blindspot.numerics.neighbours.exact import ExactIndex
+from blindspot.numerics.neighbors.exact import ExactIndex
 from blindspot.numerics.similarity import Similarity
 from blindspot.settings import Settings
 from blindspot.studies.size.grid import FLOAT, Setting

@@ -13,7 +13,7 @@ from blindspot.numerics.statistics.groups import Grouping
 from blindspot.numerics.statistics.intervals import Interval
 from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration
-from blindspot.numerics.thresholds.curves import LabelledPairs, Point, Wished, wished
+from blindspot.numerics.thresholds.curves import LabeledPairs, Point, Wished, wished
 from blindspot.studies.threshold.pairs import Measured, Rule
 from blindspot.types import Variant
 
@@ -77,7 +77,7 @@ class OfGroup:
     at: Point | None
 
 
-def by_group(pairs: LabelledPairs, grouping: Grouping, found: Wished) -> list[OfGroup]:
+def by_group(pairs: LabeledPairs, grouping: Grouping, found: Wished) -> list[OfGroup]:
     """The threshold for the same wish in every group, and what the threshold of all pairs does there."""
     out = []
     for group in grouping.groups:

@@ -60,7 +60,7 @@ def _line(figure: go.Figure, x: Float64, estimates: Sequence[Estimate | None], n
             y=[*(i.high for _, i in banded), *(i.low for _, i in reversed(banded))],
             fill="toself",
             mode="lines",
-            fillcolor=style.colour,
+            fillcolor=style.color,
             opacity=_BAND,
             line={"width": 0},
             hoverinfo="skip",
@@ -71,7 +71,7 @@ def _line(figure: go.Figure, x: Float64, estimates: Sequence[Estimate | None], n
         y=[one.value for _, one in known],
         mode="lines",
         name=name,
-        line={"color": style.colour, "dash": style.dash, "width": 2},
+        line={"color": style.color, "dash": style.dash, "width": 2},
         customdata=[ci(one, ".3f") for _, one in known],
         hovertemplate="from %{x:.3f} on: %{y:.3f}%{customdata}<extra>%{fullData.name}</extra>",
     )
@@ -124,7 +124,7 @@ def reliability(found: Mapping[Way, Calibration], scheme: Scheme) -> go.Figure:
             },
             mode="markers",
             name=way.value,
-            marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+            marker={"color": style.color, "symbol": style.symbol, "size": 9},
             customdata=[f"{b.pairs:,}" for b in one.bins],
             hovertemplate="predicted %{x:.3f}, same %{y:.3f} of %{customdata} pairs<extra>%{fullData.name}</extra>",
         )
@@ -144,7 +144,7 @@ def probabilities(found: Mapping[Way, Calibration], low: float, high: float, sch
             y=one.fitted.probability(x),
             mode="lines",
             name=way.value,
-            line={"color": style.colour, "dash": style.dash, "width": 2},
+            line={"color": style.color, "dash": style.dash, "width": 2},
             hovertemplate="similarity %{x:.3f}: probability %{y:.3f}<extra>%{fullData.name}</extra>",
         )
     figure.update_xaxes(title="similarity")
@@ -172,12 +172,12 @@ def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, s
             x=[own.low, end],
             y=[place, place],
             mode="lines+markers",
-            line={"color": style.colour, "width": 2},
+            line={"color": style.color, "width": 2},
             marker={
-                "color": style.colour,
+                "color": style.color,
                 "size": 9,
                 "symbol": ["line-ns", "arrow-right" if own.high is None else "line-ns"],
-                "line": {"color": style.colour, "width": 2},
+                "line": {"color": style.color, "width": 2},
             },
             hoverinfo="skip",
         )
@@ -186,7 +186,7 @@ def of_groups(groups: Sequence[OfGroup], found: Wished, top: float, axis: str, s
         x=[point.threshold for _, point in here],
         y=[place for place, _ in here],
         mode="markers",
-        marker={"color": style.colour, "size": 11, "symbol": style.symbol},
+        marker={"color": style.color, "size": 11, "symbol": style.symbol},
         customdata=[names[place] for place, _ in here],
         hovertemplate="%{customdata}: %{x:.3f}<extra></extra>",
     )

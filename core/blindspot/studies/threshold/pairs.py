@@ -13,14 +13,14 @@ from functools import cached_property
 
 import numpy as np
 
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.own_columns import OwnColumn, choices_of
 from blindspot.diagnostics.similarity.pairs import ScoredTable
 from blindspot.errors import InputError
 from blindspot.numerics.similarity import Similarity, similarity_of_pairs
 from blindspot.numerics.statistics.correlations import DECIMALS
 from blindspot.numerics.statistics.groups import SHARES, Group, Grouping, binned, up_to
-from blindspot.numerics.thresholds.curves import LabelledPairs
+from blindspot.numerics.thresholds.curves import LabeledPairs
 from blindspot.runs.spaces import Space
 from blindspot.studies.threshold.sampling import HARD, RANDOM, SAME, sample
 from blindspot.texts import length, lexical_overlap, same_text
@@ -93,9 +93,9 @@ class Measured:
         wanted = SAME if self.is_sampled else rule.label
         return np.array([label == wanted for label in self.labels or ()], dtype=np.bool_)
 
-    def labelled(self, variant: Variant, rule: Rule) -> LabelledPairs:
+    def labeled(self, variant: Variant, rule: Rule) -> LabeledPairs:
         """The pairs of one model; raises ``InputError`` where no threshold can be drawn from them."""
-        return LabelledPairs(self.similarity[variant], self.same(rule), *self.ends)
+        return LabeledPairs(self.similarity[variant], self.same(rule), *self.ends)
 
     def usual_rule(self) -> Rule:
         """The rule before the reader chooses one."""
@@ -171,7 +171,7 @@ def of_runs(
     )
 
 
-def of_spaces(dataset: LabelledTexts, spaces: Sequence[Space], metric: Similarity) -> Measured:
+def of_spaces(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity) -> Measured:
     """Similarities of labeled pairs, or of pairs sampled from single texts, from models' vectors.
 
     Raises:

@@ -41,8 +41,8 @@ def score_over_steps(found: Evaluated, scheme: Scheme, marked: Sequence[str] = (
         },
         mode="lines+markers",
         name=escape(series.training),
-        line={"color": look.colour, "width": 2},
-        marker={"color": look.colour, "size": 8},
+        line={"color": look.color, "width": 2},
+        marker={"color": look.color, "size": 8},
         customdata=[
             [title_of(label), ci(one, ".4f")] for label, one in zip(series.labels, found.estimates, strict=True)
         ],
@@ -78,7 +78,7 @@ def items_over_steps(found: Evaluated, shown: Sequence[int], chosen: int | None,
             mode="lines+markers",
             name=str(number),
             opacity=1.0 if is_chosen else 0.6 if chosen is None else 0.3,
-            line={"color": other.colour if is_chosen else look.colour, "width": 4 if is_chosen else 1.5},
+            line={"color": other.color if is_chosen else look.color, "width": 4 if is_chosen else 1.5},
             marker={"size": 9 if is_chosen else 5},
             customdata=[
                 [title_of(label), f"{value:,.6g}"] for label, value in zip(found.series.labels, values, strict=True)

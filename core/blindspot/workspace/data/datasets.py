@@ -41,7 +41,7 @@ WORDS = {DataState.MISSING: "not downloaded", DataState.CORRUPT: "damaged"}  # o
 ROWS, ROW = 12, 35  # of the list before it scrolls; pixels of one
 NOT_KNOWN = "recorded on first use"
 # Kinds that need no "of texts" after their name.
-OF_TEXTS = (DatasetKind.LABELLED_TEXTS, DatasetKind.PROBING, DatasetKind.RETRIEVAL)
+OF_TEXTS = (DatasetKind.LABELED_TEXTS, DatasetKind.PROBING, DatasetKind.RETRIEVAL)
 
 
 @dataclass(frozen=True)

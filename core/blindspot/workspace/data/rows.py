@@ -12,7 +12,7 @@ from blindspot.datasets import fetch
 from blindspot.datasets.catalog import DatasetEntry
 from blindspot.datasets.kinds.base import Dataset, DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.datasets.kinds.minimal_pairs import MinimalPairSet
 from blindspot.datasets.kinds.pairs import PairSet
 from blindspot.datasets.kinds.relations import Analogies, Categories, Events, Outliers
@@ -24,7 +24,7 @@ from blindspot.types import digest_of_strings
 from blindspot.ui.markdown import as_text
 from blindspot.ui.resources import explained, load, settings
 from blindspot.ui.widgets.browse_table import Pages
-from blindspot.workspace.data import labelled
+from blindspot.workspace.data import labeled
 
 ROWS = 1_000  # of a kind that is not paged through
 ROWS_PER_PAGE = 10
@@ -171,7 +171,7 @@ def _retrieval(data: RetrievalDataset, _unit: str, content: str) -> None:
     parts = [
         f"**{counts.queries:,}** queries",
         f"**{counts.documents:,}** documents",
-        f"**{counts.judgements:,}** judgments, **{counts.relevant:,}** of a relevant document (grades: {grades})",
+        f"**{counts.judgments:,}** judgments, **{counts.relevant:,}** of a relevant document (grades: {grades})",
     ]
     if counts.unanswered:
         parts.append(f"**{counts.unanswered:,}** queries without a relevant document")
@@ -199,8 +199,8 @@ def _retrieval(data: RetrievalDataset, _unit: str, content: str) -> None:
     pages.turn()
 
 
-def _labelled(data: LabelledTexts, unit: str, content: str) -> None:
-    labelled.show(data, unit, content, ROWS_PER_PAGE)
+def _labeled(data: LabeledTexts, unit: str, content: str) -> None:
+    labeled.show(data, unit, content, ROWS_PER_PAGE)
 
 
 _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
@@ -214,8 +214,8 @@ _SHOWN: Mapping[DatasetKind, Callable[[Any, str, str], None]] = {
     DatasetKind.CHUNKED: _chunked,
     DatasetKind.EVENTS: _events,
     DatasetKind.RETRIEVAL: _retrieval,
-    DatasetKind.LABELLED_TEXTS: _labelled,
-    DatasetKind.PROBING: _labelled,
+    DatasetKind.LABELED_TEXTS: _labeled,
+    DatasetKind.PROBING: _labeled,
 }
 
 

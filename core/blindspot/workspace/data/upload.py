@@ -14,7 +14,7 @@ from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.own.columns import QUERY, ColumnReading, OwnFile, UnclearColumns
 from blindspot.datasets.own.files import OwnTable, path_of
 from blindspot.datasets.own.kinds import OWN_KINDS
-from blindspot.datasets.own.labelled_texts import OwnLabelledTexts
+from blindspot.datasets.own.labeled_texts import OwnLabeledTexts
 from blindspot.datasets.own.retrieval_folder.options import FolderOptions
 from blindspot.datasets.uploads import SentFolder, Upload
 from blindspot.diagnostics.heros.figures.profile import label
@@ -36,7 +36,7 @@ from blindspot.ui.resources import (
 )
 from blindspot.ui.turns import for_reader
 from blindspot.workspace import own_datasets
-from blindspot.workspace.data import labelled, upload_folder, upload_minimal, upload_three
+from blindspot.workspace.data import labeled, upload_folder, upload_minimal, upload_three
 
 EXAMPLE_ROWS = 5
 NOT_CHOSEN = "–"
@@ -341,12 +341,12 @@ def _rows(contents: OwnFile, n: int, key: str) -> None:
     st.dataframe(frame, hide_index=True, key=key, column_config={"mate": "match"})
 
 
-def _show_labelled(contents: OwnLabelledTexts) -> None:
+def _show_labeled(contents: OwnLabeledTexts) -> None:
     _first_rows(contents)
     st.markdown(f"**{len(contents.counts.classes):,} classes**")
-    labelled.class_table(contents.counts, "upload_classes")
+    labeled.class_table(contents.counts, "upload_classes")
     st.caption(" · ".join(contents.notes))
-    labelled.overlap(contents.counts)
+    labeled.overlap(contents.counts)
 
 
 # Kinds with their own column pickers or preview.
@@ -356,8 +356,8 @@ _COLUMNS: Mapping[DatasetKind, Callable[[OwnTable, DatasetKind, str], dict[str, 
 }
 _SHOWN: Mapping[DatasetKind, Callable[[Any], None]] = {
     DatasetKind.MINIMAL_PAIR_SET: upload_minimal.show,
-    DatasetKind.LABELLED_TEXTS: _show_labelled,
-    DatasetKind.PROBING: _show_labelled,
+    DatasetKind.LABELED_TEXTS: _show_labeled,
+    DatasetKind.PROBING: _show_labeled,
 }
 
 

@@ -43,10 +43,10 @@ def score_dots(
         figure.add_scatter(
             x=[row["value"]],
             y=[place],
-            error_x=error_bars(own, style.colour),
+            error_x=error_bars(own, style.color),
             mode="markers",
             name=escape(variant.label, quote=False),
-            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
+            marker={"color": style.color, "symbol": style.symbol, "size": 11},
             hovertemplate=f"%{{x:.4f}}{interval_text(row['low'], row['high'])}<extra>%{{fullData.name}}</extra>",
         )
     low = float(scores["low"].fillna(scores["score"]).min())

@@ -67,7 +67,7 @@ def test_bars_are_the_scores(scheme: Scheme, count: int) -> None:
         assert list(bar.x) == ["MRR", "Hits@1", "Hits@3", "Hits@10"]
         assert list(bar.y) == [row[name] for name in SCORES]
         assert list(bar.text) == [f"{row[name]:.4f}" for name in SCORES]
-        assert bar.marker.color == looks[row["variant"]].colour
+        assert bar.marker.color == looks[row["variant"]].color
         assert bar.textangle == -90
         assert bar.insidetextfont.color == text_on(bar.marker.color)
     assert figure.layout.barmode == "group"
@@ -93,7 +93,7 @@ def test_of_many_variants_every_value_is_next_to_its_bar(scheme: Scheme, count: 
         (bars,) = (trace for trace in figure.data if trace.type == "bar" and trace.xaxis == axis)
         assert [label for label, _ in bars.customdata] == [variant.label for variant in variants]
         assert list(bars.x) == given[name].tolist()
-        assert list(bars.marker.color) == [looks[variant].colour for variant in variants]
+        assert list(bars.marker.color) == [looks[variant].color for variant in variants]
         assert list(bars.y) == list(values.y), "each value in its bar's row"
         assert list(values.text) == [f"{value:.4f}" for value in given[name]]
         assert min(values.x) > 1.0, "behind the longest bar and the end of any interval"
@@ -161,7 +161,7 @@ def test_the_curve_is_the_share_of_ranks_up_to_k(background: int) -> None:
         assert line.x[-1] == max(background, 2)
         assert list(line.x) == sorted(set(line.x))
         assert line.y[-1] == 1.0  # every mate is somewhere
-        assert (line.line.color, line.line.dash) == (looks[variant].colour, looks[variant].dash)
+        assert (line.line.color, line.line.dash) == (looks[variant].color, looks[variant].dash)
         assert line.line.shape == "hv"  # a step: the share changes at whole ranks
         assert bottom <= min(line.y)
         assert top >= 1.0
@@ -199,7 +199,7 @@ def test_the_forest_has_every_difference_with_its_interval(scheme: Scheme) -> No
         assert list(trace.error_x.array) == pytest.approx([0.03, 0.03])
         assert list(trace.error_x.arrayminus) == pytest.approx([0.01, 0.01])
         assert [round(y) for y in trace.y] == [0, 1], "next to its score"
-        assert (trace.marker.color, trace.marker.symbol) == (looks[variant].colour, looks[variant].symbol)
+        assert (trace.marker.color, trace.marker.symbol) == (looks[variant].color, looks[variant].symbol)
         places += list(trace.y)
     assert len(set(places)) == len(places), "a row each"
     assert list(figure.layout.yaxis.ticktext) == ["MRR", "Hits@1"]
@@ -349,7 +349,7 @@ def test_published_marks_are_hollow_and_measured_ones_filled(scheme: Scheme) -> 
             assert trace.marker.symbol == "circle-open"
             assert all(text.endswith("published") for text in trace.text)
         else:
-            assert list(trace.marker.color) == [looks[v].colour for v in (VARIANTS[1], VARIANTS[0])]
+            assert list(trace.marker.color) == [looks[v].color for v in (VARIANTS[1], VARIANTS[0])]
     assert sorted(seen) == sorted((name, panel) for name in by_name for panel in PANELS)
     dashes = {(shape.y0, shape.line.dash) for shape in figure.layout.shapes}
     assert dashes == {(y, "dash" if "published" in name else "solid") for y, name in enumerate(names)}
@@ -373,7 +373,7 @@ def test_every_pair_is_once_on_its_side_of_the_diagonal(scheme: Scheme) -> None:
     }
     names = ["stays: 2", "moves down: 2", "moves up: 2", "stays: 2", "moves up: 2", "moves down: 2"]
     assert points == {int(n): point for n, point in zip(NUMBERS, zip(names, BEFORE, AFTER, strict=True), strict=True)}
-    assert len({trace.marker.symbol for trace in figure.data}) == 3, "not by colour alone"
+    assert len({trace.marker.symbol for trace in figure.data}) == 3, "not by color alone"
     assert figure.layout.xaxis.type == figure.layout.yaxis.type == "log"
     assert tuple(figure.layout.xaxis.range) == tuple(figure.layout.yaxis.range)
 

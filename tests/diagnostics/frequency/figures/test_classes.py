@@ -45,7 +45,7 @@ def test_accuracy_is_drawn_at_its_threshold_with_a_band_and_the_mean_control(sch
     lines = named(figure)
     assert list(lines["minilm"].x) == [20.0, 1_000.0, 50_000.0]
     assert list(lines["minilm"].y) == [0.7, 0.6, 0.99]
-    assert lines["minilm"].line.color == styles[VARIANTS[0]].colour
+    assert lines["minilm"].line.color == styles[VARIANTS[0]].color
     assert list(lines["shuffled labels, mean"].y) == pytest.approx([0.55, 0.48, 0.52])
     bands = [trace for trace in figure.data if trace.fill == "toself"]
     assert list(bands[0].y) == pytest.approx([0.72, 0.63, 1.0, 0.95, 0.57, 0.68])  # none above 1

@@ -8,7 +8,7 @@ from blindspot.diagnostics.frequency.figures.bands import Cell, band_matrix
 from blindspot.diagnostics.frequency.figures.hubs import occurrence_tails
 from blindspot.diagnostics.frequency.figures.norms import norm_scatter
 from blindspot.figures.theme import Scheme, styles
-from blindspot.numerics.neighbours.hubness import tail
+from blindspot.numerics.neighbors.hubness import tail
 from blindspot.numerics.statistics.association import binned_medians
 from blindspot.types import Variant
 

@@ -171,7 +171,7 @@ def test_an_item_that_is_not_in_the_lists(open_app: OpenApp, cache: Path) -> Non
 
 
 @pytest.mark.heavy
-def test_constant_vectors_have_no_neighbours_and_the_others_are_shown(open_app: OpenApp, cache: Path) -> None:
+def test_constant_vectors_have_no_neighbors_and_the_others_are_shown(open_app: OpenApp, cache: Path) -> None:
     for metric, said in (("cos", "point in one direction"), ("l2", "are the same")):
         app = view(open_app, cache, "hubs", "constant", "trigrams", metric=metric)
         assert f"vectors {said}" in written(app)

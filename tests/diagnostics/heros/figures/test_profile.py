@@ -81,15 +81,15 @@ def test_published_cells_are_frames_in_their_columns(scheme: Scheme) -> None:
     assert "Published" in figure.layout.annotations[0].text
 
 
-def test_a_frame_has_the_colour_that_a_measured_cell_would_have() -> None:
-    """The scale's ends; what fills a frame is that colour, thinned."""
+def test_a_frame_has_the_color_that_a_measured_cell_would_have() -> None:
+    """The scale's ends; what fills a frame is that color, thinned."""
     rows = [PublishedRow("low and high", {"synonym": 0.0, "typo": 1.0})]
     frames = profile_with_published(VALUES, rows, (0.0, 1.0), Scheme.LIGHT).data[1]
-    ends = [colour for _, colour in SEQUENTIAL[Scheme.LIGHT]]
+    ends = [color for _, color in SEQUENTIAL[Scheme.LIGHT]]
     assert list(frames.marker.line.color) == ends
-    for colour, end in zip(frames.marker.color, ends, strict=True):
-        assert colour[:7] == end
-        assert 0 < int(colour[7:], 16) < 128
+    for color, end in zip(frames.marker.color, ends, strict=True):
+        assert color[:7] == end
+        assert 0 < int(color[7:], 16) < 128
 
 
 def test_measured_and_published_share_the_height_and_do_not_overlap() -> None:
@@ -112,7 +112,7 @@ def test_sixty_published_rows_and_eight_measured_ones_fit_one_figure() -> None:
     assert len(figure.data[1].y) == 120
 
 
-def test_all_values_alike_have_a_colour() -> None:
+def test_all_values_alike_have_a_color() -> None:
     values = {ONE: {"synonym": 0.9}}
     figure = checked(profile_with_published(values, [PublishedRow("p", {"synonym": 0.9})], (0.9, 0.9), Scheme.LIGHT))
     assert len(figure.data[1].marker.line.color) == 1

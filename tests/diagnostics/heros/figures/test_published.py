@@ -33,7 +33,7 @@ def test_a_profile_lies_over_hollow_published_ones() -> None:
     assert first.marker.symbol != second.marker.symbol
     assert [trace.line.dash for trace in figure.data] == ["dot", "dot", None]
     assert (first.name, measured.name) == ("first · published", "a, measured")
-    assert measured.marker.color == looks[ONE].colour
+    assert measured.marker.color == looks[ONE].color
 
 
 # Across is the similarity of synonyms, up that of typos less a part of that of antonyms.

@@ -33,7 +33,7 @@ def test_a_rewrite_is_written_with_its_changes_marked_and_escaped(scheme: Scheme
     assert html.count("<del") == 1
     assert ">huge</ins>" in html
     assert ">big</del>" in html
-    assert "text-decoration:underline" in html  # not by colour alone
+    assert "text-decoration:underline" in html  # not by color alone
     assert "text-decoration:line-through" in html
     assert all(f">{number}</td>" in html for number in ("0.5000", "–", "0.2500", "-0.1000"))
 
@@ -51,7 +51,7 @@ def test_every_similarity_is_a_dot_and_the_first_variant_orders_the_rows(scheme:
         assert [None if math.isnan(x) else x for x in trace.x] == [
             None if math.isnan(frame.loc[s, str(variant)]) else frame.loc[s, str(variant)] for s in order
         ]
-        assert (trace.marker.color, trace.marker.symbol) == (look[variant].colour, look[variant].symbol)
+        assert (trace.marker.color, trace.marker.symbol) == (look[variant].color, look[variant].symbol)
         assert [round(y) for y in trace.y] == [0, 1, 2], "a dot stays in the row of its rewrite"
         assert "&lt;b&gt;no&lt;/b&gt;" in trace.customdata[1]
         assert "<script" not in trace.customdata[1]

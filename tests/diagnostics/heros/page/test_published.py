@@ -86,7 +86,7 @@ def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) ->
     app = open_app(world.settings.cache, "heros", data="heros", unfold="GTR")
     names = published_rows(app)
     assert names[:7] == ["▸ QA (3)", "<b>▾ GTR (4)</b>", "base", "large", "xl", "xxl", "▸ paraphrase (9)"]
-    colours = chart(app)["data"][0]["zmin"], chart(app)["data"][0]["zmax"]
+    colors = chart(app)["data"][0]["zmin"], chart(app)["data"][0]["zmax"]
     about = chart(app)["data"][1]["hovertext"][6]
     for part in ("synonym: 0.893", "GTR base (QA)", "figure 1", "Natural Questions", "110M parameters, 768 dimensions"):
         assert part in about
@@ -95,7 +95,7 @@ def test_a_group_is_unfolded_and_all_of_them(open_app: OpenApp, world: World) ->
     figure = chart(app)
     assert len(published_rows(app)) == 60 + 13
     assert figure["data"][2]["text"] == [f"{p.means[s]:.3f}" for p in heros_profiles() for s in SUBSETS]
-    assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == colours
+    assert (figure["data"][0]["zmin"], figure["data"][0]["zmax"]) == colors
 
     app.toggle(key="heros_intervals").set_value(True).run()
     assert "–<br>" in chart(app)["data"][0]["text"][0][0]

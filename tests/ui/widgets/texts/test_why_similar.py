@@ -134,13 +134,13 @@ def test_a_sentence_of_heros(open_app: OpenApp, runs: dict[str, RunRecord], modu
 def test_a_neighbor_of_an_item_and_of_an_own_text(open_app: OpenApp, module_world: World) -> None:
     number = SMALL_PAIRS.items.index(DOG)
     address = {"data": SMALL_PAIRS.id, "enc": TWO, "k": "6", "why": "true", "why_rank": "3"}
-    app = open_app(module_world.cache, "neighbours", **address, item=str(number))
+    app = open_app(module_world.cache, "neighbors", **address, item=str(number))
     third = [float(found["similarity"][2]) for found in _lists(app)]
     check(app, third)
-    app = open_app(module_world.cache, "neighbours", **address, q="the cat of a dog")
+    app = open_app(module_world.cache, "neighbors", **address, q="the cat of a dog")
     check(app, [float(found["similarity"][2]) for found in _lists(app)])
     module_world.run("evalrank", "lsa~center", SMALL_PAIRS.id)
-    app = open_app(module_world.cache, "neighbours", **address | {"enc": "lsa~center"}, q=CAT)
+    app = open_app(module_world.cache, "neighbors", **address | {"enc": "lsa~center"}, q=CAT)
     check(app, [float(found["similarity"][2]) for found in _lists(app)])
     assert "lsa + center" in maps(app)[0]
 

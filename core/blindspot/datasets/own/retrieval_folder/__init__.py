@@ -26,7 +26,7 @@ from blindspot.datasets.own.retrieval_folder import guess, headers, trec
 from blindspot.datasets.own.retrieval_folder.options import DOCUMENTS, FORMS, JUDGMENTS, QUERIES, SKIP, FolderOptions
 from blindspot.datasets.own.retrieval_folder.source import JSON_NAMES, Source, id_of, ids_of, numbered
 from blindspot.datasets.own.retrieval_folder.trec import Found
-from blindspot.datasets.published.retrieval import Document, Judgement, Query, retrieval_dataset
+from blindspot.datasets.published.retrieval import Document, Judgment, Query, retrieval_dataset
 from blindspot.errors import InputError
 from blindspot.files import tables
 from blindspot.files.writing import read_limited
@@ -48,7 +48,7 @@ LONGEST_NAME = 3  # words of a column's name
 QRELS_LAST = ("qrels*",)
 PREFERRED = "test"  # of several splits
 PACKED = (".gz", ".bz2", ".xz", ".zip", ".zst")
-MAX_JUDGEMENTS = 5_000_000
+MAX_JUDGMENTS = 5_000_000
 ALL_RELEVANT = object()  # the grade in a file without any
 JudgedRow = tuple[int, str, str, int]  # line, query, document, grade
 
@@ -68,7 +68,7 @@ class OwnRetrievalFolder(OwnSource):
     read: tuple[tuple[Path, str], ...]
     queries: tuple[Query, ...]
     documents: tuple[Document, ...]
-    judgements: tuple[Judgement, ...]
+    judgments: tuple[Judgment, ...]
     own_columns: tuple[OwnColumn, ...]
     left_out: tuple[int, int]
     empty: int
@@ -110,12 +110,12 @@ class OwnRetrievalFolder(OwnSource):
             f"{what} from {name}" + (f" ({named[what]})" if named[what] else "") for what, name in self.places.items()
         )
         counts = counts_in_words(self.loaded(self.path.name))
-        queries, judgements = self.left_out
+        queries, judgments = self.left_out
         out = "; left out as asked: " + ", ".join(
             part
             for count, part in (
                 (queries, f"{counted(queries, 'query', 'queries')} without judgments"),
-                (judgements, f"{counted(judgements, 'judgment')} of unknown documents"),
+                (judgments, f"{counted(judgments, 'judgment')} of unknown documents"),
                 (
                     self.empty,
                     f"{counted(self.empty, 'document')} without a text of {len(self.documents) + self.empty:,}",
@@ -139,21 +139,21 @@ class OwnRetrievalFolder(OwnSource):
         return tuple(counts_in_words(self.loaded(self.path.name)).split("; "))
 
     def first_rows(self, n: int) -> Rows:
-        return first_queries(self.queries, self.documents, self.judgements, n)
+        return first_queries(self.queries, self.documents, self.judgments, n)
 
     def as_manifest(self) -> dict[str, Any]:
-        queries, judgements = self.left_out
+        queries, judgments = self.left_out
         return {
             "files": self.places,
             "rows": self.rows,
             "documents": len(self.documents),
-            "judgements": len(self.judgements),
-            "left_out": {"queries": queries, "judgements": judgements}
+            "judgments": len(self.judgments),
+            "left_out": {"queries": queries, "judgments": judgments}
             | ({"empty_documents": self.empty} if self.empty else {}),
         } | ({"columns": {f"{part}.{role}": name for part, role, name in self.columns}} if self.columns else {})
 
     def loaded(self, dataset_id: str) -> RetrievalDataset:
-        return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgements, self.own_columns)
+        return retrieval_dataset(dataset_id, self.queries, self.documents, self.judgments, self.own_columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -286,11 +286,11 @@ def _read(
     rows, remarks = _qrels_rows(qrels)
     _check_sides(qrels.path, rows, of_query, of_document)
     judged = list(_judged(qrels.path, rows, of_query, of_document, options, files.skipping(options)))
-    _require_judgements(files, asked.path, found, judged, qrels.path, options)
+    _require_judgments(files, asked.path, found, judged, qrels.path, options)
     kept = sorted({one.query for one in judged})
     place = {query: number for number, query in enumerate(kept)}
-    judgements = [Judgement(place[q], d, grade) for q, d, grade in judged if d >= 0]
-    if not any(grade >= RELEVANT for *_, grade in judgements):
+    judgments = [Judgment(place[q], d, grade) for q, d, grade in judged if d >= 0]
+    if not any(grade >= RELEVANT for *_, grade in judgments):
         raise InputError(
             f"{qrels.path} has no judgment of a relevant document", expected=f"grades of {RELEVANT} or more"
         )
@@ -300,9 +300,9 @@ def _read(
         read=were_read,
         queries=tuple(Query(found[n].id, found[n].text) for n in kept),
         documents=tuple(documents),
-        judgements=tuple(judgements),
+        judgments=tuple(judgments),
         own_columns=_own_columns([found[n].metadata for n in kept]),
-        left_out=(len(found) - len(kept), len(judged) - len(judgements)) if options.skips else (0, 0),
+        left_out=(len(found) - len(kept), len(judged) - len(judgments)) if options.skips else (0, 0),
         empty=len(things) - len(documents),
         columns=options.columns,
         remarks=remarks,
@@ -515,13 +515,13 @@ def _judged(
     of_document: Mapping[str, int],
     options: FolderOptions,
     skipping: str,
-) -> Iterator[Judgement]:
+) -> Iterator[Judgment]:
     """Judgments by numbers; those of a document that is not there, where that is asked for, have the number -1."""
     graded: dict[tuple[int, int], tuple[int, int]] = {}
     unseen: set[tuple[int, str]] = set()
     for count, (line, query, document, grade) in enumerate(rows, 1):
-        if count > MAX_JUDGEMENTS:
-            raise InputError(f"{path} has more than {MAX_JUDGEMENTS:,} judgments", expected="at most so many")
+        if count > MAX_JUDGMENTS:
+            raise InputError(f"{path} has more than {MAX_JUDGMENTS:,} judgments", expected="at most so many")
         place = f"{path}, line {line}"
         if query not in of_query:
             if options.skips:
@@ -532,7 +532,7 @@ def _judged(
                 raise _unknown_id(place, "document", document, of_document, skipping)
             if (of_query[query], document) not in unseen:
                 unseen.add((of_query[query], document))
-                yield Judgement(of_query[query], -1, grade)
+                yield Judgment(of_query[query], -1, grade)
             continue
         pair = of_query[query], of_document[document]
         if pair in graded:
@@ -545,7 +545,7 @@ def _judged(
                 )
             continue
         graded[pair] = grade, line
-        yield Judgement(*pair, grade)
+        yield Judgment(*pair, grade)
 
 
 def _unknown_id(place: str, what: str, found: str, known: Iterable[str], skipping: str) -> InputError:
@@ -638,11 +638,11 @@ def _check_sides(
         )
 
 
-def _require_judgements(
+def _require_judgments(
     files: FolderFiles,
     asked: Path,
     found: Sequence[Found],
-    judged: Sequence[Judgement],
+    judged: Sequence[Judgment],
     qrels: Path,
     options: FolderOptions,
 ) -> None:

@@ -157,7 +157,7 @@ QUERIES = Form(
     (ID, TEXT),
     ("metadata",),
 )
-JUDGEMENTS = Form(
+JUDGMENTS = Form(
     "judgments",
     {
         QUERY: QUERY_ID_NAMES,

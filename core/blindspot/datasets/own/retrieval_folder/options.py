@@ -21,7 +21,7 @@ from blindspot.errors import InputError, unknown
 _SPLIT, _MISSING, SKIP = "split", "missing", "skip"
 DOCUMENTS, QUERIES, JUDGMENTS = "documents", "queries", "judgments"
 FORMS: Mapping[str, Form] = MappingProxyType(
-    {DOCUMENTS: headers.DOCUMENTS, QUERIES: headers.QUERIES, JUDGMENTS: headers.JUDGEMENTS}
+    {DOCUMENTS: headers.DOCUMENTS, QUERIES: headers.QUERIES, JUDGMENTS: headers.JUDGMENTS}
 )
 COLUMN_OPTIONS = {f"{part}.{role}": (part, role) for part, form in FORMS.items() for role in form.roles}
 FOLDER_OPTIONS = (_SPLIT, _MISSING, *FORMS, *COLUMN_OPTIONS)

@@ -58,11 +58,11 @@ def rank_scatter(
     )
     groups = (
         ("same rank", a == b, ink(scheme), "circle"),
-        (f"{first.label} better", a < b, styles[first].colour, styles[first].symbol),
-        (f"{second.label} better", a > b, styles[second].colour, styles[second].symbol),
+        (f"{first.label} better", a < b, styles[first].color, styles[first].symbol),
+        (f"{second.label} better", a > b, styles[second].color, styles[second].symbol),
     )
     add = figure.add_scattergl if len(at) > MOST_WITHOUT_WEBGL else figure.add_scatter
-    for name, inside, colour, symbol in groups:
+    for name, inside, color, symbol in groups:
         add(
             name=f"{name}: {np.count_nonzero(inside):,}",
             x=a[inside].astype(np.float32),
@@ -70,7 +70,7 @@ def rank_scatter(
             customdata=numbers[inside].astype(np.int32),
             mode="markers",
             text=alike[inside],
-            marker={"color": colour, "symbol": symbol, "size": size[inside].astype(np.float32), "opacity": 0.45},
+            marker={"color": color, "symbol": symbol, "size": size[inside].astype(np.float32), "opacity": 0.45},
             selectedpoints=None if chosen is None else np.flatnonzero(chosen[at][inside]).tolist(),
             selected={"marker": {"opacity": 0.75}},
             unselected={"marker": {"opacity": 0.1}},

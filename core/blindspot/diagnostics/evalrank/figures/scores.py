@@ -69,9 +69,9 @@ def score_bars(
             textposition=["inside" if value >= LOW else "outside" for value in values],
             insidetextanchor="middle",
             textangle=-90,  # legible however narrow the bars are
-            insidetextfont={"color": text_on(style.colour), "size": 12},
+            insidetextfont={"color": text_on(style.color), "size": 12},
             outsidetextfont={"color": ink(scheme), "size": 12},
-            marker={"color": style.colour},
+            marker={"color": style.color},
             error_y=_error_bars(values, ends, scheme),
             customdata=[_in_brackets(end) for end in ends],
             hovertemplate="%{x}: %{y:.4f}%{customdata}<extra>%{fullData.name}</extra>",
@@ -119,7 +119,7 @@ def _rows(
         where = {"row": 1, "col": column}
         values = [row[name] for row in rows]
         ends = [intervals.get(row["variant"], {}).get(name) for row in rows]
-        colours = [look.colour for look in looks]
+        colors = [look.color for look in looks]
         drawn: dict[str, Any] = {  # one trace for all variants: a trace each takes longer to build than the rest
             "name": title,
             "x": values,
@@ -132,12 +132,10 @@ def _rows(
             "hovertemplate": f"{title}: %{{x:.4f}}%{{customdata[1]}}<extra>%{{customdata[0]}}</extra>",
         }
         if as_bars:
-            figure.add_bar(**drawn, orientation="h", width=0.78, marker={"color": colours}, **where)
+            figure.add_bar(**drawn, orientation="h", width=0.78, marker={"color": colors}, **where)
         else:
             symbols = [look.symbol for look in looks]
-            figure.add_scatter(
-                **drawn, mode="markers", marker={"color": colours, "symbol": symbols, "size": 7}, **where
-            )
+            figure.add_scatter(**drawn, mode="markers", marker={"color": colors, "symbol": symbols, "size": 7}, **where)
         figure.add_scatter(
             x=[VALUES_FROM] * len(rows),
             y=places,
@@ -214,7 +212,7 @@ def rank_curve(
             y=share,
             mode="lines",
             name=variant.label,
-            line={"color": style.colour, "dash": style.dash, "width": 2.5, "shape": "hv"},
+            line={"color": style.color, "dash": style.dash, "width": 2.5, "shape": "hv"},
             hovertemplate="top %{x:,}: %{y:.1%} of the pairs<extra>%{fullData.name}</extra>",
         )
     # Beyond the last match there is nothing to see.
@@ -247,13 +245,13 @@ def difference_forest(
             y=[scores.index(score) + offset for score in own["score"]],
             mode="markers",
             name=variant.label,
-            marker={"color": style.colour, "symbol": style.symbol, "size": 9},
+            marker={"color": style.color, "symbol": style.symbol, "size": 9},
             error_x={
                 "type": "data",
                 "symmetric": False,
                 "array": (own["high"] - own["difference"]).tolist(),
                 "arrayminus": (own["difference"] - own["low"]).tolist(),
-                "color": style.colour,
+                "color": style.color,
                 "thickness": 2,
                 "width": 4,
             },
@@ -298,7 +296,7 @@ def published_dots(dots: list[Dot], styles: Mapping[Variant, Style], scheme: Sch
             if not shown:
                 continue
             looks = [styles[dot.variant] for _, dot in shown if dot.variant]
-            filled = {"symbol": [look.symbol for look in looks], "color": [look.colour for look in looks]}
+            filled = {"symbol": [look.symbol for look in looks], "color": [look.color for look in looks]}
             hollow = {"symbol": "circle-open", "color": ink(scheme), "line": {"width": 2}}
             figure.add_scatter(
                 name=PUBLISHED if published else "measured here, toolkit protocol",

@@ -10,7 +10,7 @@ from blindspot.types import Float64, Int64
 
 FIGURE_HEIGHT = 390
 UP, SAME, DOWN = "moves up", "stays", "moves down"
-_COLOURS = {
+_COLORS = {
     Scheme.LIGHT: {UP: "#0072B2", SAME: "#7A8594", DOWN: "#D55E00"},
     Scheme.DARK: {UP: "#4FA8E0", SAME: "#8C98A8", DOWN: "#F27F45"},
 }
@@ -46,7 +46,7 @@ def rank_scatter(before: Float64, after: Float64, item_no: Int64, background: in
                 y=after[kept],
                 customdata=item_no[kept],
                 mode="markers",
-                marker={"symbol": _SYMBOLS[way], "color": _COLOURS[scheme][way], "size": 8, "opacity": 0.6},
+                marker={"symbol": _SYMBOLS[way], "color": _COLORS[scheme][way], "size": 8, "opacity": 0.6},
                 hovertemplate="pair %{customdata}: rank %{x:,} → %{y:,}<extra></extra>",
             )
     margin = 0.03 * end + 0.02
@@ -77,7 +77,7 @@ def change_bars(factors: Float64, scheme: Scheme) -> go.Figure:
         cliponaxis=False,
         customdata=[count / max(len(factors), 1) for count in counts],
         marker={
-            "color": [_COLOURS[scheme][way] for way, *_ in BINS],
+            "color": [_COLORS[scheme][way] for way, *_ in BINS],
             "pattern": {"shape": [_PATTERNS[way] for way, *_ in BINS]},
         },
         hovertext=[f"{way}, {label}" for way, label, *_ in BINS],

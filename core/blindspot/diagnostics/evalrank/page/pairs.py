@@ -24,7 +24,7 @@ from blindspot.diagnostics.evalrank.pairs import RankedItem, around_mate
 from blindspot.diagnostics.evalrank.reasons import MOST_QUERIES, K, Occurrences, occurrences, reasons
 from blindspot.figures.html_tables import TableRow, is_long, ranking_table
 from blindspot.figures.theme import MANY_VARIANTS
-from blindspot.numerics.neighbours.hubness import HUB
+from blindspot.numerics.neighbors.hubness import HUB
 from blindspot.numerics.ranking.problem import Relation
 from blindspot.policy import MOST_SEARCHED
 from blindspot.runs.embeddings import ComparedTwice, EmbeddingsGone

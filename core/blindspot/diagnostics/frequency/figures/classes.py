@@ -47,7 +47,7 @@ def accuracy_lines(
     for variant, rows in tables.items():
         style, accuracy, sd = styles[variant], rows["accuracy"], rows["accuracy_sd"]
         if guessing is None:
-            _band(figure, rows["count"], accuracy - sd, (accuracy + sd).clip(upper=1.0), style.colour)
+            _band(figure, rows["count"], accuracy - sd, (accuracy + sd).clip(upper=1.0), style.color)
         figure.add_scatter(
             x=rows["count"],
             y=accuracy,
@@ -84,7 +84,7 @@ def rank_curves(
     figure = go.Figure()
     for variant, rows in curves.items():
         style = styles[variant]
-        _band(figure, rows["k"], rows["low"].clip(lower=1.0), rows["high"], style.colour)
+        _band(figure, rows["k"], rows["low"].clip(lower=1.0), rows["high"], style.color)
         figure.add_scatter(
             x=rows["k"],
             y=rows["mean"],
@@ -115,12 +115,12 @@ def _legend_below(figure: go.Figure) -> go.Figure:
     return figure
 
 
-def _band(figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, colour: str) -> None:
+def _band(figure: go.Figure, x: pd.Series, low: pd.Series, high: pd.Series, color: str) -> None:
     figure.add_scatter(
         x=[*x, *x[::-1]],
         y=[*high, *low[::-1]],
         fill="toself",
-        fillcolor=colour,
+        fillcolor=color,
         opacity=BAND_OPACITY,
         line={"width": 0},
         mode="lines",
@@ -133,6 +133,6 @@ def _line(variant: Variant, style: Style) -> dict[str, Any]:
     return {
         "mode": "lines+markers",
         "name": escape(variant.label, quote=False),
-        "line": {"color": style.colour, "dash": style.dash, "width": 2},
+        "line": {"color": style.color, "dash": style.dash, "width": 2},
         "marker": {"symbol": style.symbol, "size": 8},
     }

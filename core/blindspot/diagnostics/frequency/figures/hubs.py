@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from blindspot.figures.theme import Scheme, Style, apply_layout, ink
-from blindspot.numerics.neighbours.hubness import Tail
+from blindspot.numerics.neighbors.hubness import Tail
 from blindspot.types import Variant
 
 HEIGHT = 420
@@ -35,14 +35,14 @@ def occurrence_tails(
     """
     figure = go.Figure()
     lines = [(f"random, {dimensions:,} dimensions", tail, _GREY, "1px,3px") for dimensions, tail in random.items()]
-    lines += [(escape(v.label), tail, styles[v].colour, styles[v].dash) for v, tail in tails.items()]
-    for name, tail, colour, dash in lines:
+    lines += [(escape(v.label), tail, styles[v].color, styles[v].dash) for v, tail in tails.items()]
+    for name, tail, color, dash in lines:
         figure.add_scatter(
             x=tail.at_least,
             y=tail.share,
             name=name,
             mode="lines",
-            line={"color": colour, "dash": dash, "width": 2, "shape": "vh"},
+            line={"color": color, "dash": dash, "width": 2, "shape": "vh"},
             hovertemplate="%{y:.3%} in at least %{x:,} lists<extra>%{fullData.name}</extra>",
         )
     end = 1.4 * max(hub * k, *(int(tail.at_least.max(initial=1)) for _, tail, _, _ in lines))

@@ -34,7 +34,7 @@ def norm_scatter(
         y=norms.astype(np.float32),
         customdata=numbers.astype(np.int32),
         mode="markers",
-        marker={"color": style.colour, "size": 4, "opacity": 0.25},
+        marker={"color": style.color, "size": 4, "opacity": 0.25},
         hovertemplate="item %{customdata}: Zipf %{x:.2f}, length %{y:.4g}<extra></extra>",
         showlegend=False,
     )

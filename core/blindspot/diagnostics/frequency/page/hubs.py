@@ -11,10 +11,10 @@ import streamlit as st
 
 from blindspot.diagnostics.frequency import hubness
 from blindspot.diagnostics.frequency.figures.hubs import occurrence_tails
-from blindspot.diagnostics.frequency.hubness import Lists, NoNeighbours
+from blindspot.diagnostics.frequency.hubness import Lists, NoNeighbors
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
 from blindspot.errors import BlindspotError
-from blindspot.numerics.neighbours.hubness import HUB, tail
+from blindspot.numerics.neighbors.hubness import HUB, tail
 from blindspot.numerics.similarity import Similarity
 from blindspot.numerics.statistics.association import spearman
 from blindspot.runs.spaces import Space
@@ -139,11 +139,11 @@ def _find(space: Space, metric: Similarity) -> tuple[Lists, Lists] | None:
 
 
 @cached(64)
-def _reason(space: Space, metric: Similarity) -> NoNeighbours | None:
+def _reason(space: Space, metric: Similarity) -> NoNeighbors | None:
     """Why there can be no neighbors."""
     try:
         hubness.check_spread(space.vectors, metric)
-    except NoNeighbours as error:
+    except NoNeighbors as error:
         return error
     return None
 
@@ -271,7 +271,7 @@ def _drill(shown: FrequencyView, one: _Counted, number: int) -> None:
             st.markdown("**Its own nearest**")
             nearest = one.lists.nearest[number, : one.k].astype(np.int64)
             similarity = one.lists.similarity[number, : one.k]
-            _neighbours(shown, one, nearest, np.arange(1, len(nearest) + 1), similarity, "own")
+            _neighbors(shown, one, nearest, np.arange(1, len(nearest) + 1), similarity, "own")
         with right:
             st.markdown("**Whose nearest it is**")
             askers, ranks = one.lists.listed_by(number, one.k)
@@ -279,12 +279,12 @@ def _drill(shown: FrequencyView, one: _Counted, number: int) -> None:
                 st.caption("Nobody's.")
                 return
             some, at = askers[:MOST_ASKERS], ranks[:MOST_ASKERS]
-            _neighbours(shown, one, some, at, one.lists.similarity[some, at - 1], "askers")
+            _neighbors(shown, one, some, at, one.lists.similarity[some, at - 1], "askers")
             if len(askers) > len(some):
                 st.caption(f"The first {len(some)} of {len(askers):,}, those that rank it highest.")
 
 
-def _neighbours(
+def _neighbors(
     shown: FrequencyView, one: _Counted, numbers: Int64, ranks: Int64, similarity: np.ndarray, key: str
 ) -> None:
     number = st.column_config.NumberColumn

@@ -24,7 +24,7 @@ def overlap_dots(rows: Sequence[tuple[str, str, Overlap]], scheme: Scheme) -> go
     """A row per kind of pair (its name, its source, its means), the first on top; published marks are hollow."""
     figure = go.Figure()
     labels = [f"{escape(name)}{', published' if source == PUBLISHED else ''}" for name, source, _ in rows]
-    for measure, (name, what, symbol, colours) in MEASURES.items():
+    for measure, (name, what, symbol, colors) in MEASURES.items():
         for published in (False, True):
             places = [place for place, (_, source, _) in enumerate(rows) if (source == PUBLISHED) == published]
             open_or_not = f"{symbol}-open" if published or symbol == "cross-thin" else symbol
@@ -39,8 +39,8 @@ def overlap_dots(rows: Sequence[tuple[str, str, Overlap]], scheme: Scheme) -> go
                 marker={
                     "symbol": open_or_not,
                     "size": 11,
-                    "color": colours[scheme],
-                    "line": {"width": 2, "color": colours[scheme]},
+                    "color": colors[scheme],
+                    "line": {"width": 2, "color": colors[scheme]},
                 },
                 hovertemplate=f"%{{text}}<br>{name} %{{x:.1f}}%<extra></extra>",
             )

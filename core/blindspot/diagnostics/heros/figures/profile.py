@@ -114,7 +114,7 @@ def profile_with_published(
         if subset in columns
     ]
     shares = np.clip([(row.values[subset] - low) / ((high - low) or 1.0) for *_, row, subset in cells], 0.0, 1.0)
-    colours = [shade(SEQUENTIAL[scheme], float(share)) for share in shares]
+    colors = [shade(SEQUENTIAL[scheme], float(share)) for share in shares]
     below_profile = {"xaxis": "x2", "yaxis": "y2", "y": [row_no for row_no, *_ in cells], "showlegend": False}
     figure.add_bar(
         name="published",
@@ -123,8 +123,8 @@ def profile_with_published(
         x=[CELL_WIDTH] * len(cells),
         width=0.84,
         marker={
-            "color": [f"{colour}{round(255 * TINT):02X}" for colour in colours],
-            "line": {"color": colours, "width": 3},
+            "color": [f"{color}{round(255 * TINT):02X}" for color in colors],
+            "line": {"color": colors, "width": 3},
         },
         hovertext=["<br>".join([f"{label(s)}: {row.values[s]:.3f}", *row.about]) for *_, row, s in cells],
         hovertemplate="%{hovertext}<extra></extra>",

@@ -43,8 +43,8 @@ def nearest_profiles(
     figure.add_scatter(
         name=f"{variant.label}, measured",
         y=list(values.values()),
-        line={"color": style.colour, "width": 3},
-        marker={"symbol": style.symbol, "size": 11, "color": style.colour},
+        line={"color": style.color, "width": 3},
+        marker={"symbol": style.symbol, "size": 11, "color": style.color},
         hovertemplate="%{text}: %{y:.4f}<extra>%{fullData.name}</extra>",
         **common,
     )
@@ -83,7 +83,7 @@ def profile_map(
             y=points[:, 1].tolist(),
             text=[profile.model for profile in members],
             mode="markers",
-            marker={"symbol": f"{style.symbol}-open", "size": 9, "color": style.colour, "line": {"width": 2}},
+            marker={"symbol": f"{style.symbol}-open", "size": 9, "color": style.color, "line": {"width": 2}},
             hovertemplate="%{text}<extra>%{fullData.name}, published</extra>",
         )
     shown = {variant: means for variant, means in measured.items() if is_on_map(means, published, plane)}
@@ -99,7 +99,7 @@ def profile_map(
             marker={
                 "symbol": looks[variant].symbol,
                 "size": 16 if variant == chosen else 11,
-                "color": looks[variant].colour,
+                "color": looks[variant].color,
                 "line": {"color": ink(scheme), "width": 1.5},
             },
             showlegend=False,

@@ -72,12 +72,12 @@ def _marked(segment: Segment, scheme: Scheme) -> str:
     if segment.change is Change.KEPT or not word:
         return escape(segment.text)
     before, after = segment.text.split(word, 1)
-    colour = _MARK[scheme][segment.change]
+    color = _MARK[scheme][segment.change]
     if segment.change is Change.ADDED:
-        style = f"color:{colour};font-weight:700;text-decoration:underline"
+        style = f"color:{color};font-weight:700;text-decoration:underline"
         return f'{before}<ins style="{style}">{escape(word)}</ins>{after}'
     # A removed word does not run into its replacement.
-    style = f"color:{colour};text-decoration:line-through;margin-right:0.25em"
+    style = f"color:{color};text-decoration:line-through;margin-right:0.25em"
     return f'{before}<del style="{style}">{escape(word)}</del>{after}'
 
 
@@ -110,7 +110,7 @@ def rewrite_dots(
             y=np.arange(len(subsets)) + offset,
             mode="markers",
             name=escape(variant.label),
-            marker={"color": style.colour, "symbol": style.symbol, "size": 10},
+            marker={"color": style.color, "symbol": style.symbol, "size": 10},
             customdata=hovers,
             hovertemplate="%{customdata}<br>similarity %{x:.4f}<extra>%{fullData.name}</extra>",
         )

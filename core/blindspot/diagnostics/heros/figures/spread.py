@@ -68,8 +68,8 @@ def ridges(
             x=_joined([np.concatenate([r.hill.at, r.hill.at[::-1]]) for r in own]),
             y=_joined([feet[r.subset] - _outline(r) for r in own]),
             fill="toself",
-            fillcolor=_faint(style.colour),
-            line={"color": style.colour, "width": 1.5},
+            fillcolor=_faint(style.color),
+            line={"color": style.color, "width": 1.5},
             mode="lines",
             hoverinfo="skip",
             showlegend=False,
@@ -79,7 +79,7 @@ def ridges(
             x=_joined([np.full(2, r.baseline) for r in own]),
             y=_joined([feet[r.subset] - np.array([0.0, 1.0]) for r in own]),
             mode="lines",
-            line={"color": style.colour, "width": 2.5, "dash": "dot"},
+            line={"color": style.color, "width": 2.5, "dash": "dot"},
             hovertemplate=f"{escape(baseline, quote=False)}: %{{x:.3f}}<extra>%{{fullData.name}}</extra>",
             showlegend=False,
             **group,
@@ -92,13 +92,13 @@ def ridges(
                 "symmetric": False,
                 "array": [r.quantiles.upper - r.quantiles.median for r in own],
                 "arrayminus": [r.quantiles.median - r.quantiles.lower for r in own],
-                "color": style.colour,
+                "color": style.color,
                 "thickness": 3,
                 "width": 0,
             },
             mode="markers",
             marker={
-                "color": style.colour,
+                "color": style.color,
                 "symbol": style.symbol,
                 "size": 9,
                 "line": {"color": ink(scheme), "width": 1},
@@ -152,8 +152,8 @@ def _joined(parts: Sequence[Float64]) -> list[float | None]:
     return out
 
 
-def _faint(colour: str) -> str:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+def _faint(color: str) -> str:
+    red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.25)"
 
 
@@ -176,8 +176,8 @@ def chains(rows: Sequence[ChainProfile], looks: Mapping[str, Style], ordering: s
             y=places,
             mode="lines+markers",
             name=escape(label(subset), quote=False),
-            line={"color": look.colour, "dash": look.dash, "width": 1.5},
-            marker={"color": look.colour, "symbol": look.symbol, "size": 9},
+            line={"color": look.color, "dash": look.dash, "width": 1.5},
+            marker={"color": look.color, "symbol": look.symbol, "size": 9},
             customdata=[r.chain for r in rows],
             hovertemplate="%{customdata}: %{x:.3f}<extra>%{fullData.name}</extra>",
             row=1,

@@ -150,7 +150,7 @@ def show(shown: HerosView) -> None:
     lines, places = st.columns([2, 3])
     with lines:
         st.markdown("**Its profile and the nearest published ones**")
-        voters = [n.profile for n in own.neighbours[: resemblance.VOTERS]]
+        voters = [n.profile for n in own.neighbors[: resemblance.VOTERS]]
         means = dict(zip(SUBSETS, own.means.tolist(), strict=True))
         figure = figures.nearest_profiles(variant, means, voters, shown.styles[variant], shown.scheme)
         st.plotly_chart(figure, key="nearest_profiles")
@@ -216,7 +216,7 @@ def _table(found: Resemblance) -> None:
                 "trained on": n.profile.training_data,
                 "note": n.profile.note,
             }
-            for n in found.neighbours[:NEAREST]
+            for n in found.neighbors[:NEAREST]
         ]
     )
     number = st.column_config.NumberColumn

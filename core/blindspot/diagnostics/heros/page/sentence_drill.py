@@ -141,8 +141,8 @@ def _above(
 def _ranking(sentences: Sentences, place: int, subset: str, cosines: Float64, run: RunRecord) -> list[TableRow]:
     original = int(sentences.original_items[place])
     rewrite = int(sentences.rewrite_items[place, sentences.column(subset)])
-    near = retrieval.neighbours(cosines, original, rewrite)
-    items = [neighbour.item_no for neighbour in near]
+    near = retrieval.neighbors(cosines, original, rewrite)
+    items = [neighbor.item_no for neighbor in near]
     texts = repository().texts(run.plan.dataset_digest, items)
     roles = browsing.roles(sentences, items, label)
     return [

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from blindspot.datasets import fetch
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.entries import DatasetEntry
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.diagnostic import Diagnostic, find_diagnostic
 from blindspot.diagnostics.transfer.outcomes import Measure, Outcomes, outcomes
 from blindspot.errors import BlindspotError
@@ -124,4 +124,4 @@ def classes_of(task: str) -> tuple[str, ...]:
 @cached(50)
 def _classes(entry: DatasetEntry) -> tuple[str, ...]:
     dataset = fetch.load(entry, settings())
-    return dataset.classes if isinstance(dataset, LabelledTexts) else ()
+    return dataset.classes if isinstance(dataset, LabeledTexts) else ()

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from blindspot.datasets.kinds.base import DatasetKind
 from blindspot.datasets.kinds.chunked import ChunkedSentences
-from blindspot.datasets.kinds.labelled_texts import TEST, TRAIN
+from blindspot.datasets.kinds.labeled_texts import TEST, TRAIN
 from blindspot.diagnostic import Column, Cost, Diagnostic, DiagnosticResult, Overview, Reading, Score
 from blindspot.diagnostics.words.analogy import PAGE, unit_rows
 from blindspot.diagnostics.words.chunking import crf

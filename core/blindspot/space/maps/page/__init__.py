@@ -14,10 +14,10 @@ from blindspot import ui
 from blindspot.errors import BlindspotError
 from blindspot.files.export import as_file
 from blindspot.space.maps import maps
-from blindspot.space.maps.colours import Colouring
+from blindspot.space.maps.colors import Coloring
 from blindspot.space.maps.figures import Dots, map_figure
 from blindspot.space.maps.maps import MAX_NEIGHBORS, MIN_DIST, N_NEIGHBORS, SEED, MapRequest, Method
-from blindspot.space.maps.page import colours, query
+from blindspot.space.maps.page import colors, query
 from blindspot.space.maps.page.drawn import Drawn, draw
 from blindspot.space.maps.projection import Quality
 from blindspot.space.page import Opened, open_picked
@@ -135,20 +135,20 @@ def _explore(opened: Opened, drawn: Sequence[Drawn]) -> None:
     )
     *places, last = st.columns([4, 2, 2, 3], vertical_alignment="bottom")
     item, k = query.choose(opened, places)
-    colouring = colours.choose(opened, last)
+    coloring = colors.choose(opened, last)
     arounds = [(one, None if item is None else query.around(opened, one, item, k)) for one in drawn]
     shown = _shown_rows(drawn)
     if shown is not None:
-        colours.note(colouring, opened.spaces[0].items[shown])
+        colors.note(coloring, opened.spaces[0].items[shown])
     selected = _selected(opened)
     for start in range(0, len(drawn), 2):
         for place, column in enumerate(st.columns(min(len(drawn), 2)), start):
             if place < len(drawn):
                 with column:
-                    _map(opened, *arounds[place], colouring[place], shown, selected)
+                    _map(opened, *arounds[place], coloring[place], shown, selected)
     if item is not None:
         query.show(opened, item, arounds)
-    _selection_table(opened, selected, colouring)
+    _selection_table(opened, selected, coloring)
 
 
 def _meaning(drawn: Sequence[Drawn]) -> str:
@@ -180,7 +180,7 @@ def _map(
     opened: Opened,
     one: Drawn,
     around: query.Around | None,
-    colouring: Colouring | None,
+    coloring: Coloring | None,
     shown: Int64 | None,
     selected: Int64 | None,
 ) -> None:
@@ -200,8 +200,8 @@ def _map(
         axes = (f"component 1: {explained[0]:.1%} of variance", f"component 2: {explained[1]:.1%}")
     figure = map_figure(
         Dots(items, coordinates[placed], texts),
-        colouring.part(items) if colouring else None,
-        opened.styles[one.variant].colour,
+        coloring.part(items) if coloring else None,
+        opened.styles[one.variant].color,
         selected,
         None if around is None else around.tie,
         axes,
@@ -294,7 +294,7 @@ def _selected(opened: Opened) -> Int64 | None:
     return np.array(numbers, dtype=np.int64) if whose == opened.dataset.texts_digest and numbers else None
 
 
-def _selection_table(opened: Opened, selected: Int64 | None, colouring: Sequence[Colouring | None]) -> None:
+def _selection_table(opened: Opened, selected: Int64 | None, coloring: Sequence[Coloring | None]) -> None:
     if selected is None:
         st.caption(
             "To list several texts here and highlight them in all maps, select them with the box or lasso of a map's "
@@ -310,9 +310,9 @@ def _selection_table(opened: Opened, selected: Int64 | None, colouring: Sequence
         "item": selected.tolist(),
         "text": [opened.dataset.items[i] for i in selected],
     }
-    for space, one in zip(opened.spaces, colouring, strict=True):
-        if found := colours.value_column(one, selected):
-            title = found[0] if all(c is one for c in colouring) else f"{found[0]}: {space.variant.label}"
+    for space, one in zip(opened.spaces, coloring, strict=True):
+        if found := colors.value_column(one, selected):
+            title = found[0] if all(c is one for c in coloring) else f"{found[0]}: {space.variant.label}"
             columns.setdefault(title, found[1])
     frame = pd.DataFrame(columns)
     number = st.column_config.NumberColumn

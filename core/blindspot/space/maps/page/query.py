@@ -14,7 +14,7 @@ from blindspot.policy import MOST_SEARCHED
 from blindspot.space.maps.figures import Tie
 from blindspot.space.maps.maps import Map
 from blindspot.space.maps.page.drawn import Drawn
-from blindspot.space.neighbours.lists import of_item
+from blindspot.space.neighbors.lists import of_item
 from blindspot.space.page import Opened, offer_found, short_text
 from blindspot.types import Bool, Float64, Int64
 from blindspot.ui.pickers import link_to
@@ -42,7 +42,7 @@ class Around:
 def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None, int]:
     """The chosen item, or None, and the number of neighbors; the three widgets go into their places."""
     dataset = opened.dataset
-    search, number, neighbours = places
+    search, number, neighbors = places
     wanted = search.text_input(
         "Find a text",
         key="map_find",
@@ -61,7 +61,7 @@ def choose(opened: Opened, places: Sequence[DeltaGenerator]) -> tuple[int | None
         placeholder=f"0 to {len(dataset.items) - 1}",
         help="Its true neighbors are marked in every map.",
     )
-    k = neighbours.number_input(
+    k = neighbors.number_input(
         "Neighbors to mark", min_value=1, max_value=MOST_K, value=K_AT_FIRST, step=1, key="map_k", bind="query-params"
     )
     offer_found(dataset, wanted or "", lambda item: st.session_state.update(item=item))
@@ -136,7 +136,7 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
                         }
                     ),
                     hide_index=True,
-                    key=f"map_neighbours_{drawn.variant}",
+                    key=f"map_neighbors_{drawn.variant}",
                     height=230,
                     column_config={"similarity": st.column_config.NumberColumn(format="%.4f", width="small")},
                 )
@@ -145,7 +145,7 @@ def show(opened: Opened, item: int, arounds: Sequence[tuple[Drawn, Around | None
         with st.container(horizontal=True):
             query = link_to(opened.picks.dataset, opened.picks.metric, [drawn.variant for drawn, _ in arounds])
             st.page_link(
-                "pages/neighbours.py",
+                "pages/neighbors.py",
                 label="Compare its neighbors by model",
                 icon=":material/hub:",
                 query_params={**query, "item": str(item)},

@@ -9,7 +9,7 @@ import streamlit as st
 
 from blindspot.datasets.catalog import find_dataset
 from blindspot.datasets.kinds.base import DatasetKind
-from blindspot.datasets.kinds.labelled_texts import LabelledTexts
+from blindspot.datasets.kinds.labeled_texts import LabeledTexts
 from blindspot.diagnostic import find_diagnostic
 from blindspot.diagnostics.similarity.pairs import scored_table
 from blindspot.errors import BlindspotError
@@ -47,21 +47,21 @@ class Source:
 
 def source(picks: Picks) -> Source | None:
     """The pairs of the picked dataset; None, with an offer on the page, where there are none."""
-    return _of_labelled(picks) if _is_labelled(picks.dataset) else _of_scored(picks)
+    return _of_labeled(picks) if _is_labeled(picks.dataset) else _of_scored(picks)
 
 
-def _is_labelled(dataset: str) -> bool:
+def _is_labeled(dataset: str) -> bool:
     try:
-        return find_dataset(dataset).kind is DatasetKind.LABELLED_TEXTS
+        return find_dataset(dataset).kind is DatasetKind.LABELED_TEXTS
     except BlindspotError:  # a user's file that is gone: runs on scored pairs are still stored
         return False
 
 
-def _of_labelled(picks: Picks) -> Source | None:
+def _of_labeled(picks: Picks) -> Source | None:
     opened = open_picked(picks)
     if opened is None:
         return None
-    if not isinstance(opened.dataset, LabelledTexts):
+    if not isinstance(opened.dataset, LabeledTexts):
         raise TypeError(f"{opened.dataset.id} has no labeled texts")
     spaces = {str(space.variant): space for space in opened.spaces}
     a, b = two_names(list(spaces), KEYS, b_at_first=False)
@@ -103,7 +103,7 @@ def _stored(runs: Sequence[RunRecord], dataset: str) -> Measured:
 
 
 @cached(8, "Computing similarities …", shared=True)
-def _computed(dataset: LabelledTexts, spaces: Sequence[Space], metric: Similarity) -> Measured:
+def _computed(dataset: LabeledTexts, spaces: Sequence[Space], metric: Similarity) -> Measured:
     return of_spaces(dataset, spaces, metric)
 
 

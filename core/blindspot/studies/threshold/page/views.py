@@ -13,7 +13,7 @@ from blindspot.figures.theme import Scheme
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.written import interval, with_ci
 from blindspot.numerics.thresholds.calibration import Calibration, Way, calibrate
-from blindspot.numerics.thresholds.curves import CarriedOver, LabelledPairs, Point, Wished, bands, carried_over, wished
+from blindspot.numerics.thresholds.curves import CarriedOver, LabeledPairs, Point, Wished, bands, carried_over, wished
 from blindspot.studies.threshold import answer, figures
 from blindspot.studies.threshold.page.source import Source
 from blindspot.studies.threshold.pairs import Measured, Rule
@@ -38,29 +38,29 @@ class ThresholdView:
     scheme: Scheme
 
     @property
-    def pairs(self) -> LabelledPairs:
-        return self.source.measured.labelled(self.source.a, self.rule)
+    def pairs(self) -> LabeledPairs:
+        return self.source.measured.labeled(self.source.a, self.rule)
 
 
 @cached(32, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
 def answered(measured: Measured, variant: Variant, rule: Rule, precision: float) -> Wished:
-    return wished(measured.labelled(variant, rule), precision)
+    return wished(measured.labeled(variant, rule), precision)
 
 
 @cached(16, "Computing precision and recall …", keys=BY_DIGEST, shared=True)
 def drawn(measured: Measured, variant: Variant, rule: Rule) -> tuple[Point, ...]:
-    return bands(measured.labelled(variant, rule))
+    return bands(measured.labeled(variant, rule))
 
 
 @cached(16, "Calibrating …", keys=BY_DIGEST, shared=True)
 def calibrated(measured: Measured, variant: Variant, rule: Rule) -> dict[Way, Calibration]:
-    pairs = measured.labelled(variant, rule)
+    pairs = measured.labeled(variant, rule)
     return {way: calibrate(pairs, way) for way in Way}
 
 
 @cached(16, "Computing thresholds of groups …", keys=BY_DIGEST, shared=True)
 def _grouped(measured: Measured, variant: Variant, rule: Rule, precision: float, by: str) -> list[answer.OfGroup]:
-    pairs = measured.labelled(variant, rule)
+    pairs = measured.labeled(variant, rule)
     return answer.by_group(pairs, measured.groupings()[by], wished(pairs, precision))
 
 
@@ -72,7 +72,7 @@ def _ways(measured: Measured) -> dict[str, str]:
 
 @cached(16, "Comparing …", keys=BY_DIGEST, shared=True)
 def _carried(measured: Measured, a: Variant, b: Variant, rule: Rule, threshold: float) -> CarriedOver:
-    return carried_over(measured.labelled(a, rule), measured.labelled(b, rule), threshold)
+    return carried_over(measured.labeled(a, rule), measured.labeled(b, rule), threshold)
 
 
 # --- groups

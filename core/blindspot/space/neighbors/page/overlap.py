@@ -1,0 +1,257 @@
+"""Comparison of models on the page Neighbors: for this query, over many queries, and as a whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from enum import StrEnum
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from blindspot.numerics.neighbors.overlap import P
+from blindspot.numerics.similarity import Similarity
+from blindspot.runs.spaces import Space
+from blindspot.space.neighbors import figures
+from blindspot.space.neighbors import lists as neighbors
+from blindspot.space.neighbors.lists import Agreement
+from blindspot.space.neighbors.page.lists import Answer
+from blindspot.space.neighbors.page.query import choose
+from blindspot.space.page import Opened
+from blindspot.texts import counted, from_change
+from blindspot.types import Float64, Int64, Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.resources import cached
+from blindspot.ui.widgets import tables
+from blindspot.ui.widgets.addressed import names_of_variants
+from blindspot.ui.widgets.browse_table import Pages, choose_row
+from blindspot.ui.widgets.choices import one_of
+from blindspot.ui.widgets.two_variants import two_names
+
+WIDTH = 16  # characters of a model's name in figures
+FEW, NOTABLE = 0.05, 0.3  # share of the queries that may share fewer; of the neighbors from which it is said
+
+
+FROM_CHANGE = "A long text begins shortly before the word that differs from the query."
+
+
+class Measure(StrEnum):
+    JACCARD = "jaccard"
+    RBO = "rbo"
+
+    @property
+    def in_words(self) -> str:
+        return "Jaccard" if self is Measure.JACCARD else "rank-biased overlap"
+
+    @property
+    def meaning(self) -> str:
+        return (
+            "texts in both lists divided by texts in either" if self is Measure.JACCARD else "the top ranks count most"
+        )
+
+    def of(self, found: Agreement) -> Float64:
+        return found.jaccard if self is Measure.JACCARD else found.rbo
+
+
+def show(opened: Opened, answer: Answer | None, k: int, headline: DeltaGenerator) -> None:
+    """Show how far the models agree; the headline goes into its own place, above the query."""
+    st.subheader("Where do models disagree?", anchor=False)
+    if len(opened.spaces) < 2:
+        st.info(
+            "Only one model is shown. Pick or encode another one to see where they disagree.", icon=":material/info:"
+        )
+        return
+    if answer is not None and len(answer.lists) > 1:
+        _this_query(answer)
+    rows = neighbors.sample(opened.spaces[0])
+    with st.spinner(f"Looking up the neighbors of {len(rows):,} texts in every model …", show_time=True):
+        found = _agreements(opened.spaces, opened.metric, k)
+    with headline:
+        _headline(opened, found)
+    measure = one_of(
+        "Overlap",
+        Measure,
+        "overlap",
+        f"- **jaccard**: texts in both lists of {k} divided by texts in either.\n- **rbo**: rank-biased overlap, in "
+        f"which agreement at the top counts more (p = {P:g}: the first ten ranks have 86% of the weight).",
+    )
+    _distribution(opened, answer, found, measure, len(rows))
+    _matrices(opened, found, measure)
+    _disagreements(opened, rows, found, k)
+
+
+def _headline(opened: Opened, found: Sequence[Agreement]) -> None:
+    """How many neighbors the first variant shares with each other one. Queries are near-duplicates in many datasets, so
+    that an interval over them would be too narrow: quartiles say how much they differ."""
+    first = opened.spaces[0].variant
+    said = []
+    for one in (one for one in found if first in {one.a, one.b}):
+        other = one.b if one.a == first else one.a
+        low, high = np.quantile(one.shared, (0.25, 0.75))
+        said.append(f"**{one.shared.mean():.1f}** with **{as_text(other.label)}** (middle half {low:g} to {high:g})")
+    depth, queries = found[0].depth, counted(len(found[0].shared), "query", "queries")
+    st.markdown(
+        f"Of its {depth} nearest neighbors, **{as_text(first.label)}** shares on average {', '.join(said)}, over "
+        f"{queries}."
+    )
+    if about := tables.about_dataset(opened.dataset.id):
+        st.caption(about)
+    _built_in(found)
+
+
+def _built_in(found: Sequence[Agreement]) -> None:
+    """Warn where nearly all queries share many neighbors in all models: rewrites of a text are found by any model."""
+    depth = found[0].depth
+    floor = int(min(np.quantile(one.shared, FEW) for one in found))
+    if len(found) > 1 and floor >= depth * NOTABLE:
+        st.caption(
+            f"Any two of these models share {floor} or more neighbors of almost every query, as in data full of "
+            f"rewrites or near-duplicates: only the other {depth - floor} of {depth} tell models apart."
+        )
+
+
+def _short(opened: Opened) -> dict[Variant, str]:
+    """Labels that fit figures."""
+    name = names_of_variants([str(variant) for variant in opened.names], WIDTH)
+    return {variant: name(str(variant)) for variant in opened.names}
+
+
+def _pair(opened: Opened, a: Variant, b: Variant) -> str:
+    short = _short(opened)
+    return f"{short[a]} · {short[b]}"
+
+
+def _this_query(answer: Answer) -> None:
+    st.markdown("**For this query**")
+    found = neighbors.overlaps(answer.lists, answer.k)
+    frame = pd.DataFrame(
+        [
+            {
+                "first": o.a.label,
+                "second": o.b.label,
+                "shared": f"{o.shared} of {o.k}",
+                f"Jaccard@{o.k}": o.jaccard,
+                "rank-biased overlap": o.rbo,
+            }
+            for o in found
+        ]
+    )
+    config = {
+        name: st.column_config.NumberColumn(format="%.3f", help=measure.meaning.capitalize())
+        for name, measure in ((f"Jaccard@{answer.k}", Measure.JACCARD), ("rank-biased overlap", Measure.RBO))
+    }
+    st.dataframe(frame, hide_index=True, key="overlap_here", column_config=config)
+
+
+@cached(24)
+def _of_many(space: Space, metric: Similarity) -> Int64:
+    """To the greatest depth, so that the slider costs nothing."""
+    return neighbors.of_many(space, metric, neighbors.sample(space), neighbors.depth([space]))
+
+
+@cached(64)
+def _agreements(spaces: Sequence[Space], metric: Similarity, k: int) -> list[Agreement]:
+    return neighbors.agreements({space.variant: _of_many(space, metric) for space in spaces}, k)
+
+
+_cka = cached(64, "Comparing the spaces as a whole …")(neighbors.cka)
+
+
+def _distribution(
+    opened: Opened, answer: Answer | None, found: Sequence[Agreement], measure: Measure, queries: int
+) -> None:
+    items = len(opened.spaces[0].items)
+    k = found[0].depth
+    here = neighbors.overlaps(answer.lists, answer.k) if answer is not None else []
+    own = {_pair(opened, o.a, o.b): o.jaccard if measure is Measure.JACCARD else o.rbo for o in here}
+    st.markdown("**Over many queries**")
+    values = {_pair(opened, f.a, f.b): measure.of(f) for f in found}
+    figure = figures.overlap_boxes(values, own, f"{measure.in_words} of the {k} nearest", opened.scheme)
+    st.plotly_chart(figure, key="overlap_boxes")
+    which = f"all {items:,} texts" if queries == items else f"{queries:,} of {items:,} texts, always the same sample"
+    st.caption(
+        f"{measure.in_words.capitalize()}: {measure.meaning}. Queries: {which}. Box: the middle half, with "
+        "median and (dashed) mean; whiskers: 5% to 95%. 1: the same neighbors; 0: none in common."
+    )
+
+
+def _matrices(opened: Opened, found: Sequence[Agreement], measure: Measure) -> None:
+    names = list(_short(opened).values())
+    place = {variant: i for i, variant in enumerate(opened.names)}
+    overlap, alike = np.ones((2, len(names), len(names)))
+    for one in found:
+        i, j = place[one.a], place[one.b]
+        overlap[i, j] = overlap[j, i] = measure.of(one).mean()
+        alike[i, j] = alike[j, i] = _cka(opened.spaces[i], opened.spaces[j])
+    for i, space in enumerate(opened.spaces):
+        if math.isnan(_cka(space, space)):  # else it is 1
+            alike[i, i] = math.nan
+    left, right = st.columns(2)
+    with left:
+        st.markdown(f"**Mean {measure.in_words}** of the {found[0].depth} nearest")
+        figure = figures.encoder_matrix(overlap, names, opened.scheme, "share of neighbors")
+        st.plotly_chart(figure, key="overlap_matrix")
+    with right:
+        st.markdown("**Linear CKA**: similarity of the whole spaces (1: same up to rotation)")
+        st.plotly_chart(figures.encoder_matrix(alike, names, opened.scheme, "CKA"), key="cka_matrix")
+    if np.isnan(alike).any():
+        st.caption("– : CKA is not defined for fewer than four texts, nor for a space whose vectors are all the same.")
+    items = len(opened.spaces[0].items)
+    if items > neighbors.ITEMS_FOR_CKA:
+        st.caption(f"CKA over {neighbors.ITEMS_FOR_CKA:,} of {items:,} texts, always the same sample.")
+
+
+def _disagreements(opened: Opened, rows: Int64, found: Sequence[Agreement], k: int) -> None:
+    st.markdown("**Queries on which two models disagree most**")
+    by_name = {str(variant): variant for variant in opened.names}
+    one_name, other_name = two_names(list(by_name), ("a", "b"))
+    if other_name is None:
+        return
+    a, b = by_name[one_name], by_name[other_name]
+    one = next(f for f in found if {f.a, f.b} == {a, b})
+    order = one.worst_first()
+    pages = Pages.of("disagreements_page", len(order))
+    shown = order[pages.rows]
+    items = opened.spaces[0].items[rows[shown]].tolist()
+    nearest = {v: _of_many(s, opened.metric) for s in opened.spaces if (v := s.variant) in {a, b}}
+    texts = opened.dataset.items
+    first = {
+        v: [
+            from_change(texts[opened.spaces[0].items[lists[i, 0]]], texts[item])
+            for i, item in zip(shown, items, strict=True)
+        ]
+        for v, lists in nearest.items()
+    }
+    frame = pd.DataFrame(
+        {
+            "item": items,
+            "query": [texts[item] for item in items],
+            "shared": [f"{count} of {k}" for count in one.shared[shown]],
+            "Jaccard": one.jaccard[shown],
+            "RBO": one.rbo[shown],
+            "nearest in A": first[a],
+            "nearest in B": first[b],
+        }
+    )
+    column = st.column_config
+    choose_row(
+        frame,
+        items,
+        choose,
+        table="disagree",
+        page=pages.number,
+        drawn=(str(a), str(b), k),
+        column_config={
+            "item": column.NumberColumn(width=60),
+            "query": column.TextColumn(width=280),
+            "Jaccard": column.NumberColumn(format="%.3f", width=70),
+            "RBO": column.NumberColumn(format="%.3f", width=70, help="Rank-biased overlap"),
+            "nearest in A": column.TextColumn(width=250, help=f"{a.label}. {FROM_CHANGE}"),
+            "nearest in B": column.TextColumn(width=250, help=f"{b.label}. {FROM_CHANGE}"),
+        },
+    )
+    lowest = int(np.count_nonzero(one.shared == one.shared.min()))
+    alike = f" {lowest:,} queries share no more than {one.shared.min()}." if lowest > 1 else ""
+    pages.turn(f"Lowest Jaccard first, then lowest rank-biased overlap.{alike} Select a row to make it the query.")

@@ -1,1 +1,0 @@
-"""Human judgement: the intruder test and the comparative task of Schnabel et al. 2015, items, votes, scores."""

@@ -1,4 +1,0 @@
-SELECT item_no, query, part_of_speech, concreteness, category, band, k, options, own
-FROM judgement_item
-WHERE set_id = $set_id
-ORDER BY item_no

@@ -1,7 +1,0 @@
--- Sessions, newest first, each with its sets.
-SELECT s.name, s.revealed, s.created_at, map_from_entries(list((t.task, t.set_id) ORDER BY t.task))
-FROM judgement_session s
-JOIN judgement_session_set t ON t.name = s.name
-WHERE $name IS NULL OR s.name = $name
-GROUP BY ALL
-ORDER BY s.created_at DESC, s.name

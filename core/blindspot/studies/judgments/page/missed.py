@@ -1,0 +1,78 @@
+"""Questions that people most often missed, with their options and votes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from blindspot.studies.judgments.scoring import Missed, most_missed
+from blindspot.studies.judgments.tallies import Tally
+from blindspot.studies.judgments.types import Item, Task
+from blindspot.texts import counted
+from blindspot.types import Variant
+from blindspot.ui.markdown import as_text
+from blindspot.ui.widgets.browse_table import Pages
+
+_OPEN = "_missed_open"  # items whose expander is open
+
+
+def show(tally: Tally, names: Mapping[Variant, str]) -> None:
+    """Show a page of questions: first those with the smallest share of votes for the model's own option."""
+    chosen = str(tally.variants[0])
+    if len(tally.variants) > 1:
+        chosen = str(
+            st.selectbox(
+                "Model",
+                [str(v) for v in tally.variants],
+                key="missed_of",
+                persist_state="session",
+                on_change=lambda: st.session_state.update(missed_page=1),
+            )
+        )
+    place = [str(v) for v in tally.variants].index(chosen)
+    found = most_missed(tally, place)
+    if not found:
+        st.caption("No votes on its questions yet.")
+        return
+    missed = sum(m.own == 0 for m in found)
+    st.caption(
+        f"In {missed:,} of the {len(found):,} questions with votes, nobody chose this model's option."
+        if missed
+        else f"In each of the {len(found):,} questions with votes, somebody chose this model's option."
+    )
+    pages = Pages.of("missed_page", len(found))
+    for one in found[pages.rows]:
+        _item(one, tally, names)
+    if pages.total > 1:
+        pages.turn()
+
+
+def _opened_or_closed(item: Item) -> None:
+    open_items: set[Item] = st.session_state[_OPEN]
+    open_items ^= {item}
+
+
+def _item(one: Missed, tally: Tally, names: Mapping[Variant, str]) -> None:
+    item = one.item
+    of = f"{one.votes:,} vote{'s' if one.votes > 1 else ''}"
+    rank = "" if item.k is None else f", k = {item.k}"
+    # Open ones stay open when a vote comes in: it changes the label, and so the expander.
+    open_items: set[Item] = st.session_state.setdefault(_OPEN, set())
+    with st.expander(
+        f"{as_text(item.query.text)}{rank}: {one.own:,} of {of} ({one.share:.0%})",
+        expanded=item in open_items,
+        key=f"missed_{item.item_no}",
+        on_change=_opened_or_closed,
+        args=(item,),
+    ):
+        order = sorted(range(len(item.options)), key=lambda option: -one.per_option[option])
+        for option in order:
+            whose = ", ".join(names[v] for v, own in zip(tally.variants, item.own, strict=True) if own == option)
+            is_query = tally.task is Task.INTRUDER and item.options[option] == item.query.text
+            noted = f" (intruder of {whose})" if tally.task is Task.INTRUDER else f" (neighbor of {whose})"
+            about = noted if whose else " (query)" if is_query else ""
+            votes, text = one.per_option[option], item.options[option]
+            st.text(f"{counted(votes, 'vote')}: {text}{about}")
+        if one.unknown:
+            st.text(f"{one.unknown:,} × I don't know these words")
