@@ -99,8 +99,8 @@ def test_what_differs_is_said(tmp_path: Path, name: str, changed, said: str) -> 
 
 
 def test_a_golden_set_without_a_score_is_refused(tmp_path: Path) -> None:
-    columns, rows = MINIMAL
-    path = write(tmp_path / "one.csv", (*columns[:2], "negation"), rows)
+    _, rows = MINIMAL
+    path = write(tmp_path / "one.csv", ("original", "antonym", "negation"), rows)  # both change the meaning
     with pytest.raises(InputError, match="no score to gate on"):
         bs.record("random-projection", path, tmp_path / "old.json", store=tmp_path / "store")
 

@@ -28,7 +28,7 @@ CONCRETE_ABOVE = 3.0  # the middle of SimLex-999's scale from 1 (abstract) to 5 
 SHORTEST_SENTENCE = 4  # words
 SENTENCES = 100  # as many as the default has words
 NAMED = 10  # queries that a vocabulary lacks
-_OWN_WORDS = ASSETS / "judgment" / "queries.csv"
+_OWN_WORDS = ASSETS / "judgments" / "queries.csv"
 
 
 class Ready(StrEnum):

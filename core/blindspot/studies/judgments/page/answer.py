@@ -34,8 +34,8 @@ _STATE = "_judge_rater"
 _component = st.components.v2.component(
     "blindspot_cards",
     html='<div class="blindspot-said" role="status" aria-live="polite"></div>',
-    css=(ASSETS / "judgment" / "cards.css").read_text("utf-8"),
-    js=(ASSETS / "judgment" / "cards.js").read_text("utf-8"),
+    css=(ASSETS / "judgments" / "cards.css").read_text("utf-8"),
+    js=(ASSETS / "judgments" / "cards.js").read_text("utf-8"),
     isolate_styles=False,
 )
 
