@@ -287,8 +287,3 @@ def counted(count: int, noun: str, plural: str = "") -> str:
 def listed(names: Sequence[str]) -> str:
     """``a, b and c``."""
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
-def with_minus(said: str) -> str:
-    """Formatted numbers with a minus sign, as axes of figures have it, in place of each hyphen."""
-    return said.replace("-", "−")

@@ -96,7 +96,7 @@ def _ready(address: str) -> dict[str, object]:
 def test_the_wheel_has_the_package_and_nothing_else(built: Path) -> None:
     names = zipfile.ZipFile(next(built.glob("*.whl"))).namelist()
     assert {name.split("/")[0] for name in names} == {"blindspot", f"encoder_blindspot-{__version__}.dist-info"}
-    ours = {path.relative_toPACKAGE.as_posix() for path in PACKAGE.rglob("*") if path.is_file()}
+    ours = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*") if path.is_file()}
     wanted = {f"blindspot/{name}" for name in ours if "__pycache__" not in name}
     wanted |= {f"blindspot/_app/pages/{path.name}" for path in (ROOT / "pages").glob("*.py")}
     wanted |= {f"blindspot/_app/docs/{path}" for path in titles() if (ROOT / "docs" / path).is_file()}

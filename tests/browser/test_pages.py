@@ -44,7 +44,7 @@ def address(demo_cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n", "utf-8")
     python = str(folder / "environment" / "bin" / "python")
     assert subprocess.run(
-        [python, "-c", "import blindspot"], cwd=folder, stderr=subprocess.PIPE, check=False
+        [python, "-c", "import blindspot.ui"], cwd=folder, stderr=subprocess.PIPE, check=False
     ).returncode
     server = AppServer(demo_cache, folder / "log", python)
     yield server.address

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from blindspot.diagnostic import Diagnostic
-from blindspot.numerics.statistics.compare import Verdict, after_holm
+from blindspot.numerics.statistics.compare import Verdict, corrected_p
 from blindspot.numerics.statistics.estimate import Estimate
 from blindspot.numerics.statistics.intervals import ALPHA
 from blindspot.numerics.statistics.written import ci, number, p_in_words
@@ -67,7 +67,7 @@ def for_choice(p: float) -> float:
 
 def corrected(found: Sequence[Against]) -> tuple[Against, ...]:
     """The first as it is, the p-values of the others corrected for their number after Holm; NaN stays."""
-    p = after_holm(np.array([one.p for one in found[1:]], dtype=np.float64))
+    p = corrected_p(np.array([one.p for one in found[1:]], dtype=np.float64))
     return (found[0], *(replace(one, p=float(value), before=one.p) for one, value in zip(found[1:], p, strict=True)))
 
 

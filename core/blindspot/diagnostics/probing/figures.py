@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from blindspot.figures.grids import NAME_WIDTH, ROW, heatmap
 from blindspot.figures.labels import wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, apply_layout
-from blindspot.texts import with_minus
+from blindspot.numerics.statistics.written import number
 from blindspot.types import Float64
 
 
@@ -25,11 +25,11 @@ def correlations(
         probes, tasks: their names.
     """
     columns, rows = ([escape(name, quote=False) for name in names] for names in (probes, tasks))
-    text = [["–" if np.isnan(value) else with_minus(f"{value:.2f}") for value in row] for row in rho.T]
+    text = [["–" if np.isnan(value) else number(value, ".2f") for value in row] for row in rho.T]
     tooltips = [
         [
             f"{columns[i]} and {rows[j]}: "
-            + ("too few models" if np.isnan(rho[i, j]) else with_minus(f"{rho[i, j]:.3f}"))
+            + ("too few models" if np.isnan(rho[i, j]) else number(rho[i, j], ".3f"))
             + f", {int(models[i, j])} models"
             for i in range(len(columns))
         ]

@@ -462,7 +462,7 @@ class PairedTest:
         return Verdict.BETTER if self.sign * self.value > 0 else Verdict.WORSE
 
 
-def after_holm(p: Float64) -> Float64:
+def corrected_p(p: Float64) -> Float64:
     """p-values ``[k]`` corrected for all that there are, after Holm; NaN, where there is no test, stays."""
     out = np.array(p, dtype=np.float64)
     tested = ~np.isnan(out)
@@ -471,8 +471,8 @@ def after_holm(p: Float64) -> Float64:
 
 
 def corrected(p: Sequence[float | None]) -> list[float | None]:
-    """As ``after_holm``, with None where there is no test."""
-    after = after_holm(np.array([math.nan if value is None else value for value in p], dtype=np.float64))
+    """As ``corrected_p``, with None where there is no test."""
+    after = corrected_p(np.array([math.nan if value is None else value for value in p], dtype=np.float64))
     return [None if math.isnan(value) else value for value in after.tolist()]
 
 
@@ -557,7 +557,7 @@ def best_and_alike(of: Mapping[str, Mapping[str, ItemScores]]) -> dict[str, froz
     untested = {name for (name, *_), value in zip(asked, p, strict=True) if math.isnan(value)}
     alike = {name: {run} for name, run in best.items() if name not in untested}
     for places in _by_family([f"{run} {ahead} {first[name].family}" for name, run, ahead in asked]):
-        for place, after in zip(places, after_holm(np.array(p)[places]).tolist(), strict=True):
+        for place, after in zip(places, corrected_p(np.array(p)[places]).tolist(), strict=True):
             name, run, ahead = asked[place]
             if after >= ALPHA and best[name] == ahead and name in alike:
                 alike[name].add(run)

@@ -8,7 +8,7 @@ from html import escape
 from blindspot.diagnostics.evalrank.trust import Choice
 from blindspot.figures.html_tables import Column, Html, html_table, quiet
 from blindspot.figures.theme import Scheme
-from blindspot.texts import with_minus
+from blindspot.numerics.statistics.written import number
 
 
 def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
@@ -32,4 +32,4 @@ def choices_table(choices: Sequence[Choice], scheme: Scheme, label: str) -> str:
 
 def difference(value: float) -> str:
     """With its sign, unless it rounds to nothing."""
-    return with_minus(f"{value:+.4f}") if round(value, 4) else "0.0000"
+    return number(value, "+.4f")

@@ -14,13 +14,11 @@ from blindspot.figures.dots import dots
 from blindspot.figures.grids import heatmap
 from blindspot.figures.labels import LABEL_WIDTH, wrapped
 from blindspot.figures.theme import DIVERGING, Scheme, Style, apply_layout, ink
-from blindspot.numerics.statistics.written import percent
-from blindspot.texts import with_minus
+from blindspot.numerics.statistics.written import number, percent
 from blindspot.types import Float64, Variant
 
 FEW_SUBSETS = 8  # with more, cells have no room for a percent sign
 CELL_HEIGHT = 44
-ROUNDS_TO_0 = 0.005  # of a share: half a percentage point
 
 
 def ordering_rates(rows: pd.DataFrame, styles: Mapping[Variant, Style], scheme: Scheme) -> go.Figure:
@@ -75,9 +73,9 @@ def win_rate_differences(differences: Float64, subsets: Sequence[str], scheme: S
         subsets,
         scheme,
         bounds=(-widest, widest),
-        written=lambda lead, _few: "0" if abs(lead) < ROUNDS_TO_0 else with_minus(f"{100 * lead:+.0f}"),
+        written=lambda lead, _few: number(100 * lead, "+.0f"),
         pointed_at=lambda row, column, lead: (
-            f"{row} closer than {column}: A's share minus B's is {with_minus(f'{100 * lead:+.1f}')} percentage points"
+            f"{row} closer than {column}: A's share minus B's is {number(100 * lead, '+.1f')} percentage points"
         ),
     )
 

@@ -22,7 +22,6 @@ from blindspot.studies.compare.page.reading import compared, costs_of
 from blindspot.studies.compare.page.shown import CompareView
 from blindspot.studies.compare.rows import Row, headline, legend, method_in_words
 from blindspot.studies.report.page import report_buttons
-from blindspot.texts import with_minus
 from blindspot.types import Variant
 from blindspot.ui.markdown import as_text
 from blindspot.ui.pickers import Picks
@@ -159,7 +158,7 @@ def _numbers_of(row: Row, names: tuple[str, str]) -> dict[str, object]:
         "score": one.label,
         names[0]: number(one.a, ".4f"),
         names[1]: number(one.b, ".4f"),
-        "difference": with_minus(f"{one.value:+.4f}"),
+        "difference": number(one.value, "+.4f"),
         "95% interval": interval(one.interval, "+.4f"),
         "independent observations": f"{one.n:,} {one.unit}",
         "p (Holm)": p_in_cell(row.difference.p_corrected, one.p),
