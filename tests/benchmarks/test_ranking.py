@@ -109,16 +109,14 @@ def test_out_of_core_counts_the_mapped_pages(monkeypatch: pytest.MonkeyPatch) ->
 def test_intervals_are_those_of_the_pages() -> None:
     """Eight runs on pairs that share nothing: each interval around its own value."""
     sample = bootstrap.sample(pairs=300)
-    assert len(sample.run_ids) == 8
-    assert sample.dependence.units == 300
-    for run_id, found in sample.estimates().items():
-        value, interval = found["mrr"].value, found["mrr"].interval
-        assert value == np.mean(sample.values[run_id, "mrr"])
-        assert interval is not None
-        assert interval.low < value < interval.high
-        median = found["median_rank"]
-        assert median.value == np.median(sample.values[run_id, "median_rank"])
-        assert median.low <= median.value <= median.high
+    assert len(sample) == 8
+    for scores in sample.values():
+        for score, made in (("mrr", np.mean), ("median_rank", np.median)):
+            found = scores[score].estimate
+            assert scores[score].known.units == 300
+            assert found.value == made(scores[score].parts)
+            assert found.interval is not None
+            assert found.interval.low <= found.value <= found.interval.high
     (result,) = bootstrap.bootstrap(no_progress)
     assert (result.name, result.unit, len(result.samples)) == ("bootstrap", "s", PAIRS_OF_TIMINGS)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from blindspot.settings import Settings
+from blindspot.settings import PACKAGE, Settings
 from tests.support.commands import Command, python
 from tests.support.loopback import free_port
 
@@ -92,12 +92,13 @@ def test_a_name_that_is_no_text_is_shown_all_the_same(
 def test_a_library_that_is_missing_is_one_line() -> None:
     """Without site-packages none of the requirements is there."""
     command = ("-S", "-m", "blindspot", "doctor")
-    done = python(*command)
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
+    done = python(*command, env=environment)
     assert (done.returncode, done.stdout) == (1, "")
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: a library is missing or broken: No module named ")
     assert line.endswith(f"; install the requirements: {sys.executable} -m pip install -r requirements.txt")
-    done = python(*command, "--debug")
+    done = python(*command, "--debug", env=environment)
     assert done.stderr.startswith("Traceback")
 
 
