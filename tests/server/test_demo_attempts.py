@@ -148,7 +148,7 @@ ATTEMPTS = [
     Attempt(
         "sweep: a thousand chains for every dataset",
         lambda w: sweeps.expand(
-            Sweep(("minilm",), tuple(f"pca:{n}" for n in range(1, 1_000)), ("demo-pairs", "ws353"), DIAGNOSTICS),
+            Sweep(("minilm",), tuple(f"pca:{n}" for n in range(1, 1_002)), ("demo-pairs", "ws353"), DIAGNOSTICS),
             w.settings,
         ),
     ),
