@@ -365,7 +365,7 @@ def version_of(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
         raise BlindspotError(
             f"the store {path} is of a development version of Blindspot",
             expected="one of version 0.3 or later",
-            remedy="move it away and run `blindspot sweep` or your runs again: the embeddings are reused",
+            remedy="move it away, then run again what you need (blindspot sweep): the embeddings are reused",
         )
     if "schema_version" not in tables:
         return 0
