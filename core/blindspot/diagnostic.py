@@ -154,14 +154,14 @@ class Overview:
     Attributes:
         axis: of the figure, names the headline score.
         columns: scores of its tables, with their headings.
-        link: label of the link to the page with more.
+        link: label of the link to the page with more, if there is one.
         page: stem of that page; "" for the diagnostic's own.
         counted: the score with the number of evaluated things, and their name.
     """
 
     axis: str
     columns: Mapping[str, str]
-    link: str
+    link: str = ""
     page: str = ""
     counted: tuple[str, str] = ("pairs", "pairs")
 

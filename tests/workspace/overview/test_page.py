@@ -61,6 +61,20 @@ def test_a_section_shows_the_stored_scores_and_marks_the_best(open_app: OpenApp,
 
 
 @pytest.mark.matrix
+def test_a_diagnostic_without_a_page_is_shown_without_a_way_on(
+    open_app: OpenApp, filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    geometry = find_diagnostic("geometry")
+    linked = open_app(filled, "overview", scores="geometry").get("page_link")
+    monkeypatch.setattr(geometry, "overview", replace(geometry.overview, link="", page=""))
+    assert geometry.deeper == ""
+    app = open_app(filled, "overview", scores="geometry")
+    assert len(app.get("page_link")) == len(linked) - 1
+    assert len(app.get("plotly_chart")) == 1
+    assert not app.error
+
+
+@pytest.mark.matrix
 def test_heros_has_the_negation_that_its_headline_speaks_of(open_app: OpenApp, filled: Path) -> None:
     table = open_app(filled, "overview", scores="heros").dataframe[0].value
     run = Repository.at(filled / "results.duckdb").runs(diagnostic="heros")[0]

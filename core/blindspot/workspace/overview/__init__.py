@@ -118,7 +118,8 @@ def _dots(found: Best, board: Leaderboard, key: str) -> None:
         is_at_most_one=not entry.headline_is_lower_better,
     )
     st.plotly_chart(chart, key=key, config={"displayModeBar": False})
-    st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
+    if entry.deeper:
+        st.page_link(f"pages/{entry.deeper}.py", label=entry.overview.link, icon=":material/arrow_forward:")
     said = (
         "Bars: 95% intervals of each score; overlapping bars can still differ significantly." if found.intervals else ""
     )
