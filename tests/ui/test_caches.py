@@ -33,12 +33,11 @@ from blindspot.datasets.published.retrieval import Document, Judgment, Query, re
 from blindspot.datasets.training_overlap import TrainingSet
 from blindspot.datasets.uploads import SentFolder
 from blindspot.datasets.word_frequency import Frequencies
-from blindspot.diagnostic import Diagnostic, find_diagnostic
+from blindspot.diagnostic import all_diagnostics, find_diagnostic
 from blindspot.diagnostics.evalrank.pairs import PairTable
 from blindspot.diagnostics.evalrank.what_if import Basis
 from blindspot.diagnostics.frequency.page import neighbors
 from blindspot.diagnostics.frequency.page.shown import FrequencyView
-from blindspot.diagnostics.heros.orderings import Cosines
 from blindspot.diagnostics.heros.page.shown import HerosView
 from blindspot.diagnostics.retrieval.outcomes import QueryTable
 from blindspot.diagnostics.similarity.learned import Learned
@@ -127,7 +126,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
     return {
         RunRecord: [run, other],
         Space: [space, replace(space, digest="b")],
-        Diagnostic: [evalrank, replace(evalrank, version=99), find_diagnostic("heros")],
+        **{type(entry): [entry, entry.at_version(99)] for entry in all_diagnostics().values()},
         DatasetEntry: [
             entry,
             DATASETS["demo-minimal"],
@@ -208,11 +207,6 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             part(HerosView, runs=[run], subsets=["y", "x"]),
         ],
         Measured: [part(Measured, digest=digest) for digest in ("a", "b")],
-        Cosines: [
-            Cosines(("x", "y"), np.zeros((2, 2))),
-            Cosines(("x", "z"), np.zeros((2, 2))),
-            Cosines(("x", "y"), np.eye(2)),
-        ],
         ScoredTable: [ScoredTable(frame, {name: np.zeros(2)}) for name in ("0", "1")],
         Learned: [
             learned,
@@ -231,7 +225,7 @@ def different(tmp_path: Path, run: RunRecord) -> dict[type, list[Any]]:
             RunsOf(evalrank, (other,), (), ()),
             RunsOf(evalrank, (run,), (other,), ()),
             RunsOf(evalrank, (run,), pooled=True),
-            RunsOf(replace(evalrank, version=99), (run,), (), ()),
+            RunsOf(evalrank.at_version(99), (run,), (), ()),
         ],
         ItemSet: [items, intruder_set(5)],
         Judgments: [Judgments(Database(path)) for path in stores],

@@ -42,15 +42,15 @@ def made_up(
     return [decide([one(*pair)])[0] for pair in pairs]
 
 
-def of_hundred(entry: Diagnostic, records: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
-    """Of each run 100 examples, as many of which are right as its metric says."""
+def of_hundred(records: Sequence[RunRecord], repository: Repository) -> list[dict[str, ItemScores]]:
+    """Of each run of transfer 100 examples, as many of which are right as its metric says."""
     known = Dependence.of_groups(np.arange(100), Unit.EXAMPLES)
 
     def one(value: float) -> ItemScores:
         right = np.repeat([1.0, 0.0], [round(100 * value), 100 - round(100 * value)])
-        return item_scores(entry, entry.headline, "accuracy", right, np.arange(100), known, list)
+        return item_scores(ENTRY, ENTRY.headline, "accuracy", right, np.arange(100), known, list)
 
-    return [{entry.headline: one(run.metrics[entry.headline])} for run in records]
+    return [{ENTRY.headline: one(run.metrics[ENTRY.headline])} for run in records]
 
 
 ENTRY = find_diagnostic("transfer")
@@ -59,7 +59,7 @@ ENTRY = find_diagnostic("transfer")
 @pytest.fixture(autouse=True)
 def _made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(best, "headline_tests", made_up)
-    monkeypatch.setattr(best, "items_of", of_hundred)
+    monkeypatch.setattr(ENTRY, "item_scores", of_hundred)
 
 
 ACCURACY = {"a~none": 0.9, "b~none": 0.85, "c~none": 0.8, "d~none": 0.6}
@@ -146,8 +146,9 @@ def test_the_best_of_many_models_has_an_interval_that_allows_for_the_choice() ->
     assert "0.900 (95% CI 0.790 to 0.956, of all 6 at once)" in found
 
 
-def test_a_score_that_only_describes_ranks_nobody() -> None:
+def test_a_score_that_only_describes_ranks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = find_diagnostic("geometry")
+    monkeypatch.setattr(entry, "item_scores", lambda runs, repository: [{} for _ in runs])
     records = [run_record("geometry", name, metrics={"align": 0.2}) for name in ("a~none", "b~none")]
     said = verdict(best_of(entry, records, cast("Repository", Rows())))
     assert "lowest" in said

@@ -84,13 +84,13 @@ def drop(
         most: that an item can lose: 1 for a share, and 2 for a correlation, on which few influences are larger.
         is_mean: whether the score is the mean of the items' values. Otherwise (a correlation) a few items say nothing.
     """
-    from scipy.special import stdtrit
+    from scipy.special import ndtri, stdtrit
 
     _, variance, carried = moments(lost, known)
     if np.ptp(lost) <= ROUNDING * most:  # else what is left of a variance would be rounding, which many items carry
         variance = carried = 0.0
     quantile = float(stdtrit(freedom_of(carried, known) if carried >= FEWEST_FOR_T else known.freedom, 1 - alpha))
-    found = _Moments(value, variance * known.effective, known.effective, quantile, most)
+    found = _Moments(value, variance * known.effective, known.effective, quantile, float(ndtri(POWER)), most)
     low = high = None
     n = known.effective
     unseen = most * (1 - alpha ** (1 / n))  # the rule of three, exactly
@@ -130,7 +130,7 @@ class _Moments:
 
     Attributes:
         spread: variance of one of ``n`` units.
-        quantile: of Student's t.
+        quantile: of Student's t; ``z``: of the normal distribution at ``POWER``.
         most: that a unit is taken to lose or gain, where the drop is another than the measured one.
     """
 
@@ -138,6 +138,7 @@ class _Moments:
     spread: float
     n: float
     quantile: float
+    z: float
     most: float
 
     @property
@@ -164,14 +165,15 @@ class _Moments:
         """Where so much more is lost (or less, below 0), in steps of this size by one unit each."""
         mean = self.mean + by
         second = self.spread + self.mean**2 + step * abs(by)
-        return replace(self, mean=mean, spread=max(second - mean * mean, 0.0))
+        return self._at(mean, max(second - mean * mean, 0.0))
 
     def unlucky(self, direction: float) -> _Moments:
         """As measured where chance is against the decision, with probability 1 - ``POWER``; ``direction``: -1 for less
         drop, 1 for more."""
-        from scipy.special import ndtri
+        return self._at(self.mean + direction * self.z * self.error, self.spread)
 
-        return replace(self, mean=self.mean + direction * float(ndtri(POWER)) * self.error)
+    def _at(self, mean: float, spread: float) -> _Moments:
+        return _Moments(mean, spread, self.n, self.quantile, self.z, self.most)
 
 
 def _visible(found: _Moments, lost: Float64, tolerance: float, most: float) -> float | None:

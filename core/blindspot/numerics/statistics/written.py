@@ -26,7 +26,7 @@ IS_HALF = 1e-6  # of the last written digit: closer than this to a half counts a
 
 def number(value: float, spec: str = ".2f") -> str:
     """``0.71``, ``−0.02``; of a difference (``+`` in ``spec``) ``+0.02``, 0 has no sign. Shares as ``percent``."""
-    if spec[0] == "." and spec[-1] == "%" and 0 <= value <= 1:
+    if spec.startswith(".") and spec.endswith("%") and 0 <= value <= 1:
         return percent(value, int(spec[1:-1]))
     said = f"{value:{spec}}"
     if said[0] in "+-" and not said.strip("+-0.%"):
