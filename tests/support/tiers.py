@@ -142,7 +142,7 @@ class Watch:
         if seconds > MOST_SECONDS and self.tier == FIRST:
             # The first test that loads a library pays for all: only one that takes as long again is slow itself.
             seconds = min(seconds, self._again(item, nextitem))
-        if seconds > MOST_SECONDS and self.tier == FIRST and seconds > (most := MOST_SECONDS * FLUCTUATION * _slowness()):
+        if seconds > MOST_SECONDS and self.tier == FIRST and seconds > (most := _most_seconds()):
             self._complain(item, f"{seconds:.1f} s of processor time without a mark (at most {most:.1f} here)")
         for what in dict.fromkeys(self.seen):
             self._complain(item, f"does what needs a mark; {what}")
@@ -168,15 +168,15 @@ class Watch:
         item.ihook.pytest_runtest_logreport(report=report)
 
 
-def _slowness() -> float:
-    """How many times as long as the machine of ``STEPS_SECONDS`` this one takes at the moment; 1 at least."""
+def _most_seconds() -> float:
+    """``MOST_SECONDS`` on this machine at the moment."""
     times = []
     for _ in range(3):
         started, total = time.thread_time(), 0
         for step in range(1_000_000):
             total += step * step
         times.append(time.thread_time() - started)
-    return max(1.0, min(times) / STEPS_SECONDS)
+    return MOST_SECONDS * FLUCTUATION * max(1.0, min(times) / STEPS_SECONDS)
 
 
 def _processor_seconds() -> float:

@@ -328,9 +328,3 @@ def test_where_every_original_is_there_twice_it_counts_once() -> None:
     assert contrasts[0] is not None
     assert contrasts[1] is not None
     assert contrasts[1].p_corrected == pytest.approx(contrasts[0].p_corrected, abs=0.02)
-
-
-def test_the_digest_tells_which_texts_are_shared() -> None:
-    table = cosines(a=[0.1, 0.2], b=[0.3, 0.1])
-    alone, shared = (replace(table, texts=np.array(t)) for t in ([[0, 1, 2], [3, 4, 5]], [[0, 1, 2], [3, 4, 0]]))
-    assert len({table.digest, alone.digest, shared.digest}) == 3

@@ -8,7 +8,7 @@ import numpy as np
 
 from blindspot.numerics.statistics.intervals import holm
 from blindspot.numerics.statistics.resampling import FLIPS, sign_flip_p_values
-from blindspot.numerics.statistics.written import LEAST, p_in_cell, p_in_words
+from blindspot.numerics.statistics.written import LEAST, number, p_in_cell, p_in_words
 from tests.support import sources
 
 WRITTEN = (
@@ -31,6 +31,21 @@ def test_a_p_value_in_words() -> None:
     for p, before, said in WRITTEN:
         assert p_in_words(p, before) == said
         assert p_in_cell(p, before) == said.removeprefix("p ").removeprefix("= ")
+
+
+def test_a_number_has_a_true_minus_sign_and_no_sign_at_zero() -> None:
+    given = (
+        (-0.02, ".2f", "−0.02"),
+        (-0.001, ".2f", "0.00"),
+        (0.001, "+.2f", "0.00"),
+        (0.02, "+.2f", "+0.02"),
+        (-4, "", "−4"),
+        (-4, ",", "−4"),
+        (0.5, ".1%", "50.0%"),
+        (-0.5, "+.0%", "−50%"),
+    )
+    for value, spec, said in given:
+        assert number(value, spec) == said, (value, spec)
 
 
 def test_without_a_test_there_is_a_dash() -> None:

@@ -6,7 +6,6 @@ subsets, a user's own included.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from blindspot.numerics.ranking.problem import TAU
 from blindspot.numerics.statistics.intervals import ALPHA, LEVEL, Interval
 from blindspot.numerics.statistics.pairs import Dependence, mcnemar_by_units, share_interval
 from blindspot.numerics.statistics.written import ci_in_words, interval, percent
-from blindspot.types import Float64, Int64, digest_of_strings
+from blindspot.types import Float64, Int64
 
 MAX_LISTED = 12  # orderings of a user's own subsets: twenty of them would have 190
 SPELLING = "typo"
@@ -87,13 +86,6 @@ class Cosines:
     subsets: tuple[str, ...]
     values: Float64
     texts: Int64 | None = None
-
-    @cached_property
-    def digest(self) -> str:
-        numbers = () if self.texts is None else (self.texts,)
-        return digest_of_strings(
-            [*self.subsets, *(hashlib.sha256(array.tobytes()).hexdigest() for array in (self.values, *numbers))]
-        )
 
     @classmethod
     def of_rows(cls, rows: pd.DataFrame, subsets: Sequence[str] | None = None) -> Cosines:
